@@ -1,0 +1,337 @@
+"""From a fresh clone to a running command, with the standard library alone.
+
+A command picks an environment (the active one, else ``.venv`` in the clone), brings
+it up to date if it is not, and hands over to the Python in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_LESSON = "notebooks/01_where_ctx_comes_from.ipynb"
+
+USAGE = """\
+usage: python3 minigrad <command> [arguments]
+
+  lab    open lesson 01 in JupyterLab; arguments go to JupyterLab
+         (for example: --no-browser --port 8899)
+  test   run the tests; arguments go to pytest
+         (for example: -k saved tests/engine)
+  build  write the notebooks from their sources; with --check, only compare
+
+The first run installs what the command needs: into the active virtual or conda
+environment (conda's base does not count), else into .venv in the clone.
+"""
+
+EXTRAS = {
+    "lab": frozenset({"lab"}),
+    "test": frozenset({"lab", "test"}),
+    "build": frozenset({"lab", "test"}),
+}
+
+
+class BootstrapError(Exception):
+    """What stopped a command, with the words to mend it."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A folder with its own Python; ``ours`` if the bootstrap may make it anew."""
+
+    prefix: Path
+    ours: bool
+
+    @property
+    def python(self) -> Path:
+        if os.name != "nt":
+            return self.prefix / "bin" / "python"
+        is_conda = (self.prefix / "conda-meta").is_dir()
+        return self.prefix / ("python.exe" if is_conda else "Scripts/python.exe")
+
+    @property
+    def stamp(self) -> Path:
+        return self.prefix / "minigrad-course.json"
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What an environment holds of the course; ``whole`` once pip has finished."""
+
+    whole: bool
+    extras: frozenset[str] = frozenset()
+    fingerprint: str = ""
+
+
+def main(arguments: Sequence[str], *, as_package: bool) -> int:
+    """Run one command; return its exit code unless another program took over."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(USAGE, end="")
+        return 0
+    command, *rest = arguments
+    try:
+        if command not in EXTRAS:
+            known = ", ".join(EXTRAS)
+            fix = f"\n  fix: use one of these: {known}; or --help"
+            raise BootstrapError("there is no such command" + fix)
+        if command == "build" and as_package:
+            # Whoever says -m has chosen the environment already.
+            return int(importlib.import_module("minigrad.course.build").main(rest) or 0)
+        return run(command, rest)
+    except BootstrapError as error:
+        print(f"minigrad {command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nminigrad {command}: stopped", file=sys.stderr)
+        return 130
+
+
+def run(command: str, rest: list[str]) -> int:
+    """Prepare the environment of ``command`` and hand over to it."""
+    if not (ROOT / "pyproject.toml").is_file():
+        fix = f"\n  fix: run it in a clone: python3 minigrad {command}"
+        raise BootstrapError(f"{ROOT} is not a clone of the course" + fix)
+    environment = choose_environment(os.environ)
+    bring_up_to_date(environment, EXTRAS[command])
+    python = str(environment.python)
+    if command == "lab":
+        return hand_over([python, *lab_arguments(rest)], lab_environ(os.environ))
+    if command == "test":
+        provide_browser(os.environ)
+        return hand_over([python, "-m", "pytest", *rest], os.environ)
+    return hand_over([python, "-m", "minigrad", command, *rest], os.environ)
+
+
+def choose_environment(environ: Mapping[str, str]) -> Environment:
+    """The environment of this Python, else the activated one, else ``.venv``.
+
+    Conda's ``base`` is left alone: most shells activate it unasked.
+    """
+    local = Environment(ROOT / ".venv", ours=True)
+    active = [environ.get("VIRTUAL_ENV")]
+    if environ.get("CONDA_DEFAULT_ENV") != "base":
+        active.append(environ.get("CONDA_PREFIX"))
+    if sys.prefix != sys.base_prefix:
+        active.insert(0, sys.prefix)
+    prefix = next(filter(None, active), None)
+    if prefix is None or os.path.realpath(prefix) == os.path.realpath(local.prefix):
+        return local
+    return Environment(Path(prefix), ours=False)
+
+
+def bring_up_to_date(environment: Environment, extras: frozenset[str]) -> None:
+    """Install the course with ``extras`` unless the stamp says that it is there.
+
+    An environment whose installation was cut short does not know which of its files
+    are whole: ours is made anew, anybody else's gets pip run again.
+    """
+    version = python_version(environment)
+    stamp = read_stamp(environment)
+    if stamp and stamp.whole and version:
+        if stamp.fingerprint == fingerprint(version) and extras <= stamp.extras:
+            return
+        extras |= stamp.extras
+        say("What is installed is not what the course needs now.")
+    if stamp and not stamp.whole:
+        say(f"An earlier installation into {environment.prefix} was cut short.")
+    if version is None and not environment.ours:
+        fix = "\n  fix: deactivate it, or make it anew, and run the command again"
+        raise BootstrapError(f"{environment.prefix} has no Python that runs" + fix)
+    if environment.ours and (not has_pip(environment) or (stamp and not stamp.whole)):
+        make_environment(environment)
+    install(environment, extras)
+
+
+def make_environment(environment: Environment) -> None:
+    """Make the environment anew, empty, from the Python that runs this."""
+    say(f"Making the environment {environment.prefix} (about ten seconds).")
+    # Run from the old environment, sys.executable is one of the files to go.
+    python = getattr(sys, "_base_executable", None) or sys.executable
+    call(
+        [python, "-m", "venv", "--clear", str(environment.prefix)],
+        "Python could not make the environment",
+        "on Debian and Ubuntu install python3-venv first",
+    )
+
+
+def install(environment: Environment, extras: frozenset[str]) -> None:
+    """Install the clone, editable, with ``extras``; stamp the environment after."""
+    python = str(environment.python)
+    if not has_pip(environment):
+        say(f"Adding pip to {environment.prefix} (a few seconds).")
+        call(
+            [python, "-m", "ensurepip"],
+            "Python could not add pip",
+            "add pip to the active environment, or deactivate it",
+        )
+    say(f"Installing the course into {environment.prefix}: one to five minutes")
+    say("the first time, depending on the network. Later starts skip this.")
+    write_stamp(environment, Stamp(whole=False))
+    call(
+        [python, "-m", "pip", "install", "-e", f".[{','.join(sorted(extras))}]"],
+        "pip could not install the course; its own words are above",
+        "see that the network is up and run the same command again",
+    )
+    version = python_version(environment)
+    write_stamp(environment, Stamp(True, extras, fingerprint(version)))
+
+
+def python_version(environment: Environment) -> str | None:
+    """Such as "3.11"; None if there is no Python, or none that starts."""
+    program = "import sys; print('%d.%d' % sys.version_info[:2])"
+    return answer([str(environment.python), "-I", "-S", "-c", program])
+
+
+def has_pip(environment: Environment) -> bool:
+    """Whether the Python of the environment starts and can import pip."""
+    program = "import pip; print(pip.__version__)"
+    return answer([str(environment.python), "-I", "-c", program]) is not None
+
+
+def fingerprint(version: str | None) -> str:
+    """Changes with the dependency tables, the Python and the place of the clone."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    tables = [project["dependencies"], project["optional-dependencies"]]
+    text = json.dumps([*tables, version, str(ROOT)])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_stamp(environment: Environment) -> Stamp | None:
+    """The stamp; None if there is none, and not whole if it cannot be read."""
+    try:
+        record = json.loads(environment.stamp.read_text(encoding="utf-8"))
+        return Stamp(True, frozenset(record["extras"]), str(record["fingerprint"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        return Stamp(whole=False)
+
+
+def write_stamp(environment: Environment, stamp: Stamp) -> None:
+    """Replace the stamp in one step, so that it is never half-written."""
+    record: object = "installing"
+    if stamp.whole:
+        record = {"extras": sorted(stamp.extras), "fingerprint": stamp.fingerprint}
+    new = environment.stamp.with_suffix(".new")
+    new.write_text(json.dumps(record), encoding="utf-8")
+    new.replace(environment.stamp)
+
+
+def lab_arguments(rest: Sequence[str]) -> list[str]:
+    """How Python starts JupyterLab on lesson 01; ``rest`` is the user's."""
+    arguments = [
+        "-m",
+        "jupyterlab",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.root_dir={ROOT}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    if (ROOT / FIRST_LESSON).is_file():
+        arguments.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
+    if is_root():
+        # Jupyter refuses root otherwise; in a container there is often no one else.
+        arguments.append("--allow-root")
+    return [*arguments, *rest]
+
+
+def lab_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables JupyterLab starts with."""
+    return {
+        # The lessons' arrays are small: BLAS threads cost more than they bring.
+        "OPENBLAS_NUM_THREADS": "1",
+        # A kernel of the same name in the home folder must not win.
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        **environ,
+    }
+
+
+def find_browser(environ: Mapping[str, str]) -> str | None:
+    """Path of a Chromium or Chrome; MINIGRAD_CHROMIUM, if set, decides alone."""
+    chosen = environ.get("MINIGRAD_CHROMIUM")
+    if chosen:
+        return shutil.which(chosen)
+    candidates = ["chromium", "chromium-browser", "google-chrome"]
+    candidates += ["google-chrome-stable", "chrome"]
+    for name in ("Chromium", "Google Chrome"):
+        candidates.append(f"/Applications/{name}.app/Contents/MacOS/{name}")
+    for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
+        for name in ("Google/Chrome", "Chromium"):
+            if environ.get(variable):
+                folder = environ[variable]
+                candidates.append(f"{folder}/{name}/Application/chrome.exe")
+    found = (shutil.which(each, path=environ.get("PATH")) for each in candidates)
+    return next(filter(None, found), None)
+
+
+def provide_browser(environ: Mapping[str, str]) -> None:
+    """See that the browser tests have a browser, or say that they will not run."""
+    if find_browser(environ):
+        return
+    if not environ.get("MINIGRAD_CHROMIUM") and is_debian() and is_root():
+        say("Installing Debian's chromium for the browser tests (about a minute).")
+        quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for words in (["update"], ["install", "--yes", "chromium"]):
+            subprocess.run(["apt-get", *words], env=quiet, check=False)
+        if find_browser(environ):
+            return
+    say("NO BROWSER: there is no Chromium or Chrome here, so the tests in")
+    say("tests/browser will NOT run. To run them, install Chromium or Chrome, or set")
+    say("MINIGRAD_CHROMIUM to its path, and run the command again.")
+
+
+def is_root() -> bool:
+    """Whether this user may do anything (never so on Windows)."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def is_debian() -> bool:
+    """Whether this is Debian itself; on Ubuntu ``chromium`` is a snap."""
+    try:
+        lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return False
+    return "ID=debian" in lines
+
+
+def say(line: str) -> None:
+    """One line about what happens now, ahead of what the step itself prints."""
+    print(f"[minigrad] {line}", flush=True)
+
+
+def answer(command: Sequence[str]) -> str | None:
+    """What a short program prints; None if it cannot be run or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def call(command: Sequence[str], failure: str, fix: str) -> None:
+    """Run a step in the clone, in full view."""
+    try:
+        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    except OSError as error:
+        code = error.errno
+    if code:
+        raise BootstrapError(f"{failure} (exit code {code})\n  fix: {fix}")
+
+
+def hand_over(command: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Become ``command``, started in the clone; Windows can only wait for it."""
+    os.chdir(ROOT)
+    if os.name != "nt":
+        os.execve(command[0], command, environ)
+    return subprocess.run(command, env=environ, check=False).returncode
