@@ -322,14 +322,12 @@ def answer(command: Sequence[str]) -> str | None:
 def call(command: Sequence[str], failure: str, fix: str) -> None:
     """Run a step in the clone, in full view."""
     try:
-        code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    except OSError as error:
-        code = error.errno
-    if code:
-        raise BootstrapError(f"{failure} (exit code {code})\n  fix: {fix}")
+        subprocess.run(command, cwd=ROOT, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BootstrapError(f"{failure}\n  fix: {fix}") from error
 
 
-def hand_over(command: Sequence[str], environ: Mapping[str, str]) -> int:
+def hand_over(command: list[str], environ: Mapping[str, str]) -> int:
     """Become ``command``, started in the clone; Windows can only wait for it."""
     os.chdir(ROOT)
     if os.name != "nt":
