@@ -1,0 +1,221 @@
+"""Build every notebook from its percent-format source; nothing else writes one.
+
+notebooks/src/NN_slug.py -> notebooks/NN_slug.ipynb
+solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
+                         -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
+
+The result depends on the text of the source alone, byte for byte, and holds no outputs.
+Text that other layers generate (the op table's type stub) is kept current here too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+TAGS = frozenset(
+    "predict step explain try exercise check recall because review solution"
+    " raises-exception hide-input slide slow".split()
+)
+
+_MARKER = re.compile(r"# %%(?P<markdown> \[markdown\])?(?: tags=(?P<tags>\[.*\]))?")
+_OPEN = re.compile(r"(?P<indent> *)# region solution: (?P<prompt>\S.*)")
+_LOOSE_OPEN = re.compile(r" *# *region\b.*")
+_CLOSE = re.compile(r" *# endregion")
+
+
+class SourceError(ValueError):
+    """A notebook source breaks a rule of the build; says file, cell and line."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a source file; ``first`` is the line number of its first line."""
+
+    file: str
+    number: int
+    first: int
+    markdown: bool
+    tags: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def error(self, offset: int, what: str) -> SourceError:
+        """An error that points at line ``offset`` (from 0) of this cell."""
+        line = self.first + offset
+        return SourceError(f"{self.file}, cell {self.number}, line {line}: {what}")
+
+
+def read_cells(text: str, file: str) -> list[Cell]:
+    """Cut a percent-format script into its cells."""
+    lines = text.splitlines()
+    starts = [i for i, line in enumerate(lines) if re.match(r"# %%(\s|$)", line)]
+    if not starts or any(line.strip() for line in lines[: starts[0]]):
+        raise SourceError(f"{file}, cell 0, line 1: text before the first '# %%'")
+    cells = []
+    for number, (start, end) in enumerate(
+        zip(starts, [*starts[1:], len(lines)], strict=True), 1
+    ):
+        body = tuple("\n".join(lines[start + 1 : end]).rstrip().split("\n"))
+        cell = Cell(file, number, start + 2, False, (), body)
+        marker = _MARKER.fullmatch(lines[start].rstrip())
+        if marker is None:
+            raise cell.error(-1, f"not a cell marker: {lines[start]}")
+        cell = replace(
+            cell,
+            markdown=marker["markdown"] is not None,
+            tags=tuple(json.loads(marker["tags"] or "[]")),
+        )
+        for tag in cell.tags:
+            if tag not in TAGS:
+                raise cell.error(-1, f"unknown tag {tag!r}; known: {sorted(TAGS)}")
+        cells.append(cell)
+    return cells
+
+
+def prose(cell: Cell) -> str:
+    """The text of a markdown cell, without its comment signs."""
+    for offset, line in enumerate(cell.lines):
+        if line != "#" and not line.startswith("# "):
+            raise cell.error(offset, f"markdown line without '# ': {line!r}")
+    return "\n".join(line[2:] for line in cell.lines)
+
+
+def code(cell: Cell, *, solved: bool) -> str:
+    """The text of a code cell, its solution regions kept or turned into TODOs.
+
+    A line ``# %%step`` or ``# %matplotlib`` becomes the magic that it names.
+    """
+    out: list[str] = []
+    opened = -1
+    for offset, line in enumerate(cell.lines):
+        start = _OPEN.fullmatch(line)
+        if start:
+            if opened >= 0:
+                raise cell.error(offset, "a solution region inside another one")
+            opened = offset
+            if not solved:
+                todo = json.dumps(f"TODO: {start['prompt']}", ensure_ascii=False)
+                out.append(f"{start['indent']}raise NotImplementedError({todo})")
+        elif _CLOSE.fullmatch(line):
+            if opened < 0:
+                raise cell.error(offset, "'# endregion' without a region")
+            opened = -1
+        elif _LOOSE_OPEN.fullmatch(line):
+            raise cell.error(offset, "write '# region solution: <what to write>'")
+        elif opened < 0 or solved:
+            out.append(re.sub(r"^# (?=%)", "", line))
+    if opened >= 0:
+        raise cell.error(opened, "this solution region is never closed")
+    text = "\n".join(out)
+    try:
+        ast.parse(re.sub(r"^%.*", "pass", text, flags=re.MULTILINE))
+    except SyntaxError as error:
+        raise cell.error((error.lineno or 1) - 1, f"not Python: {error.msg}") from None
+    return text
+
+
+def notebook(text: str, file: str, *, solved: bool) -> str:
+    """The ``.ipynb`` text of one source; ``solved=False`` is the learner's version."""
+    seen: Counter[str] = Counter()
+    cells: list[dict[str, object]] = []
+    for cell in read_cells(text, file):
+        source = prose(cell) if cell.markdown else code(cell, solved=solved)
+        if "solution" in cell.tags and not solved:
+            continue
+        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+        seen[digest] += 1
+        built: dict[str, object] = {
+            "cell_type": "markdown" if cell.markdown else "code",
+            "id": f"{digest}-{seen[digest]}",
+            "metadata": {"tags": list(cell.tags)} if cell.tags else {},
+            "source": source.splitlines(keepends=True),
+        }
+        cells.append(
+            built if cell.markdown else built | {"execution_count": None, "outputs": []}
+        )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def op_stubs() -> dict[str, str]:
+    """The type stubs generated from the op table."""
+    from minigrad.ops import _registry
+
+    return _registry.stub_files()
+
+
+GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (op_stubs,)
+
+
+def wanted(root: Path) -> dict[str, str]:
+    """Every built file the repository should hold: relative path -> exact text."""
+    files: dict[str, str] = {}
+    for source in sorted((root / "notebooks/src").glob("*.py")):
+        text, name = source.read_text("utf8"), f"notebooks/src/{source.name}"
+        files[f"notebooks/{source.stem}.ipynb"] = notebook(text, name, solved=True)
+    for source in sorted((root / "solutions/src").glob("*.py")):
+        text, name = source.read_text("utf8"), f"solutions/src/{source.name}"
+        for folder in ("solutions", "exercises"):
+            solved = folder == "solutions"
+            path = f"{folder}/{source.stem}/{source.stem}.ipynb"
+            files[path] = notebook(text, name, solved=solved)
+    for generate in GENERATORS:
+        files |= generate()
+    return files
+
+
+def orphans(root: Path, files: dict[str, str]) -> list[str]:
+    """Notebooks in the built places that no source stands for."""
+    places = ("notebooks/*.ipynb", "solutions/*/*.ipynb", "exercises/*/*.ipynb")
+    found = (path for place in places for path in root.glob(place))
+    names = (path.relative_to(root).as_posix() for path in found)
+    return sorted(name for name in names if name not in files and "/." not in name)
+
+
+def main(argv: Sequence[str], root: Path | None = None) -> int:
+    """Write what is stale and remove orphans, or with ``--check`` only list them."""
+    parser = argparse.ArgumentParser(prog="python -m minigrad build")
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args(list(argv)).check
+    root = root or Path(__file__).resolve().parents[2]
+    try:
+        files = wanted(root)
+    except SourceError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    stale = [
+        name
+        for name, text in files.items()
+        if not (root / name).is_file() or (root / name).read_bytes() != text.encode()
+    ]
+    extra = orphans(root, files)
+    if check:
+        for name in stale:
+            sys.stderr.write(f"stale: {name}\n")
+        for name in extra:
+            sys.stderr.write(f"orphan: {name}\n")
+        if stale or extra:
+            sys.stderr.write("fix: python -m minigrad build\n")
+        return 1 if stale or extra else 0
+    for name in stale:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(files[name].encode())
+        sys.stdout.write(f"built: {name}\n")
+    for name in extra:
+        (root / name).unlink()
+        sys.stdout.write(f"removed: {name}\n")
+    return 0

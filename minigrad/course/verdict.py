@@ -1,0 +1,113 @@
+"""What a check says: the verdict as data, as plain text and as HTML."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+from minigrad.course.findings import Evidence, Finding
+from minigrad.errors import MinigradError
+
+NOT_TRIED, CRASHED, WRONG, SOLVED = "not tried", "crashed", "wrong", "solved"
+
+_SIGNS = {NOT_TRIED: "○", CRASHED: "!", WRONG: "✗", SOLVED: "✓"}
+_COLOURS = {
+    NOT_TRIED: "#767676",
+    CRASHED: "#d55e00",
+    WRONG: "#d55e00",
+    SOLVED: "#009e73",
+}
+
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one check; shows itself in a notebook.
+
+    >>> print(Verdict("01.4", "Mul", "solved", points=4))
+    ✓ 01.4 Mul: solved (4 points)
+    """
+
+    exercise: str
+    title: str
+    state: str
+    findings: tuple[Finding, ...] = ()
+    remarks: tuple[Finding, ...] = ()
+    points: int = 0
+    note: str = ""
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the named mistakes."""
+        return tuple(name for finding in self.findings for name in finding.ids)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The elements that show the mistakes, with both values."""
+        return tuple(f.evidence for f in self.findings if f.evidence)
+
+    @property
+    def headline(self) -> str:
+        """The first line: exercise, title and state."""
+        line = f"{_SIGNS[self.state]} {self.exercise} {self.title}: {self.state}"
+        return f"{line} ({self.points} points)" if self.state == SOLVED else line
+
+    @property
+    def message(self) -> str:
+        """The whole verdict as plain text."""
+        lines = [self.headline]
+        if self.note:
+            lines.append(f"  {self.note}")
+        for row in self._rows():
+            lines.append(f"  {row[0]}: {row[1]}")
+        return "\n".join(lines)
+
+    def _rows(self) -> list[Row]:
+        rows: list[Row] = []
+        for finding in self.findings:
+            rows += [("what happened", finding.what), ("where", finding.where)]
+            if finding.story:
+                name = f"{finding.name} ({', '.join(finding.ids)})"
+                known = f"{name}. {finding.story}" if finding.ids else finding.story
+                rows.append(("looks like", known))
+            if finding.next_step:
+                rows.append(("try", " ".join(finding.next_step.split())))
+        for remark in self.remarks:
+            said = f"{remark.what}. {remark.story} {remark.next_step}"
+            rows.append((f"remark ({remark.id})", said))
+        return rows
+
+    def __str__(self) -> str:
+        return self.message
+
+    def _repr_html_(self) -> str:
+        colour = _COLOURS[self.state]
+        note = f"<div>{html.escape(self.note)}</div>" if self.note else ""
+        rows = "".join(
+            '<div style="display: contents">'
+            f'<dt style="opacity: 0.75">{html.escape(label)}</dt>'
+            f'<dd style="margin: 0">{html.escape(text)}</dd></div>'
+            for label, text in self._rows()
+        )
+        return (
+            f'<div class="minigrad-verdict" data-state="{self.state}"'
+            f' data-mistakes="{" ".join(self.mistakes)}" role="status"'
+            f' style="border-left: 4px solid {colour}; padding: 0.3em 0.9em;'
+            ' max-width: 52em; color: var(--jp-ui-font-color1, inherit)">'
+            f'<div style="font-weight: 600">{html.escape(self.headline)}</div>{note}'
+            '<dl style="display: grid; grid-template-columns: max-content 1fr;'
+            f' gap: 0.25em 1em; margin: 0.4em 0 0">{rows}</dl></div>'
+        )
+
+
+class CheckFailed(MinigradError, AssertionError):  # noqa: N818 - read by learners
+    """An exercise is not solved yet; ``verdict`` says why."""
+
+    def __init__(self, verdict: Verdict, shown: bool = False) -> None:
+        super().__init__(verdict.headline if shown else verdict.message)
+        self.verdict = verdict
+
+    def _render_traceback_(self) -> list[str]:
+        """One line in a notebook: where the check was called says nothing new."""
+        return [self.verdict.headline]
