@@ -1,8 +1,10 @@
 """Every test starts from the same global state and leaves none behind."""
 
+import contextlib
 import os
 import random
 from collections.abc import Iterator
+from unittest import mock
 
 import hypothesis
 import numpy as np
@@ -18,15 +20,11 @@ hypothesis.settings.load_profile("minigrad")
 @pytest.fixture(autouse=True)
 def sealed_state() -> Iterator[None]:
     """Seed the generators; put back what a test changes for the whole process."""
-    environ, folder = dict(os.environ), os.getcwd()
     random.seed(0)
     np.random.seed(0)
-    with np.printoptions(), np.errstate():
+    here = contextlib.chdir(os.getcwd())
+    with here, mock.patch.dict(os.environ), np.printoptions(), np.errstate():
         yield
-    if os.environ != environ:
-        os.environ.clear()
-        os.environ.update(environ)
-    os.chdir(folder)
 
 
 @pytest.fixture(scope="session")

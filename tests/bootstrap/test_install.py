@@ -1,0 +1,223 @@
+"""When the bootstrap installs, what it leaves, and what it hands over to."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from minigrad import _bootstrap
+from minigrad._bootstrap import Environment
+from tests.bootstrap.conftest import Clone
+
+LAB = "-m pip install -e .[lab]"
+BOTH = "-m pip install -e .[lab,test]"
+
+
+def test_first_start_installs_and_second_does_not(clone: Clone) -> None:
+    clone.run("test", "-k", "saved")
+    clone.run("test", "-k", "saved")
+    assert clone.calls() == [BOTH, "-m pytest -k saved", "-m pytest -k saved"]
+
+
+def test_each_step_is_announced_before_it_starts(clone: Clone) -> None:
+    assert "Installing the course into" in clone.run("test").stdout
+    assert "Installing" not in clone.run("test").stdout
+
+
+def test_another_command_adds_what_it_needs_to_what_is_there(clone: Clone) -> None:
+    clone.run("lab")
+    clone.run("test")
+    clone.run("lab")
+    assert [call for call in clone.calls() if "pip" in call] == [LAB, BOTH]
+
+
+def test_changed_dependency_is_installed(clone: Clone) -> None:
+    clone.run("test")
+    pyproject = clone.root / "pyproject.toml"
+    text = pyproject.read_text()
+    pyproject.write_text(text.replace('"numpy>=2.0"', '"numpy>=2.1"'))
+    clone.run("test")
+    assert clone.calls().count(BOTH) == 2
+
+
+def test_other_changes_of_pyproject_install_nothing(clone: Clone) -> None:
+    clone.run("test")
+    with (clone.root / "pyproject.toml").open("a") as file:
+        file.write("\n[tool.other]\nkey = 1\n")
+    clone.run("test")
+    assert clone.calls().count(BOTH) == 1
+
+
+def test_moved_clone_is_installed_again(clone: Clone) -> None:
+    clone.run("test")
+    clone.root = clone.root.rename(clone.root.with_name("moved"))
+    clone.run("test")
+    assert clone.calls().count(BOTH) == 2
+
+
+def test_failed_install_stops_with_words_and_is_tried_again(clone: Clone) -> None:
+    failed = clone.run("test", PIP_EXIT="1")
+    assert failed.returncode == 2
+    assert "pip could not install the course" in failed.stderr
+    assert "fix: see that the network is up" in failed.stderr
+    assert json.loads(clone.stamp.read_text()) == "installing"
+    again = clone.run("test")
+    assert "was cut short" in again.stdout
+    assert clone.calls() == [BOTH, BOTH, "-m pytest"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"extras": 1}', '"installing"'])
+def test_unreadable_stamp_counts_as_cut_short(clone: Clone, text: str) -> None:
+    clone.stamp.write_text(text)
+    assert "was cut short" in clone.run("test").stdout
+    assert clone.calls() == [BOTH, "-m pytest"]
+
+
+def test_fresh_clone_gets_an_environment_of_its_own(clone: Clone) -> None:
+    done = clone.run("lab", VIRTUAL_ENV="", PIP_NO_INDEX="1")
+    ours = Environment(clone.root / ".venv", ours=True)
+    assert "Making the environment" in done.stdout
+    assert _bootstrap.has_pip(ours)
+    assert "pip could not install the course" in done.stderr
+    assert _bootstrap.read_stamp(ours) == _bootstrap.Stamp(whole=False)
+
+
+def test_environment_without_python_is_named(clone: Clone, tmp_path: Path) -> None:
+    done = clone.run("lab", VIRTUAL_ENV=str(tmp_path / "gone"))
+    assert done.returncode == 2
+    assert f"{tmp_path / 'gone'} has no Python that runs" in done.stderr
+
+
+def test_lab_starts_on_lesson_one_on_loopback_without_news(clone: Clone) -> None:
+    lesson = clone.root / _bootstrap.FIRST_LESSON
+    lesson.parent.mkdir()
+    lesson.touch()
+    clone.run("lab", "--no-browser", "--port", "8899")
+    started = clone.calls()[-1]
+    assert started.startswith("-m jupyterlab --ServerApp.ip=127.0.0.1 ")
+    assert f"--ServerApp.root_dir={clone.root} " in started
+    assert f"--LabApp.default_url=/lab/tree/{_bootstrap.FIRST_LESSON} " in started
+    assert "--LabApp.news_url=None " in started
+    assert started.endswith(" --no-browser --port 8899")
+
+
+def test_lab_keeps_blas_to_one_thread_unless_told_otherwise(clone: Clone) -> None:
+    log = clone.prefix / "bin/python.environ"
+    clone.run("lab")
+    assert "OPENBLAS_NUM_THREADS=1\n" in log.read_text()
+    clone.run("lab", OPENBLAS_NUM_THREADS="3")
+    assert "OPENBLAS_NUM_THREADS=3\n" in log.read_text()
+
+
+def test_build_runs_in_the_environment(clone: Clone) -> None:
+    clone.run("build", "--check")
+    assert clone.calls() == [BOTH, "-m minigrad build --check"]
+
+
+@pytest.fixture
+def outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """This process seems to run outside any environment, in a clone at the path."""
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    monkeypatch.setattr(_bootstrap, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_running_environment_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "base_prefix", "elsewhere")
+    chosen = _bootstrap.choose_environment({"VIRTUAL_ENV": "activated"})
+    assert chosen.prefix == Path(sys.prefix)
+
+
+@pytest.mark.parametrize(
+    ("environ", "name"),
+    [
+        ({}, ".venv"),
+        ({"VIRTUAL_ENV": "v", "CONDA_PREFIX": "c"}, "v"),
+        ({"CONDA_PREFIX": "c", "CONDA_DEFAULT_ENV": "course"}, "c"),
+        ({"CONDA_PREFIX": "c", "CONDA_DEFAULT_ENV": "base"}, ".venv"),
+        ({"VIRTUAL_ENV": "", "CONDA_PREFIX": ""}, ".venv"),
+    ],
+)
+def test_active_environment_is_used(
+    outside: Path, environ: dict[str, str], name: str
+) -> None:
+    chosen = _bootstrap.choose_environment(environ)
+    assert chosen.prefix.name == name
+    assert chosen.ours == (name == ".venv")
+
+
+def test_local_environment_is_ours_even_when_active(outside: Path) -> None:
+    local = str(outside / ".venv")
+    assert _bootstrap.choose_environment({"VIRTUAL_ENV": local}).ours
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch, outside: Path) -> list[str]:
+    """The steps that would run for an environment of ours; venv makes a Python."""
+    source = Path(__file__).parents[2] / "pyproject.toml"
+    (outside / "pyproject.toml").write_text(source.read_text())
+    ours = Environment(outside / ".venv", ours=True)
+    taken: list[str] = []
+
+    def call(command: list[str], failure: str, fix: str) -> None:
+        taken.append(command[2])
+        if command[2] == "venv":
+            ours.python.parent.mkdir(parents=True, exist_ok=True)
+            ours.python.unlink(missing_ok=True)
+            ours.python.symlink_to(sys.executable)
+
+    monkeypatch.setattr(_bootstrap, "call", call)
+    monkeypatch.setattr(_bootstrap, "has_pip", lambda env: env.python.exists())
+    return taken
+
+
+@pytest.mark.parametrize(
+    ("damage", "repair"),
+    [
+        (lambda ours: None, []),
+        (lambda ours: ours.stamp.unlink(), ["pip"]),
+        (lambda ours: ours.python.unlink(), ["venv", "pip"]),
+        (lambda ours: ours.stamp.write_text('"installing"'), ["venv", "pip"]),
+        (
+            lambda ours: (
+                ours.python.unlink(),
+                ours.python.symlink_to("/vanished/python"),
+            ),
+            ["venv", "pip"],
+        ),
+    ],
+    ids=["none", "no stamp", "no Python", "interrupted", "Python vanished"],
+)
+@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
+def test_damaged_local_environment_is_mended(
+    outside: Path, steps: list[str], damage: object, repair: list[str]
+) -> None:
+    ours = Environment(outside / ".venv", ours=True)
+    _bootstrap.bring_up_to_date(ours, frozenset({"lab"}))
+    assert steps == ["venv", "pip"]
+    steps.clear()
+    assert callable(damage)
+    damage(ours)
+    _bootstrap.bring_up_to_date(ours, frozenset({"lab"}))
+    assert steps == repair
+
+
+def test_ctrl_c_during_install_leaves_it_marked(
+    outside: Path,
+    steps: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ours = Environment(outside / ".venv", ours=True)
+    _bootstrap.make_environment(ours)
+
+    def interrupt(*step: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_bootstrap, "call", interrupt)
+    monkeypatch.setattr(os, "environ", {})
+    assert _bootstrap.main(["lab"], as_package=False) == 130
+    assert "minigrad lab: stopped" in capsys.readouterr().err
+    assert _bootstrap.read_stamp(ours) == _bootstrap.Stamp(whole=False)

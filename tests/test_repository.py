@@ -1,0 +1,113 @@
+"""The repository as a whole: its folders, its names, its two lists of packages."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FOLDERS = {"minigrad", "notebooks", "exercises", "solutions", "tests", ".ci", ".github"}
+FILES = {
+    ".gitattributes",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "environment.yml",
+    "nbgrader_config.py",
+    "pyproject.toml",
+}
+
+
+@cache
+def tracked() -> list[Path]:
+    """Files that git knows, relative to the root."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode:
+        pytest.skip("not a git clone")
+    paths = [Path(name) for name in listed.stdout.split("\0") if name]
+    return [path for path in paths if (ROOT / path).is_file()]
+
+
+def pyproject() -> dict[str, dict[str, object]]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_root_holds_only_what_the_layout_names() -> None:
+    assert {path.parts[0] for path in tracked() if len(path.parts) > 1} <= FOLDERS
+    assert {path.name for path in tracked() if len(path.parts) == 1} <= FILES
+
+
+def test_no_module_of_ours_hides_one_of_the_standard_library() -> None:
+    names = {path.stem for path in (ROOT / "minigrad").iterdir()}
+    assert "engine" in names
+    assert not names & sys.stdlib_module_names
+
+
+MACHINE = re.compile(r"(?<![\w.])/(root|home|work|tmp|Users|opt)/[\w.]|\.pypi\.org")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("see /home/me/x", True),
+        ("'/tmp/dev'", True),
+        ("/lab/tree/notebooks", False),
+        ("https://x.org/home/page", False),
+    ],
+)
+def test_machine_path_pattern(text: str, found: bool) -> None:
+    assert bool(MACHINE.search(text)) == found
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    named = []
+    for path in tracked():
+        if path == Path(__file__).relative_to(ROOT) or path.suffix in {".png", ".npz"}:
+            continue
+        text = (ROOT / path).read_text(encoding="utf-8")
+        named += [f"{path}: {found.group()}" for found in MACHINE.finditer(text)]
+    assert not named
+
+
+def requirement(text: str) -> tuple[str, str]:
+    """A requirement as name and bounds."""
+    found = re.fullmatch(r"([\w.-]+)(.*)", text)
+    assert found, text
+    return found[1], found[2]
+
+
+def test_conda_environment_asks_for_what_pyproject_asks() -> None:
+    project = pyproject()["project"]
+    wanted = dict(map(requirement, project["dependencies"]))
+    wanted |= dict(map(requirement, project["optional-dependencies"]["lab"]))
+    wanted["python"] = project["requires-python"]
+    # conda splits graphviz into the program and its Python face, and pip brings
+    # graphviz-pure, pip and the course.
+    wanted["python-graphviz"] = wanted["graphviz"]
+    wanted |= {"graphviz": "", "pip": ""}
+    del wanted["graphviz-pure"]
+
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text())
+    *packages, pip = conda["dependencies"]
+    assert dict(map(requirement, packages)) == wanted
+    assert pip == {"pip": ["-e .[lab]"]}
+    assert conda["variables"] == {"OPENBLAS_NUM_THREADS": "1"}
+
+
+def test_commit_hooks_are_local_and_the_same_as_in_ci() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    stages = (ROOT / ".ci/run").read_text().splitlines()
+    for repository in config["repos"]:
+        assert repository["repo"] == "local"
+        for hook in repository["hooks"]:
+            assert any(line.endswith(" " + hook["entry"]) for line in stages), hook
