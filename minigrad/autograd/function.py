@@ -1,0 +1,79 @@
+"""torch.autograd.function's names, and ``once_differentiable``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from minigrad import errors
+from minigrad.engine.function import (
+    BackwardCFunction,
+    Function,
+    FunctionCtx,
+    FunctionMeta,
+)
+from minigrad.engine.grad_mode import is_grad_enabled, no_grad
+from minigrad.engine.tensor import Tensor
+
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "FunctionMeta",
+    "once_differentiable",
+]
+
+
+class Error(Function):
+    """Lets gradients pass forward, and refuses when backward comes to it."""
+
+    @staticmethod
+    def forward(ctx: Any, name: str, *gradients: Any) -> Any:
+        ctx.marked = name
+        return tuple([x.detach() if isinstance(x, Tensor) else x for x in gradients])
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise errors.OnceDifferentiableError(
+            errors.message(
+                ctx.marked,
+                "trying to differentiate twice a function that was marked with "
+                "@once_differentiable",
+                "remove the mark and write backward with operations that are "
+                "recorded, or ask for no second derivative",
+                "10",
+            )
+        )
+
+
+Error._backward_cls.name = lambda node: "torch::autograd::Error"
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a backward whose own derivative must not be asked for.
+
+    It runs without recording; a second derivative through it raises
+    OnceDifferentiableError.
+    See: torch ``autograd.function.once_differentiable``.
+    """
+
+    @functools.wraps(backward)
+    def once(ctx: Any, *gradients: Any) -> Any:
+        with no_grad():
+            returned = backward(ctx, *gradients)
+        second_order = is_grad_enabled() and any(
+            [isinstance(g, Tensor) and g.requires_grad for g in gradients]
+        )
+        if not second_order:
+            return returned
+        values = returned if isinstance(returned, tuple) else (returned,)
+        leaves = [
+            value.detach().requires_grad_() if isinstance(value, Tensor) else value
+            for value in values
+        ]
+        name = f"{ctx._forward_cls.__name__}.backward"
+        refusing = Error.apply(name, *leaves)
+        return refusing if isinstance(returned, tuple) else refusing[0]
+
+    return once

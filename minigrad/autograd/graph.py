@@ -1,0 +1,5 @@
+"""torch.autograd.graph's names."""
+
+from minigrad.engine.node import Node
+
+__all__ = ["Node"]

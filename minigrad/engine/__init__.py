@@ -1,0 +1,1 @@
+"""The engine: tensors, Functions, nodes, and the traversal that backward is."""

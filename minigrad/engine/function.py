@@ -1,0 +1,338 @@
+"""Function.apply: the one door through which every recorded operation passes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from minigrad import errors
+from minigrad.engine import lint, observe
+from minigrad.engine.arguments import bind_arguments
+from minigrad.engine.grad_mode import is_grad_enabled, next_sequence_nr, no_grad
+from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of
+from minigrad.engine.outputs import wrap_outputs
+from minigrad.engine.returned import check_gradients, wrap_gradients
+from minigrad.engine.tensor import Tensor
+
+SET_BY_METHODS: Final = frozenset(
+    {"to_save", "saved_for_forward", "dirty_tensors", "non_differentiable"}
+)
+
+
+class FunctionCtx:
+    """The methods of ctx that ``forward`` and ``setup_context`` may call.
+
+    They only note what they are given; ``apply`` takes it once forward has returned.
+    """
+
+    to_save: tuple[Any, ...] | None = None
+    saved_for_forward: tuple[Any, ...] | None = None
+    dirty_tensors: tuple[Any, ...] | None = None
+    non_differentiable: tuple[Any, ...] | None = None
+    _materialize_grads: bool
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep ``tensors`` for ``backward``; a second call replaces the first.
+
+        Saves: nothing is copied; a tensor changed in place after ``apply`` is an
+        error when backward reads it.
+        Raises: SavedTypeError at the end of ``apply`` for anything but a Tensor or
+        None, if the call is recorded.
+        See: torch ``FunctionCtx.save_for_backward``.
+        """
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep ``tensors`` for ``jvp``; a second call replaces the first."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Tensor) -> None:
+        """Say which inputs forward changed in place; each must also be returned."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Tensor) -> None:
+        """Say which outputs carry no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """With False, backward gets None instead of zeros for an unused output."""
+        if not isinstance(value, bool):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "ctx.set_materialize_grads",
+                    "set_materialize_grads expects True or False, but got "
+                    f"{type(value).__name__}",
+                    "write ctx.set_materialize_grads(False)",
+                    "07",
+                )
+            )
+        self._materialize_grads = value
+
+    def _get_materialize_grads(self) -> bool:
+        raise AttributeError("attribute 'materialize_grads' of ctx is not readable")
+
+    materialize_grads = property(_get_materialize_grads, set_materialize_grads)
+
+
+class _HookMixin:
+    """The place of the hooks in the order of base classes that torch's nodes have."""
+
+
+class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
+    """Base of every ``<Name>Backward``: a node whose rule a learner wrote.
+
+    One instance is made by each ``apply``. It is the ctx of that call and, if the
+    call is recorded, the ``grad_fn`` of its outputs.
+    """
+
+    _forward_cls: ClassVar[type[Function]]
+
+    def apply(self, *gradients: Any) -> Any:
+        """Call the Function's backward with this ctx, and nothing around it."""
+        return rule_of(self._forward_cls)(self, *gradients)
+
+    def _take_what_was_saved(
+        self,
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+        """Take ``(to_save, dirty, non_differentiable)`` off ctx, which forgets them."""
+        to_save = self.to_save or ()
+        dirty = self.dirty_tensors or ()
+        non_differentiable = self.non_differentiable or ()
+
+        check_marked(type(self), "mark_dirty", dirty)
+        check_marked(type(self), "mark_non_differentiable", non_differentiable)
+        for tensor in dirty:
+            tensor._bump_version()
+
+        # Deleted, not set to None: vars(ctx) shows the learner's attributes alone.
+        for field in SET_BY_METHODS & vars(self).keys():
+            delattr(self, field)
+        return to_save, dirty, non_differentiable
+
+    def _keep_saved(self, tensors: tuple[Any, ...]) -> None:
+        for position, value in enumerate(tensors):
+            if not (value is None or isinstance(value, Tensor)):
+                raise errors.SavedTypeError(
+                    errors.message(
+                        f"{self._forward_cls.__name__}.forward",
+                        "save_for_backward can only save variables, but argument "
+                        f"{position} is of type {type(value).__name__}",
+                        "give it Tensors one by one; put other values on ctx, for "
+                        "example ctx.scale = scale",
+                        "02",
+                    )
+                )
+        super()._keep_saved(tensors)
+
+    def _wire_edges(self, outputs: list[Any], differentiable: list[bool]) -> None:
+        """Hang this node on every output that can carry a gradient."""
+        self.output_metadata = tuple(
+            [
+                (output.shape, output.dtype) if isinstance(output, Tensor) else None
+                for output in outputs
+            ]
+        )
+        for output_nr, output in enumerate(outputs):
+            if differentiable[output_nr]:
+                output._set_history(self, output_nr)
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+        return self.apply(*wrap_gradients(self, gradients))
+
+    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+        return check_gradients(self, returned, create_graph)
+
+
+class FunctionMeta(type):
+    """Makes ``<Name>Backward``, the class of the ctx, when a Function is defined."""
+
+    _ctx_base: type[_FunctionBase]
+    _backward_cls: type[Any]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+        super().__init__(name, bases, body)
+        cls._backward_cls = type(
+            f"{name}Backward",
+            (cls._ctx_base,),
+            {"_forward_cls": cls, "__module__": "minigrad.autograd.function"},
+        )
+
+
+class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
+    """Base of every operation with its own gradient rule; call ``apply``.
+
+    Write ``forward`` and ``backward`` as static methods. forward gets ctx first, or,
+    if the class also has ``setup_context(ctx, inputs, output)``, no ctx at all.
+
+    See: torch ``autograd.Function``.
+    """
+
+    _ctx_base: ClassVar[type[_FunctionBase]] = BackwardCFunction
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result; operations in here are not recorded."""
+        raise errors.ForwardMissingError(
+            errors.message(
+                "Function.apply",
+                "You must implement the forward function for custom autograd.Function",
+                "define `forward(ctx, ...)` as a static method of your class",
+                "01",
+            )
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Fill ctx, for a forward that does not take it."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """One gradient per argument of forward, from one per output."""
+        raise NotImplementedError("backward is not implemented.")
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """Another name for ``backward``."""
+        raise NotImplementedError("vjp is not implemented.")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward on ``args``; record it if a gradient may be asked for later.
+
+        Every call makes one new ctx. Exceptions of forward pass through unchanged.
+        """
+        # collect inputs
+        inputs = bind_arguments(cls, args, kwargs)
+        needs_input_grad = tuple([requires_grad(value) for value in inputs])
+        recording = is_grad_enabled() and any(needs_input_grad)
+
+        # create ctx
+        ctx = cls._create_ctx(inputs, needs_input_grad, recording)
+
+        # run forward
+        with no_grad():
+            if cls._has_setup_context():
+                result = cls.forward(*inputs)
+                cls.setup_context(ctx, inputs, result)
+            else:
+                result = cls.forward(ctx, *inputs)
+
+        # take what was saved
+        to_save, dirty, non_differentiable = cls._take_from(ctx, result)
+
+        # wrap outputs
+        outputs, differentiable = wrap_outputs(
+            ctx, inputs, result, dirty, non_differentiable, recording
+        )
+
+        # wire edges
+        if recording:
+            ctx._wire_edges(outputs, differentiable)
+            ctx._keep_saved(to_save)
+        return cls._hand_out(ctx, outputs, result)
+
+    @classmethod
+    def _has_setup_context(cls) -> bool:
+        """Whether forward goes without ctx and ``setup_context`` fills it."""
+        return cls.setup_context is not Function.setup_context
+
+    @classmethod
+    def _create_ctx(
+        cls,
+        inputs: tuple[Any, ...],
+        needs_input_grad: tuple[bool, ...],
+        recording: bool,
+    ) -> Any:
+        """A new ctx: a node that already knows where its inputs came from."""
+        ctx = cls._backward_cls()
+        ctx.needs_input_grad = needs_input_grad
+        ctx.edges = tuple([argument_edge(x) for x in inputs]) if recording else ()
+        ctx.sequence_nr = next_sequence_nr()
+        ctx.output_metadata = ()
+        ctx._saved = ()
+        ctx._materialize_grads = True
+        if observe.observer is not None:
+            observe.observer.ctx_created(ctx, cls, inputs)
+        return ctx
+
+    @classmethod
+    def _take_from(
+        cls, ctx: Any, result: Any
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+        """What forward left on ctx: ``(to_save, dirty, non_differentiable)``."""
+        if observe.observer is not None:
+            observe.observer.saved_taken(ctx, result)
+        if lint.enabled:
+            lint.look_at_call(cls, ctx, result)
+        taken: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
+        taken = ctx._take_what_was_saved()
+        return taken
+
+    @classmethod
+    def _hand_out(cls, ctx: Any, outputs: list[Any], result: Any) -> Any:
+        """A tuple if forward returned one, else its one output."""
+        if observe.observer is not None:
+            observe.observer.edges_wired(ctx, tuple(outputs))
+        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+
+def requires_grad(value: Any) -> bool:
+    """Whether ``value`` is a Tensor that requires grad; never looks into containers."""
+    return isinstance(value, Tensor) and value._requires_grad
+
+
+def argument_edge(value: Any) -> Edge:
+    """Where a gradient for this argument of apply goes."""
+    return edge_of(value) if isinstance(value, Tensor) else NOT_A_TENSOR
+
+
+def rule_of(function: type[Function]) -> Any:
+    """The Function's backward; ``vjp`` is another name for it.
+
+    Raises: BackwardMissingError if it has neither; BackwardAmbiguousError for both.
+    """
+    has_backward = function.backward is not Function.backward
+    has_vjp = function.vjp is not Function.vjp
+    if has_backward and has_vjp:
+        raise errors.BackwardAmbiguousError(
+            errors.message(
+                function.__name__,
+                "Implementing both 'backward' and 'vjp' for a custom Function is not "
+                "allowed",
+                "keep one of the two: they are names of the same rule",
+            )
+        )
+    if has_backward:
+        return function.backward
+    if has_vjp:
+        return function.vjp
+    raise errors.BackwardMissingError(
+        errors.message(
+            function.__name__,
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD",
+            f"define `backward(ctx, grad_output)` in {function.__name__} as a static "
+            "method",
+            "01",
+        )
+    )
+
+
+def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:
+    """Refuse anything but Tensors in ``ctx.mark_dirty`` and its sibling."""
+    says = {
+        "mark_dirty": "mark_dirty can only accept variables, but argument {} is of "
+        "type {}",
+        "mark_non_differentiable": "mark_non_differentiable only accepts variable "
+        "arguments, but got argument {} of type {}",
+    }[method]
+    for position, value in enumerate(marked):
+        if not isinstance(value, Tensor):
+            raise errors.CtxUseError(
+                errors.message(
+                    f"{ctx_class.__name__.removesuffix('Backward')}.forward",
+                    says.format(position, type(value).__name__),
+                    f"give ctx.{method} Tensors only, one by one: ctx.{method}(a, b)",
+                    "08" if method == "mark_dirty" else "07",
+                )
+            )

@@ -1,0 +1,113 @@
+"""Whether operations are being recorded: one switch for each thread."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+
+class _ThreadState(threading.local):
+    """Grad mode and the counter that numbers the nodes, one of each for a thread."""
+
+    grad_enabled = True
+    last_sequence_nr = -1
+
+
+_state = _ThreadState()
+
+
+def is_grad_enabled() -> bool:
+    """Whether this thread records operations."""
+    return _state.grad_enabled
+
+
+def next_sequence_nr() -> int:
+    """A number greater than that of every node this thread has made."""
+    _state.last_sequence_nr += 1
+    return _state.last_sequence_nr
+
+
+class _GradMode:
+    """Sets grad mode inside a ``with`` block, or around every call of a function."""
+
+    _enabled: bool
+    _previous: bool
+
+    def __enter__(self) -> Self:
+        self._previous = _state.grad_enabled
+        _state.grad_enabled = self._enabled
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _state.grad_enabled = self._previous
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        enabled = self._enabled
+
+        @functools.wraps(function)
+        def in_this_mode(*args: Any, **kwargs: Any) -> Any:
+            with _with_grad_mode(enabled):
+                return function(*args, **kwargs)
+
+        return in_this_mode
+
+
+class _FixedGradMode(_GradMode):
+    """A mode that needs no argument, so that ``@no_grad`` works without brackets."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        mode = super().__new__(cls)
+        return mode if function is None else mode(function)
+
+
+class no_grad(_FixedGradMode):
+    """Record nothing: for the ``with`` block or the decorated function.
+
+    See: torch ``no_grad``.
+    """
+
+    _enabled = False
+
+
+class enable_grad(_FixedGradMode):
+    """Record again inside a ``no_grad`` block.
+
+    See: torch ``enable_grad``.
+    """
+
+    _enabled = True
+
+
+class _with_grad_mode(_GradMode):
+    """Sets a mode that is only known at run time, on entering and not before."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+
+
+class set_grad_enabled(_GradMode):
+    """Set grad mode at once; as a ``with`` block or a decorator, for its time only.
+
+    See: torch ``set_grad_enabled``.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self._enabled = bool(mode)
+        self._previous = _state.grad_enabled
+        _state.grad_enabled = self._enabled
+
+    def __enter__(self) -> Self:
+        _state.grad_enabled = self._enabled
+        return self
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _state.grad_enabled = self._previous
+        return super().__call__(function)

@@ -1,0 +1,211 @@
+"""The vertices of the graph: what every node has, and the one that ends at a leaf."""
+
+from __future__ import annotations
+
+import abc
+import weakref
+from typing import Any, Final, TypeAlias, cast
+
+import numpy as np
+
+from minigrad.engine import observe
+from minigrad.engine.saved import SavedTensor, freed_error
+from minigrad.engine.tensor import Tensor
+
+FIRST_OF_ALL: Final = 2**64 - 1
+"""The sequence number of AccumulateGrad: it runs as soon as it is ready."""
+
+
+class NonTensorArgument:
+    """Stands where an argument that is not a Tensor would have its edge."""
+
+    def __repr__(self) -> str:
+        return "not a tensor"
+
+
+NOT_A_TENSOR: Final = NonTensorArgument()
+
+Edge: TypeAlias = "_FunctionBase | tuple[_FunctionBase, int] | NonTensorArgument | None"
+"""Where a gradient goes: a node's output 0, ``(node, k)`` for its output k, or None."""
+
+OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"] | None
+"""Shape and dtype of one output; None for an output that is not a Tensor."""
+
+
+class Freed:
+    """Stands in place of saved values that backward has released."""
+
+    def __repr__(self) -> str:
+        return "freed"
+
+
+FREED: Final = Freed()
+
+
+class _FunctionBase:
+    """A recorded operation: edges to where its inputs came from, and what it saved.
+
+    The gradient travels along ``edges``, one for each argument of forward.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_materialize_grads",
+        "_saved",
+        "edges",
+        "needs_input_grad",
+        "output_metadata",
+        "sequence_nr",
+    )
+
+    edges: tuple[Edge, ...]
+    needs_input_grad: tuple[bool, ...]
+    output_metadata: tuple[OutputMetadata, ...]
+    sequence_nr: int
+    _saved: tuple[SavedTensor | None, ...] | Freed
+
+    requires_grad = True
+
+    def name(self) -> str:
+        """The name of the node, as ``repr`` of a tensor shows it."""
+        return type(self).__name__
+
+    def operation_name(self) -> str:
+        """The name without ``Backward``: what was run forward."""
+        return self.name().removesuffix("0").removesuffix("Backward")
+
+    @property
+    def next_functions(self) -> tuple[tuple[_FunctionBase | None, int], ...]:
+        """For each tensor argument of forward: the node it came from, and which output.
+
+        A leaf that requires grad gives its AccumulateGrad, one that does not
+        ``(None, 0)``.
+        """
+        pairs = (split_edge(edge) for edge in self.edges if edge is not NOT_A_TENSOR)
+        return tuple(pairs)
+
+    def _sequence_nr(self) -> int:
+        """The place of this node in the order of creation; newer is greater."""
+        return self.sequence_nr
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """The tensors given to ``save_for_backward``, checked each time they are read.
+
+        Raises: SavedFreedError after backward released them; SavedModifiedError if
+        one was changed in place since.
+        """
+        saved = self._raw_saved_tensors
+        return tuple([None if item is None else item.unpack(self) for item in saved])
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor | None, ...]:
+        """The records behind ``saved_tensors``, without the checks."""
+        if self._saved is FREED:
+            raise freed_error(self)
+        return cast("tuple[SavedTensor | None, ...]", self._saved)
+
+    def _keep_saved(self, tensors: tuple[Tensor | None, ...]) -> None:
+        """Make the records: from now on a change in place is noticed."""
+        self._saved = tuple(
+            [
+                None if tensor is None else SavedTensor(tensor, self)
+                for tensor in tensors
+            ]
+        )
+
+    def _release_saved(self) -> None:
+        """Drop what was saved, so that its memory can go."""
+        self._saved = FREED
+        if observe.observer is not None:
+            observe.observer.node_released(self)
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+        """Call the node's rule with one gradient for each of its outputs."""
+        raise NotImplementedError
+
+    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+        """One gradient per edge, from whatever the rule returned."""
+        raise NotImplementedError
+
+
+class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
+    """The type of every ``grad_fn``, for ``isinstance``.
+
+    See: torch ``autograd.graph.Node``.
+    """
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> bool:
+        return issubclass(subclass, _FunctionBase)
+
+
+class AccumulateGrad(_FunctionBase):
+    """Where the graph ends at a leaf: adds what arrives into the leaf's ``.grad``."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        self.edges = ()
+        self.needs_input_grad = ()
+        self.output_metadata = ((variable.shape, variable.dtype),)
+        self.sequence_nr = FIRST_OF_ALL
+        self._saved = ()
+
+    def name(self) -> str:
+        """torch's name for this node, with its C++ namespace."""
+        return "torch::autograd::AccumulateGrad"
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
+        (gradient,) = gradients
+        if gradient is not None:
+            self._accumulate(gradient, create_graph)
+        return ()
+
+    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+        return ()
+
+    def _accumulate(self, gradient: Any, create_graph: bool) -> None:
+        """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
+        leaf = self.variable
+        old = leaf._grad
+        if create_graph:
+            new = gradient if old is None else old + gradient
+        elif old is None:
+            new = Tensor(np.array(gradient))
+        else:
+            new = old
+            np.add(old.array, gradient, out=old.array)
+            old._bump_version()
+        leaf._grad = new
+        if observe.observer is not None:
+            observe.observer.gradient_accumulated(leaf, gradient, new)
+
+
+def split_edge(edge: Edge) -> tuple[Any, int]:
+    """An edge as torch shows it: the node (or None), and which of its outputs."""
+    return edge if type(edge) is tuple else (edge, 0)
+
+
+def needs_gradient(edge: Edge) -> bool:
+    """Whether there is a node at the other end of ``edge``."""
+    return edge is not None and edge is not NOT_A_TENSOR
+
+
+def edge_of(tensor: Tensor) -> Edge:
+    """Where a gradient for ``tensor`` goes; None if it requires none."""
+    node = tensor._grad_fn
+    if node is None:
+        return accumulate_node(tensor) if tensor._requires_grad else None
+    return (node, tensor.output_nr) if tensor.output_nr else node
+
+
+def accumulate_node(leaf: Tensor) -> AccumulateGrad:
+    """The leaf's node: the same one for as long as a graph uses it."""
+    reference = leaf._accumulate_node
+    node = None if reference is None else reference()
+    if node is None:
+        node = AccumulateGrad(leaf)
+        leaf._accumulate_node = weakref.ref(node)
+    return node

@@ -1,0 +1,64 @@
+"""What the engine tells a listener: set ``observer`` to hear it, None for silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from minigrad.engine.backward import GraphTask
+    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.tensor import Tensor
+
+
+class Observer(Protocol):
+    """The moments of ``apply`` and of backward that can be listened to.
+
+    Gradients are arrays; with ``create_graph=True`` they are Tensors. None stands for
+    a gradient that did not arrive.
+    """
+
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        """Apply, *create ctx*: ``needs_input_grad`` and the edges are known."""
+
+    def saved_taken(self, ctx: Any, result: Any) -> None:
+        """Apply, *take what was saved*: forward has returned ``result``."""
+
+    def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
+        """Apply, *wire edges*: recorded if an output's ``grad_fn`` is ``ctx``."""
+
+    def backward_started(self, task: GraphTask) -> None:
+        """The gradients of the roots wait at their nodes."""
+
+    def node_picked(
+        self, task: GraphTask, node: _FunctionBase, gradients: list[Any]
+    ) -> None:
+        """Backward, *pick the newest ready node*: one gradient per output of it."""
+
+    def node_returned(
+        self, task: GraphTask, node: _FunctionBase, gradients: tuple[Any, ...]
+    ) -> None:
+        """Backward, *check what it returned*: one gradient per edge, checked."""
+
+    def gradient_sent(
+        self,
+        task: GraphTask,
+        node: _FunctionBase,
+        slot: int,
+        receiver: _FunctionBase,
+        receiver_slot: int,
+        gradient: Any,
+        total: Any,
+    ) -> None:
+        """Backward, *add into the receivers*: ``total`` now waits at the receiver."""
+
+    def gradient_accumulated(self, leaf: Tensor, gradient: Any, new: Tensor) -> None:
+        """``gradient`` was added to a leaf's ``.grad``, which is now ``new``."""
+
+    def node_released(self, node: _FunctionBase) -> None:
+        """Backward, *release*: the node has dropped its saved values."""
+
+    def backward_finished(self, task: GraphTask) -> None:
+        """No node is ready any more."""
+
+
+observer: Observer | None = None

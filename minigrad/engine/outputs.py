@@ -1,0 +1,134 @@
+"""From what forward returned to the tensors that apply hands out."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from minigrad import errors
+from minigrad.engine.tensor import Tensor
+
+
+def wrap_outputs(
+    ctx: Any,
+    inputs: tuple[Any, ...],
+    result: Any,
+    dirty: tuple[Any, ...],
+    non_differentiable: tuple[Any, ...],
+    recording: bool,
+) -> tuple[list[Any], list[bool]]:
+    """The outputs, and which of them a gradient can reach.
+
+    Only a tuple is several outputs. Values that are not Tensors pass through.
+    Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs.
+    """
+    values = result if isinstance(result, tuple) else (result,)
+    outputs = []
+    differentiable = []
+    for value in values:
+        can = (
+            recording
+            and isinstance(value, Tensor)
+            and value.dtype.kind in "fc"
+            and not contains(non_differentiable, value)
+        )
+        outputs.append(wrap_output(ctx, value, inputs, dirty, can))
+        differentiable.append(can)
+
+    for tensor in dirty:
+        if not contains(values, tensor):
+            raise not_returned(ctx)
+    return outputs, differentiable
+
+
+def wrap_output(
+    ctx: Any, value: Any, inputs: tuple[Any, ...], dirty: tuple[Any, ...], can: bool
+) -> Any:
+    """What apply hands out for ``value``; ``can``: a gradient can reach it."""
+    if not isinstance(value, Tensor):
+        return value
+    is_input = contains(inputs, value)
+
+    if contains(dirty, value):
+        check_dirty(ctx, value, is_input, can)
+        return value.detach() if value._requires_grad and not can else value
+
+    if can or not value._requires_grad:
+        # An input keeps its own history: what is handed out is a view of it.
+        return view_of(value) if is_input else value
+    if is_input:
+        return value.detach()
+    value._grad_fn = None
+    value._requires_grad = False
+    return value
+
+
+def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
+    """Whether this very object is among ``tensors``; ``in`` would compare values."""
+    return any([candidate is tensor for candidate in tensors])
+
+
+def view_of(tensor: Tensor) -> Tensor:
+    """Another tensor on the same memory, outside any graph."""
+    view = Tensor(tensor.array)
+    view._become_view_of(tensor)
+    return view
+
+
+def check_dirty(ctx: Any, tensor: Tensor, is_input: bool, can: bool) -> None:
+    """Refuse a change in place that no graph can describe."""
+    where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
+    if not is_input:
+        warnings.warn(
+            errors.message(
+                where,
+                "ctx.mark_dirty() received a tensor that was not an input",
+                "mark the input that forward changed, and return that input",
+                "08",
+            ),
+            UserWarning,
+            stacklevel=4,
+        )
+    elif can and tensor._requires_grad and tensor._grad_fn is None:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "a leaf Variable that requires grad has been used in an in-place "
+                "operation. Its values are changed already",
+                "apply it to a copy: x.clone()",
+                "08",
+            )
+        )
+    elif can:
+        refuse_view(tensor, where)
+
+
+def refuse_view(tensor: Tensor, where: str) -> None:
+    """Refuse to record an in-place change that views would have to follow.
+
+    Raises: InplaceError if ``tensor`` is a view, or has views in a graph.
+    """
+    if tensor._base is not None or tensor._has_recorded_views:
+        kind = "a view" if tensor._base is not None else "a tensor that has views"
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                f"{kind} is being modified in place while operations are recorded; "
+                "this version of minigrad cannot rewrite the history of views",
+                "change a copy (x.clone()) instead, or work inside no_grad()",
+                "08",
+            )
+        )
+
+
+def not_returned(ctx: Any) -> errors.InplaceError:
+    """The error for a dirty tensor that forward did not return."""
+    return errors.InplaceError(
+        errors.message(
+            f"{type(ctx).__name__.removesuffix('Backward')}.forward",
+            "Some elements marked as dirty during the forward method were not returned "
+            "as output",
+            "return the very tensor that was given to ctx.mark_dirty",
+            "08",
+        )
+    )

@@ -1,0 +1,86 @@
+"""The dtype of a result: torch's rules where NumPy's differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.creation import get_default_dtype
+
+quietly = np.errstate(all="ignore")
+"""For a forward that gives inf or nan, as torch does, without a warning."""
+
+KINDS = "biufc"
+"""Bool, integers, floating point, complex: the later kind decides."""
+
+
+def promoted(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both operands in the dtype of their result.
+
+    A tensor of dimension 0 or a Python number changes the dtype only if it is of a
+    later kind than the other operand (integer with a float), and then to the default
+    dtype if it is a number.
+    """
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        if a.dtype is b.dtype:
+            return a, b
+        dtype = result_type(a, b)
+        return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    if isinstance(a, np.ndarray):
+        return with_number(a, b)
+    array, number = with_number(b, a)
+    return number, array
+
+
+def with_number(array: Any, number: Any) -> tuple[Any, Any]:
+    """An array and a Python number in the dtype of their result."""
+    if array.dtype.kind == "f" and isinstance(number, (int, float)):
+        return array, number
+    dtype = result_type(array, number)
+    return array.astype(dtype, copy=False), np.asarray(number, dtype)
+
+
+def result_type(a: Any, b: Any) -> np.dtype[Any]:
+    """The dtype of an operation on ``a`` and ``b``: arrays or Python numbers.
+
+    See: torch ``result_type``.
+    """
+    rank_a, dtype_a = rank_and_dtype(a)
+    rank_b, dtype_b = rank_and_dtype(b)
+    if rank_a == rank_b:
+        return common_dtype(dtype_a, dtype_b)
+    if rank_a < rank_b:
+        dtype_a, dtype_b = dtype_b, dtype_a
+    later = KINDS.index(dtype_b.kind) > KINDS.index(dtype_a.kind)
+    return dtype_b if later else dtype_a
+
+
+def rank_and_dtype(operand: Any) -> tuple[int, np.dtype[Any]]:
+    """How much say an operand has (2 array, 1 one element, 0 number), and its dtype."""
+    if isinstance(operand, (np.ndarray, np.generic)):
+        return (2 if operand.ndim else 1), operand.dtype
+    return 0, dtype_of_number(operand)
+
+
+def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that holds both; an integer beside a float does not widen it."""
+    if a.kind == "f" and b.kind in "biu":
+        return a
+    if b.kind == "f" and a.kind in "biu":
+        return b
+    return np.promote_types(a, b)
+
+
+def dtype_of_number(number: Any) -> np.dtype[Any]:
+    """The dtype that a Python number has where it decides alone."""
+    if isinstance(number, bool):
+        return np.dtype("bool")
+    return np.dtype("int64") if isinstance(number, int) else get_default_dtype()
+
+
+def as_floating(array: Any) -> Any:
+    """Integers and bools in the default dtype, for functions like ``exp``."""
+    if array.dtype.kind in "fc":
+        return array
+    return array.astype(get_default_dtype())

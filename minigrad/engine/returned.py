@@ -1,0 +1,109 @@
+"""The two sides of a learner's backward: what it is given, and what it returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.tensor import Tensor
+
+
+def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
+    """One Tensor for each output; zeros for one that got no gradient.
+
+    An output that is not a Tensor gives None, and so does a missing gradient after
+    ``ctx.set_materialize_grads(False)``.
+    """
+    wrapped: list[Tensor | None] = []
+    for gradient, metadata in zip(gradients, node.output_metadata, strict=True):
+        if isinstance(gradient, Tensor):
+            wrapped.append(gradient)
+        elif gradient is not None:
+            wrapped.append(Tensor(gradient))
+        elif metadata is not None and node._materialize_grads:
+            wrapped.append(Tensor(np.zeros(*metadata)))
+        else:
+            wrapped.append(None)
+    return wrapped
+
+
+def check_gradients(node: Any, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+    """One gradient per argument of forward, as the traversal carries it.
+
+    Raises: GradientCountError; GradientKindError for a value in the place of an
+    argument that is not a Tensor, or a value that is not a Tensor.
+    """
+    gradients = returned if isinstance(returned, tuple) else (returned,)
+    if len(gradients) != len(node.edges):
+        gradients = cut_surplus(node, gradients)
+
+    checked: list[Any] = []
+    for position, gradient in enumerate(gradients):
+        if gradient is None:
+            checked.append(None)
+        elif node.edges[position] is NOT_A_TENSOR:
+            raise not_wanted(node, position)
+        elif not isinstance(gradient, Tensor):
+            raise not_a_tensor(node, position, gradient)
+        else:
+            checked.append(gradient if create_graph else gradient.array)
+    return tuple(checked)
+
+
+def where(node: Any) -> str:
+    """The learner's method, for the first line of a message."""
+    return f"{node._forward_cls.__name__}.backward"
+
+
+def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As many gradients as forward has arguments, if the rest is only None."""
+    wanted = len(node.edges)
+    surplus = gradients[wanted:]
+    if len(gradients) > wanted and all([value is None for value in surplus]):
+        return gradients[:wanted]
+    raise errors.GradientCountError(
+        errors.message(
+            where(node),
+            f"function {node.name()} returned an incorrect number of gradients "
+            f"(expected {wanted}, got {len(gradients)}); forward was given "
+            f"{errors.count_of(wanted, 'argument')}",
+            "return one value per argument of forward, in that order, and None for "
+            "the ones that need no gradient",
+            "04",
+        )
+    )
+
+
+def not_wanted(node: Any, position: int) -> errors.GradientKindError:
+    """The error for a gradient of, say, a Python number."""
+    return errors.GradientKindError(
+        errors.message(
+            where(node),
+            f"function {node.name()} returned a gradient different than None at "
+            f"position {position + 1}, but the corresponding forward input was not a "
+            "Variable (a Tensor)",
+            f"return None in place {position + 1}",
+            "04",
+        )
+    )
+
+
+def not_a_tensor(node: Any, position: int, value: Any) -> errors.GradientKindError:
+    """The error for a float, an array or a list where a Tensor belongs."""
+    kind = type(value).__name__
+    fix = {
+        "list": "return a tuple of gradients, not a list: `return grad_a, grad_b`",
+        "ndarray": "wrap the array: minigrad.tensor(array)",
+    }.get(kind, "return a Tensor, or None for no gradient")
+    return errors.GradientKindError(
+        errors.message(
+            where(node),
+            f"expected Variable or None (got {kind}) as the gradient of argument "
+            f"{position + 1}",
+            fix,
+            "04",
+        )
+    )

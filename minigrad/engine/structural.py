@@ -1,0 +1,128 @@
+"""The operations that the engine itself needs to move gradients about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import promoted
+from minigrad.engine.tensor import Array, Tensor
+
+
+class Add(Builtin):
+    """input + other, elementwise, stretched to a common shape.
+
+    >>> minigrad.tensor([1.0, 2.0]) + 10
+    tensor([11., 12.])
+    """
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Any, other: Any) -> Any:
+        return np.add(*promoted(input, other))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad, grad
+
+
+class Expand(Builtin):
+    """The elements repeated along new dimensions and dimensions of length 1.
+
+    Shape: ``size`` counts from the last dimension; -1 keeps a length. No memory is
+    taken for the copies.
+
+    >>> minigrad.tensor([[1.0], [2.0]]).expand(2, 3)
+    tensor([[1., 1., 1.],
+            [2., 2., 2.]])
+    """
+
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Array, size: tuple[int, ...]) -> Array:
+        new = len(size) - input.ndim
+        kept = [
+            input.shape[i - new] if length == -1 and i >= new else length
+            for i, length in enumerate(size)
+        ]
+        return np.broadcast_to(input, kept)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape = inputs[0].shape
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return SumTo.of(grad, ctx.shape), None
+
+
+class SumTo(Builtin):
+    """The sum over the copies that broadcasting made, back to ``shape``."""
+
+    @staticmethod
+    def forward(input: Array, shape: tuple[int, ...]) -> Array:
+        return sum_to(input, shape)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape = inputs[0].shape
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Expand.of(grad, ctx.shape), None
+
+
+class ToCopy(Builtin):
+    """The same values in another dtype.
+
+    >>> minigrad.tensor([1.5, 2.5]).to(minigrad.int64)
+    tensor([1, 2])
+    """
+
+    @staticmethod
+    def forward(input: Array, dtype: Any) -> Array:
+        return input.astype(dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        # The traversal casts a gradient to the dtype of what it is the gradient of.
+        return grad, None
+
+
+class Clone(Builtin):
+    """A copy in memory of its own.
+
+    >>> minigrad.tensor([1.0, 2.0]).clone()
+    tensor([1., 2.])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Array:
+        return input.copy()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad
+
+
+def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether ``wanted`` broadcasts to ``shape``, so that copies can be summed."""
+    new = len(shape) - len(wanted)
+    return new >= 0 and all(
+        [b in (1, a) for a, b in zip(shape[new:], wanted, strict=True)]
+    )
+
+
+def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
+    """``array`` summed over the dimensions in which ``shape`` is shorter."""
+    new = array.ndim - len(shape)
+    if new:
+        array = np.add.reduce(array, axis=tuple(range(new)))
+    stretched = tuple(
+        [i for i, length in enumerate(shape) if length == 1 != array.shape[i]]
+    )
+    return np.add.reduce(array, axis=stretched, keepdims=True) if stretched else array

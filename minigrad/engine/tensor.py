@@ -1,0 +1,346 @@
+"""The tensor: an array, and how it came about."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import ref
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.grad_mode import is_grad_enabled
+
+if TYPE_CHECKING:
+    from minigrad.engine.node import AccumulateGrad, _FunctionBase
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+class VersionCounter:
+    """Counts the in-place changes of one piece of memory; its aliases share it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+
+class Tensor(TensorMethods):
+    """An array that knows which operation made it.
+
+    ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
+    leaf) and ``output_nr`` tells which of its outputs this is. Make one with
+    ``minigrad.tensor``.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_grad_fn",
+        "_requires_grad",
+        "_version_counter",
+        "array",
+        "output_nr",
+    )
+
+    array: Array
+    output_nr: int
+    _requires_grad: bool
+    _grad_fn: _FunctionBase | None
+    _version_counter: VersionCounter | None
+
+    # What few tensors have stays on the class until one of them sets it.
+    _grad: Tensor | None = None
+    _accumulate_node: ref[AccumulateGrad] | None = None
+    _base: Tensor | None = None
+    _has_recorded_views = False
+
+    # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
+    __array_ufunc__ = None
+
+    def __init__(self, array: Any, requires_grad: bool = False) -> None:
+        self.array = array if type(array) is np.ndarray else np.asarray(array)
+        self._requires_grad = requires_grad
+        self._grad_fn = None
+        self.output_nr = 0
+        self._version_counter = None
+
+    grad_fn = property(
+        operator.attrgetter("_grad_fn"), doc="The node that made it; None for a leaf."
+    )
+
+    def _get_requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        return self._requires_grad
+
+    def _set_requires_grad(self, value: bool) -> None:
+        if not value and self._grad_fn is not None:
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.requires_grad",
+                    "you can only change requires_grad flags of leaf variables. "
+                    f"This one was made by {self._grad_fn.name()}",
+                    "use detach() to get a tensor outside the graph",
+                    "04",
+                )
+            )
+        if value:
+            check_can_require_grad(self.dtype, "Tensor.requires_grad")
+        self._requires_grad = bool(value)
+
+    requires_grad = property(_get_requires_grad, _set_requires_grad)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set ``requires_grad`` and return the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made it."""
+        return self._grad_fn is None
+
+    @property
+    def grad(self) -> Tensor | None:
+        """What backward has added up for this leaf; None before the first time."""
+        if self._grad is None and self._grad_fn is not None:
+            warnings.warn(
+                errors.message(
+                    "Tensor.grad",
+                    "The .grad attribute of a Tensor that is not a leaf Tensor is "
+                    f"being accessed. This one was made by {self._grad_fn.name()}; "
+                    "backward() fills the .grad of leaves only",
+                    "ask for it with minigrad.autograd.grad(output, tensor)",
+                    "05",
+                ),
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            self._check_assigned_grad(value)
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def _check_assigned_grad(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "Tensor.grad",
+                    "assigned grad expected to be a Tensor or None but got grad of "
+                    f"type {type(value).__name__}",
+                    "assign a Tensor of the same shape and dtype, or None",
+                )
+            )
+        if value is self:
+            raise errors.GraphError(
+                errors.message(
+                    "Tensor.grad",
+                    "can't assign Variable as its own grad",
+                    "assign another tensor, or None",
+                )
+            )
+        if value.shape != self.shape:
+            raise errors.GradientShapeError(
+                errors.message(
+                    "Tensor.grad",
+                    f"attempting to assign a gradient of size '{list(value.shape)}' "
+                    f"to a tensor of size '{list(self.shape)}'",
+                    "assign a gradient of the tensor's own shape",
+                )
+            )
+        if value.dtype != self.dtype:
+            raise errors.GradientKindError(
+                errors.message(
+                    "Tensor.grad",
+                    f"the gradient is {value.dtype}, the tensor is {self.dtype}",
+                    "assign a gradient of the tensor's own dtype",
+                )
+            )
+
+    @property
+    def _version(self) -> int:
+        """How often the memory was changed in place."""
+        counter = self._version_counter
+        return 0 if counter is None else counter.value
+
+    def _bump_version(self) -> None:
+        """Note one change in place."""
+        if self._version_counter is None:
+            self._version_counter = VersionCounter()
+        self._version_counter.value += 1
+
+    def _share_version(self, other: Tensor) -> None:
+        """Count changes together with ``other``, whose memory this tensor uses."""
+        if other._version_counter is None:
+            other._version_counter = VersionCounter()
+        self._version_counter = other._version_counter
+
+    def _set_history(self, node: _FunctionBase, output_nr: int) -> None:
+        """Say that ``node`` made this tensor, as its output ``output_nr``."""
+        self._grad_fn = node
+        self.output_nr = output_nr
+        self._requires_grad = True
+
+    def _become_view_of(self, tensor: Tensor) -> None:
+        """Remember whose memory this is; changes are counted together."""
+        self._base = tensor if tensor._base is None else tensor._base
+        self._share_version(self._base)
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    def detach(self) -> Tensor:
+        """The same memory without the graph: a leaf that requires no gradient."""
+        alias = Tensor(self.array)
+        alias._share_version(self)
+        return alias
+
+    def numpy(self) -> Array:
+        """The array itself, not a copy: what is written into it is written here.
+
+        Raises: GraphError while this tensor requires grad and grad mode is on.
+        """
+        if self._requires_grad and is_grad_enabled():
+            raise errors.GraphError(
+                errors.message(
+                    "Tensor.numpy",
+                    "Can't call numpy() on Tensor that requires grad. "
+                    "What NumPy does with it would not be recorded",
+                    "Use tensor.detach().numpy() instead.",
+                )
+            )
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
+    ) -> None:
+        """Add d(self)/d(leaf), weighted by ``gradient``, into every leaf's ``.grad``.
+
+        Shape: ``gradient`` as this tensor; left out for one element, it is 1.
+        Raises: GraphError without a graph; GradientArgumentError for another shape.
+        See: torch ``Tensor.backward``.
+        """
+        # Imported here because the traversal is built on tensors.
+        from minigrad.engine.backward import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length along each dimension."""
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements, as NumPy names it."""
+        dtype: np.dtype[Any] = self.array.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the length along ``dim``."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def stride(self) -> tuple[int, ...]:
+        """How many elements to go on in memory for one step along each dimension."""
+        return tuple(step // self.array.itemsize for step in self.array.strides)
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating-point numbers."""
+        return bool(self.array.dtype.kind == "f")
+
+    def item(self) -> Any:
+        """The one element, as a Python number.
+
+        Raises: ShapeError for a tensor of more or fewer elements.
+        """
+        if self.array.size != 1:
+            raise errors.ShapeError(
+                errors.message(
+                    "Tensor.item",
+                    f"a Tensor with {self.array.size} elements cannot be converted "
+                    f"to Scalar (its shape is {self.shape})",
+                    "use tolist(), or reduce it first, for example with sum()",
+                )
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "len", "len() of a 0-d tensor", "use numel() for its one element"
+                )
+            )
+        return len(self.array)
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        # Imported here because printing is built on tensors.
+        from minigrad.engine.printing import tensor_text
+
+        return tensor_text(self)
+
+
+def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:
+    """Refuse a gradient for elements that cannot change by a little.
+
+    Raises: RequiresGradError unless ``dtype`` is floating point or complex.
+    """
+    if dtype.kind not in "fc":
+        raise errors.RequiresGradError(
+            errors.message(
+                where,
+                "only Tensors of floating point and complex dtype can require "
+                f"gradients, this one is {dtype}",
+                "make it floating point, for example tensor(3.0) or x.to(float32)",
+            )
+        )

@@ -1,0 +1,110 @@
+"""Every exception that minigrad raises, and the one form of their messages."""
+
+from __future__ import annotations
+
+LESSONS = frozenset({"01"})
+
+
+def message(where: str, what: str, fix: str, lesson: str = "") -> str:
+    """Lay out one message: where and what, how to mend it, where it is taught.
+
+    A lesson that does not exist yet is left out, so no message points nowhere.
+
+    >>> print(message("Halve.backward", "returned 1 gradient", "return 2", "01"))
+    Halve.backward: returned 1 gradient
+      fix: return 2
+      see: lesson 01
+    """
+    lines = [f"{where}: {what}", f"  fix: {fix}"]
+    if lesson in LESSONS:
+        lines.append(f"  see: lesson {lesson}")
+    return "\n".join(lines)
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number with its noun, in the singular or the plural.
+
+    >>> count_of(1, "gradient"), count_of(2, "gradient")
+    ('1 gradient', '2 gradients')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+class MinigradError(Exception):
+    """Base of all errors below; each is also the built-in that torch raises."""
+
+
+class ForwardMissingError(MinigradError, NotImplementedError):
+    """A Function without ``forward`` was applied."""
+
+
+class BackwardMissingError(MinigradError, NotImplementedError):
+    """A gradient has to pass a Function that has no ``backward``."""
+
+
+class BackwardAmbiguousError(MinigradError, RuntimeError):
+    """A Function defines both ``backward`` and ``vjp``."""
+
+
+class CtxUseError(MinigradError, RuntimeError):
+    """Something given to a method of ctx cannot be used there."""
+
+
+class SavedTypeError(MinigradError, TypeError):
+    """``save_for_backward`` was given something that is not a Tensor."""
+
+
+class SavedFreedError(MinigradError, RuntimeError):
+    """Saved values were asked for after backward had released them."""
+
+
+class SavedModifiedError(MinigradError, RuntimeError):
+    """A saved tensor was changed in place before backward read it."""
+
+
+class OnceDifferentiableError(MinigradError, RuntimeError):
+    """A second derivative passed a backward marked ``@once_differentiable``."""
+
+
+class GradientCountError(MinigradError, RuntimeError):
+    """``backward`` returned the wrong number of gradients."""
+
+
+class GradientShapeError(MinigradError, RuntimeError):
+    """A gradient's shape cannot be reduced to its input's shape."""
+
+
+class GradientKindError(MinigradError, RuntimeError):
+    """A gradient was given to a non-tensor argument, or is not a Tensor."""
+
+
+class GradientArgumentError(MinigradError, RuntimeError):
+    """A gradient argument is missing, of the wrong shape, or one too many."""
+
+
+class GradientArgumentTypeError(MinigradError, TypeError):
+    """A gradient argument is neither a Tensor nor None."""
+
+
+class GraphError(MinigradError, RuntimeError):
+    """A tensor has no graph where one is needed."""
+
+
+class InplaceError(MinigradError, RuntimeError):
+    """An in-place change that would make gradients wrong."""
+
+
+class RequiresGradError(MinigradError, RuntimeError):
+    """``requires_grad`` cannot be what it was asked to be."""
+
+
+class ArgumentTypeError(MinigradError, TypeError):
+    """An argument has a type that the called function cannot use."""
+
+
+class ArgumentValueError(MinigradError, ValueError):
+    """An argument has the right type and a value that cannot work."""
+
+
+class ShapeError(MinigradError, RuntimeError):
+    """Shapes that do not fit together, or a dimension that does not exist."""

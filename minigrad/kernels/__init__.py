@@ -1,0 +1,1 @@
+"""Functions from arrays to arrays, compiled when they are first called."""

@@ -1,0 +1,43 @@
+"""Smooth elementwise functions that must not overflow."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.kernels._jit import elementwise_kernel
+
+
+def sigmoid_in_numpy(array: Any) -> Any:
+    """1 / (1 + e**-x), from the side on which the exponential is small."""
+    small = np.exp(-np.abs(array))
+    return np.where(array >= 0, 1 / (1 + small), small / (1 + small)).astype(
+        array.dtype
+    )
+
+
+@elementwise_kernel(sigmoid_in_numpy)
+def sigmoid(array: Any, output: Any) -> None:
+    """1 / (1 + e**-x), elementwise; exact limits at plus and minus infinity."""
+    for i in range(array.size):
+        x = array[i]
+        if x >= 0:
+            output[i] = 1 / (1 + math.exp(-x))
+        else:
+            small = math.exp(x)
+            output[i] = small / (1 + small)
+
+
+def softplus_in_numpy(array: Any) -> Any:
+    """log(1 + e**x)."""
+    return np.logaddexp(0, array).astype(array.dtype)
+
+
+@elementwise_kernel(softplus_in_numpy)
+def softplus(array: Any, output: Any) -> None:
+    """log(1 + e**x), elementwise, without overflow."""
+    for i in range(array.size):
+        x = array[i]
+        output[i] = max(x, 0) + math.log1p(math.exp(-abs(x)))

@@ -1,0 +1,204 @@
+"""``@op``: one class becomes a function, a method, and a row of the op table."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.tensor import Tensor
+from minigrad.ops import functions
+
+Operation = TypeVar("Operation", bound=type[Builtin])
+
+
+@dataclass(frozen=True)
+class Op:
+    """One row of the op table: what the laws, the stubs and the catalogue need."""
+
+    name: str
+    function: type[Builtin]
+    reference: Callable[..., Any]
+    samples: Sequence[tuple[Any, ...]]
+    call: Callable[..., Tensor]
+    operator: str | None
+    in_place: bool
+    differentiable: bool
+
+
+OPS: dict[str, Op] = {}
+
+REFLECTED = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
+"""The operators that Python also asks the right operand for, as ``__r...__``."""
+
+
+def op(
+    name: str,
+    *,
+    node_name: str,
+    reference: Callable[..., Any],
+    samples: Sequence[tuple[Any, ...]],
+    arguments: Callable[..., tuple[Any, ...]] | None = None,
+    operator: str | None = None,
+    in_place: bool = False,
+    differentiable: bool = True,
+) -> Callable[[Operation], Operation]:
+    """Register a Builtin as ``minigrad.<name>`` and ``Tensor.<name>``.
+
+    ``samples`` are argument lists (nested lists stand for tensors); every law runs on
+    each of them. ``reference`` is NumPy's function for the same arguments.
+    ``arguments`` turns what a caller writes into what forward takes. ``operator`` is
+    the Python operator, such as ``"add"`` for ``__add__``, ``__radd__``, ``__iadd__``;
+    ``in_place`` adds ``<name>_``.
+    Raises: ValueError for a name taken already, or without samples.
+    """
+    if name in OPS:
+        raise ValueError(f"op {name!r} is registered already, as {OPS[name].function}")
+    if not samples:
+        raise ValueError(f"op {name!r} has no samples, so nothing would test it")
+
+    def register(cls: Operation) -> Operation:
+        cls._backward_cls.__name__ = cls._backward_cls.__qualname__ = node_name
+        call = make_call(name, cls, arguments)
+        OPS[name] = Op(
+            name, cls, reference, samples, call, operator, in_place, differentiable
+        )
+        setattr(functions, name, call)
+        functions.__all__.append(name)
+        setattr(TensorMethods, name, call)
+        if operator is not None:
+            add_operators(operator, call)
+        if in_place:
+            add_in_place(name, cls, operator, arguments)
+        return cls
+
+    return register
+
+
+def make_call(
+    name: str, cls: type[Builtin], arguments: Callable[..., tuple[Any, ...]] | None
+) -> Callable[..., Tensor]:
+    """The function that users call: it fills in defaults and applies the class."""
+    normal = arguments if arguments is not None else default_arguments(cls)
+
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        if normal is None:
+            return cls.apply(*args, **kwargs)
+        return cls.apply(*normal(*args, **kwargs))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = cls.__doc__
+    call.__signature__ = inspect.signature(  # type: ignore[attr-defined]
+        arguments if arguments is not None else cls.forward
+    )
+    return call
+
+
+def default_arguments(cls: type[Builtin]) -> Callable[..., tuple[Any, ...]] | None:
+    """Fills in forward's defaults; None if forward has none to fill in."""
+    signature = inspect.signature(cls.forward)
+    defaults = [parameter.default for parameter in signature.parameters.values()]
+    if all([default is inspect.Parameter.empty for default in defaults]):
+        return None
+
+    def normal(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args
+
+    return normal
+
+
+def add_operators(operator: str, call: Callable[..., Tensor]) -> None:
+    """Python's operator and, for two operands, the one with the sides exchanged."""
+    setattr(TensorMethods, f"__{operator}__", call)
+    if operator in REFLECTED:
+
+        @functools.wraps(call)
+        def reflected(self: Tensor, other: Any) -> Tensor:
+            return call(other, self)
+
+        setattr(TensorMethods, f"__r{operator}__", reflected)
+
+
+def add_in_place(
+    name: str,
+    cls: type[Builtin],
+    operator: str | None,
+    arguments: Callable[..., tuple[Any, ...]] | None,
+) -> None:
+    """The method that overwrites its tensor, ``<name>_``."""
+
+    def overwrite(self: Tensor, *args: Any) -> Tensor:
+        values = (self, *args) if arguments is None else arguments(self, *args)
+        return apply_in_place(cls, *values)
+
+    overwrite.__name__ = overwrite.__qualname__ = f"{name}_"
+    overwrite.__doc__ = f"``{name}``, written into this tensor's own memory."
+    setattr(TensorMethods, f"{name}_", overwrite)
+    if operator is not None:
+        setattr(TensorMethods, f"__i{operator}__", overwrite)
+
+
+METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
+
+from typing import Any
+
+from minigrad.engine.tensor import Tensor
+
+class TensorMethods:
+'''
+
+FUNCTIONS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
+
+from typing import Any
+
+from minigrad.engine.tensor import Tensor
+
+__all__: list[str]
+
+'''
+
+
+def stub_files() -> dict[str, str]:
+    """The type stubs of all methods and functions, by path below the repository."""
+    methods = [METHODS_HEAD]
+    free = [FUNCTIONS_HEAD]
+    for row in OPS.values():
+        parameters = stub_parameters(row.call)
+        as_method = ", ".join(["self", *parameters[1:]])
+        free.append(f"def {row.name}({', '.join(parameters)}) -> Tensor: ...\n")
+        names = [row.name]
+        if row.operator is not None:
+            names.append(f"__{row.operator}__")
+            if row.operator in REFLECTED:
+                names.append(f"__r{row.operator}__")
+        if row.in_place:
+            names.append(f"{row.name}_")
+            if row.operator is not None:
+                names.append(f"__i{row.operator}__")
+        for name in names:
+            ignore = ""
+            if name in ("__eq__", "__ne__"):
+                ignore = "  # type: ignore[override]  # elementwise, as in torch"
+            methods.append(f"    def {name}({as_method}) -> Tensor: ...{ignore}\n")
+    return {
+        "minigrad/engine/_tensor_methods.pyi": "".join(methods),
+        "minigrad/ops/functions.pyi": "".join(free),
+    }
+
+
+def stub_parameters(call: Callable[..., Tensor]) -> list[str]:
+    """The parameters of one op, as a stub writes them."""
+    written = []
+    for index, parameter in enumerate(inspect.signature(call).parameters.values()):
+        text = str(parameter.replace(annotation=inspect.Parameter.empty))
+        name, equals, default = text.partition("=")
+        kind = "Tensor | float" if index == 0 else "Any"
+        written.append(f"{name}: {kind}{' = ' + default if equals else ''}")
+    return written

@@ -1,0 +1,234 @@
+"""The four operations, powers and the sign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import as_floating, promoted, quietly
+from minigrad.engine.structural import Add
+from minigrad.engine.tensor import Tensor
+from minigrad.ops._registry import op
+from minigrad.ops.elementwise import Log
+
+PAIRS = [
+    (1.5, -2.0),
+    ([1.0, -2.0, 0.5], [3.0, 0.25, -4.0]),
+    ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [0.5, -1.0, 2.0]),
+    ([[1.0], [2.0]], [[3.0, 4.0, 5.0]]),
+]
+
+op(
+    "add",
+    node_name="AddBackward0",
+    reference=np.add,
+    samples=PAIRS,
+    operator="add",
+    in_place=True,
+)(Add)
+
+
+@op(
+    "sub",
+    node_name="SubBackward0",
+    reference=np.subtract,
+    samples=PAIRS,
+    operator="sub",
+    in_place=True,
+)
+class Sub(Builtin):
+    """input - other, elementwise, stretched to a common shape.
+
+    >>> minigrad.tensor([1.0, 2.0]) - 10
+    tensor([-9., -8.])
+    """
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Any, other: Any) -> Any:
+        return np.subtract(*promoted(input, other))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad, -grad
+
+
+@op(
+    "mul",
+    node_name="MulBackward0",
+    reference=np.multiply,
+    samples=PAIRS,
+    operator="mul",
+    in_place=True,
+)
+class Mul(Builtin):
+    """input * other, elementwise, stretched to a common shape.
+
+    Saves: both operands; a Python number stays on ctx. Slope: the other operand.
+
+    >>> minigrad.tensor([1.0, 2.0]) * 10
+    tensor([10., 20.])
+    """
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Any, other: Any) -> Any:
+        return np.multiply(*promoted(input, other))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        keep_operands(ctx, inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        input, other = operands(ctx)
+        needs_input, needs_other = ctx.needs_input_grad
+        return (
+            grad * other if needs_input else None,
+            grad * input if needs_other else None,
+        )
+
+
+@op(
+    "div",
+    node_name="DivBackward0",
+    reference=np.true_divide,
+    samples=PAIRS,
+    operator="truediv",
+    in_place=True,
+)
+class Div(Builtin):
+    """input / other, elementwise; integers give the default dtype.
+
+    Saves: both operands. Slope: 1 / other, and -input / other**2.
+
+    >>> minigrad.tensor([1, 2]) / 4
+    tensor([0.2500, 0.5000])
+    """
+
+    operands = 2
+
+    @staticmethod
+    @quietly
+    def forward(input: Any, other: Any) -> Any:
+        a, b = promoted(input, other)
+        array = a if isinstance(a, np.ndarray) else b
+        if array.dtype.kind not in "fc":
+            a, b = as_floating(np.asarray(a)), as_floating(np.asarray(b))
+        return np.true_divide(a, b)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        keep_operands(ctx, inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        input, other = operands(ctx)
+        needs_input, needs_other = ctx.needs_input_grad
+        return (
+            grad / other if needs_input else None,
+            -grad * input / (other * other) if needs_other else None,
+        )
+
+
+@op(
+    "neg",
+    node_name="NegBackward0",
+    reference=np.negative,
+    samples=[(2.0,), ([1.0, -2.0],)],
+    operator="neg",
+    in_place=True,
+)
+class Neg(Builtin):
+    """-input, elementwise.
+
+    >>> -minigrad.tensor([1.0, -2.0])
+    tensor([-1.,  2.])
+    """
+
+    @staticmethod
+    def forward(input: Any) -> Any:
+        return np.negative(input)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return -grad
+
+
+@op(
+    "pow",
+    node_name="PowBackward0",
+    reference=np.power,
+    samples=[
+        ([0.5, 2.0, 3.0], 3),
+        ([-1.0, 2.0], 2),
+        ([0.0, 2.0], 0),
+        ([0.5, 2.0], -1.5),
+        ([0.5, 2.0], [3.0, -1.0]),
+        (2.0, [1.0, -1.0]),
+    ],
+    operator="pow",
+    in_place=True,
+)
+class Pow(Builtin):
+    """input ** exponent, elementwise; each may be a Tensor or a number.
+
+    Saves: both. Slope: exponent * input**(exponent - 1), which is 0 for exponent 0
+    also where the input is 0; for the exponent, log(input) * output.
+
+    >>> minigrad.tensor([1.0, 2.0]) ** 3
+    tensor([1., 8.])
+    """
+
+    operands = 2
+
+    @staticmethod
+    @quietly
+    def forward(input: Any, exponent: Any) -> Any:
+        return np.power(*promoted(input, exponent))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        keep_operands(ctx, inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        input, exponent = operands(ctx)
+        needs_input, needs_exponent = ctx.needs_input_grad
+        return (
+            power_slope(grad, input, exponent) if needs_input else None,
+            grad * input**exponent * logarithm(input) if needs_exponent else None,
+        )
+
+
+def power_slope(grad: Any, input: Any, exponent: Any) -> Any:
+    """grad * exponent * input**(exponent - 1); a number 0 as exponent gives 0."""
+    if isinstance(exponent, (int, float)) and exponent == 0:
+        return grad * 0
+    return grad * exponent * input ** (exponent - 1)
+
+
+def logarithm(value: Any) -> Any:
+    """The natural logarithm of a number, an array or a Tensor."""
+    return float(np.log(value)) if isinstance(value, (int, float)) else Log.of(value)
+
+
+def keep_operands(ctx: Any, inputs: tuple[Any, ...]) -> None:
+    """Save the operands that are Tensors; leave a Python number on ctx."""
+    ctx.save_for_backward(*[x if isinstance(x, Tensor) else None for x in inputs])
+    numbers = [x for x in inputs if not isinstance(x, Tensor)]
+    if numbers:
+        (ctx.number,) = numbers
+
+
+def operands(ctx: Any) -> tuple[Any, ...]:
+    """The two operands that ``keep_operands`` kept, in their order."""
+    values: tuple[Any, ...] = ctx.saved_values
+    number = getattr(ctx, "number", None)
+    if number is None:
+        return values
+    return tuple([number if value is None else value for value in values])

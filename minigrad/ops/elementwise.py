@@ -1,0 +1,285 @@
+"""Functions of one number, applied to every element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import as_floating, quietly
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.kernels import elementwise as kernels
+from minigrad.ops._registry import op
+
+
+class SavesInput(Builtin):
+    """An operation whose slope is computed from its input."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[0])
+
+
+class SavesOutput(Builtin):
+    """An operation whose slope is computed from its output."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(output)
+
+
+@op(
+    "exp",
+    node_name="ExpBackward0",
+    reference=np.exp,
+    samples=[(0.5,), ([-3.0, 0.0, 2.0],)],
+    in_place=True,
+)
+class Exp(SavesOutput):
+    """e**input, elementwise. Saves: the output, which is its own slope.
+
+    >>> minigrad.tensor([0.0, 1.0]).exp()
+    tensor([1.0000, 2.7183])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array) -> Any:
+        return np.exp(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return grad * output
+
+
+@op(
+    "log",
+    node_name="LogBackward0",
+    reference=np.log,
+    samples=[(0.5,), ([0.1, 1.0, 20.0],)],
+    in_place=True,
+)
+class Log(SavesInput):
+    """The natural logarithm, elementwise. Slope: 1 / input.
+
+    >>> minigrad.tensor([1.0, 2.0]).log()
+    tensor([0.0000, 0.6931])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array) -> Any:
+        return np.log(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (input,) = ctx.saved_values
+        return grad / input
+
+
+@op(
+    "sqrt",
+    node_name="SqrtBackward0",
+    reference=np.sqrt,
+    samples=[(0.25,), ([0.1, 1.0, 9.0],)],
+    in_place=True,
+)
+class Sqrt(SavesOutput):
+    """The square root, elementwise. Saves: the output. Slope: 1 / (2 * output).
+
+    >>> minigrad.tensor([4.0, 9.0]).sqrt()
+    tensor([2., 3.])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array) -> Any:
+        return np.sqrt(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return grad / (output * 2)
+
+
+@op(
+    "abs",
+    node_name="AbsBackward0",
+    reference=np.abs,
+    samples=[(-2.0,), ([-1.5, 0.5, 3.0],)],
+    operator="abs",
+    in_place=True,
+)
+class Abs(SavesInput):
+    """The absolute value, elementwise. Slope: the sign, 0 at 0.
+
+    >>> minigrad.tensor([-2.0, 3.0]).abs()
+    tensor([2., 3.])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return np.abs(input)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (input,) = ctx.saved_values
+        return grad * like(input, np.sign(plain(input)))
+
+
+@op(
+    "sin",
+    node_name="SinBackward0",
+    reference=np.sin,
+    samples=[(0.5,), ([-1.0, 0.0, 2.0],)],
+    in_place=True,
+)
+class Sin(SavesInput):
+    """The sine, elementwise. Slope: the cosine.
+
+    >>> minigrad.tensor([0.0, 1.0]).sin()
+    tensor([0.0000, 0.8415])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return np.sin(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (input,) = ctx.saved_values
+        return grad * Cos.of(input)
+
+
+@op(
+    "cos",
+    node_name="CosBackward0",
+    reference=np.cos,
+    samples=[(0.5,), ([-1.0, 0.0, 2.0],)],
+    in_place=True,
+)
+class Cos(SavesInput):
+    """The cosine, elementwise. Slope: minus the sine.
+
+    >>> minigrad.tensor([0.0, 1.0]).cos()
+    tensor([1.0000, 0.5403])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return np.cos(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (input,) = ctx.saved_values
+        return -grad * Sin.of(input)
+
+
+@op(
+    "tanh",
+    node_name="TanhBackward0",
+    reference=np.tanh,
+    samples=[(0.5,), ([-20.0, 0.0, 1.5],)],
+    in_place=True,
+)
+class Tanh(SavesOutput):
+    """The hyperbolic tangent, elementwise. Saves: the output. Slope: 1 - output**2.
+
+    >>> minigrad.tensor([0.0, 1.0]).tanh()
+    tensor([0.0000, 0.7616])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return np.tanh(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return grad - grad * output * output
+
+
+@op(
+    "sigmoid",
+    node_name="SigmoidBackward0",
+    reference=lambda x: np.exp(-np.logaddexp(0.0, -np.asarray(x))),
+    samples=[(0.0,), ([-800.0, -1.5, 0.5, 800.0],)],
+    in_place=True,
+)
+class Sigmoid(SavesOutput):
+    """1 / (1 + e**-input), elementwise; never overflows. Saves: the output.
+
+    >>> minigrad.tensor([-800.0, 0.0]).sigmoid()
+    tensor([0.0000, 0.5000])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return kernels.sigmoid(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return grad * output * (1 - output)
+
+
+@op(
+    "softplus",
+    node_name="SoftplusBackward0",
+    reference=lambda x: np.logaddexp(0.0, x),
+    samples=[(0.0,), ([-800.0, -1.5, 900.0],)],
+)
+class Softplus(SavesInput):
+    """log(1 + e**input), elementwise: a smooth max(input, 0). Slope: sigmoid(input).
+
+    >>> minigrad.tensor([0.0, 900.0]).softplus()
+    tensor([6.9315e-01, 9.0000e+02])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return kernels.softplus(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        # The input is saved, not the slope: the slope can then be differentiated too.
+        (input,) = ctx.saved_values
+        return grad * Sigmoid.of(input)
+
+
+@op(
+    "relu",
+    node_name="ReluBackward0",
+    reference=lambda x: np.maximum(x, 0.0),
+    samples=[(0.5,), ([-1.0, 2.0, -0.5],)],
+    in_place=True,
+)
+class Relu(SavesOutput):
+    """max(input, 0), elementwise. Slope: 1 where the output is positive, 0 at 0.
+
+    >>> minigrad.tensor([-1.0, 2.0]).relu()
+    tensor([0., 2.])
+    """
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return np.maximum(input, 0)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return grad * like(output, plain(output) > 0)
+
+
+def plain(value: Any) -> Any:
+    """The array of a Tensor: for the parts of a rule that have no slope."""
+    return value.array if isinstance(value, Tensor) else value
+
+
+def like(value: Any, array: Any) -> Any:
+    """``array`` as ``value`` is: an array, or a constant Tensor of its dtype."""
+    if not isinstance(value, Tensor):
+        return array
+    return Tensor(np.asarray(array, value.dtype))

@@ -1,0 +1,101 @@
+"""Products of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import promoted
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import op
+from minigrad.ops.shape import Reshape, Transpose
+
+A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+B = [[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]]
+VECTOR = [1.0, -2.0, 0.5]
+
+
+@op(
+    "matmul",
+    node_name="MmBackward0",
+    reference=np.matmul,
+    samples=[(A, B), (A, VECTOR), (VECTOR, B), (VECTOR, VECTOR), ([A, A], B)],
+    operator="matmul",
+)
+class Matmul(Builtin):
+    """The matrix product; vectors count as a row on the left, a column on the right.
+
+    Shape: (..., n, k) @ (..., k, m) gives (..., n, m).
+    Saves: both. Slope: grad @ other^T, and input^T @ grad.
+    Raises: ShapeError if the inner lengths differ.
+
+    >>> minigrad.tensor([[1.0, 2.0]]) @ minigrad.tensor([[3.0], [4.0]])
+    tensor([[11.]])
+    """
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Array, other: Array) -> Any:
+        if input.ndim == 0 or other.ndim == 0 or not inner_lengths_agree(input, other):
+            raise errors.ShapeError(
+                errors.message(
+                    "matmul",
+                    f"mat1 and mat2 shapes cannot be multiplied ({input.shape} and "
+                    f"{other.shape})",
+                    "the last length of the first must be the last but one of the "
+                    "second",
+                )
+            )
+        return np.matmul(*promoted(input, other))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        input, other = ctx.saved_values
+        needs_input, needs_other = ctx.needs_input_grad
+        row = as_row(input)
+        column = as_column(other)
+        grad = Reshape.of(grad, product_shape(grad, input, other))
+        return (
+            back(grad @ Transpose.of(column, -1, -2), input) if needs_input else None,
+            back(Transpose.of(row, -1, -2) @ grad, other) if needs_other else None,
+        )
+
+
+def inner_lengths_agree(input: Array, other: Array) -> bool:
+    """Whether rows of the first are as long as columns of the second."""
+    return bool(input.shape[-1] == other.shape[-2 if other.ndim > 1 else 0])
+
+
+def as_row(value: Any) -> Any:
+    """A vector as a matrix of one row."""
+    return Reshape.of(value, (1, -1)) if value.ndim == 1 else value
+
+
+def as_column(value: Any) -> Any:
+    """A vector as a matrix of one column."""
+    return Reshape.of(value, (-1, 1)) if value.ndim == 1 else value
+
+
+def product_shape(grad: Any, input: Any, other: Any) -> tuple[int, ...]:
+    """The shape of the product with the row and the column of vectors put back."""
+    shape = list(grad.shape)
+    if input.ndim == 1:
+        shape.insert(len(shape) - (other.ndim > 1), 1)
+    if other.ndim == 1:
+        shape.append(1)
+    return tuple(shape)
+
+
+def back(grad: Any, value: Any) -> Any:
+    """A gradient of a row or column in the shape of its vector."""
+    if value.ndim != 1:
+        return grad
+    return Reshape.of(grad, (*grad.shape[:-2], -1))

@@ -1,0 +1,140 @@
+"""Sums and means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.structural import Expand
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import op
+from minigrad.ops.shape import Reshape
+
+Dim = int | tuple[int, ...] | list[int] | None
+
+SAMPLES: list[tuple[Any, ...]] = [
+    (2.0,),
+    ([1.0, -2.0, 0.5],),
+    ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],),
+    ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], 0),
+    ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], -1, True),
+    ([[[1.0, 2.0], [3.0, 4.0]]], (0, 2)),
+]
+
+
+class Reduction(Builtin):
+    """An operation over some of the dimensions; keeps the shape, not the values."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        input, dim, _ = inputs
+        ctx.shape = input.shape
+        ctx.kept_shape = kept_shape(input.shape, dim)
+
+
+@op(
+    "sum",
+    node_name="SumBackward0",
+    reference=lambda x, dim=None, keepdim=False: np.sum(x, axis=dim, keepdims=keepdim),
+    samples=SAMPLES,
+)
+class Sum(Reduction):
+    """The sum over ``dim``, or over everything; integers and bools give int64.
+
+    >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).sum(dim=0)
+    tensor([4., 6.])
+    """
+
+    @staticmethod
+    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+        check_dim(input, dim)
+        return input.sum(axis=axes(dim), keepdims=keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return spread(ctx, grad), None, None
+
+
+@op(
+    "mean",
+    node_name="MeanBackward0",
+    reference=lambda x, dim=None, keepdim=False: np.mean(x, axis=dim, keepdims=keepdim),
+    samples=SAMPLES,
+)
+class Mean(Reduction):
+    """The mean over ``dim``, or over everything.
+
+    Raises: ArgumentTypeError for integers and bools.
+
+    >>> minigrad.tensor([[1.0, 2.0], [3.0, 6.0]]).mean(dim=1, keepdim=True)
+    tensor([[1.5000],
+            [4.5000]])
+    """
+
+    @staticmethod
+    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+        check_dim(input, dim)
+        if input.dtype.kind not in "fc":
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "mean",
+                    "could not infer output dtype. Input dtype must be either a "
+                    f"floating point or complex dtype. Got: {input.dtype}",
+                    "convert first: x.to(minigrad.float32).mean()",
+                )
+            )
+        return np.mean(input, axis=axes(dim), keepdims=keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return spread(ctx, grad / copies(ctx.shape, ctx.kept_shape)), None, None
+
+
+def axes(dim: Dim) -> int | tuple[int, ...] | None:
+    """``dim`` as NumPy takes it."""
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def check_dim(input: Array, dim: Dim) -> None:
+    """Refuse a dimension that is not there.
+
+    Raises: ShapeError, with the range that exists.
+    """
+    for one in (
+        () if dim is None else (dim if isinstance(dim, (tuple, list)) else (dim,))
+    ):
+        most = max(input.ndim, 1)
+        if not -most <= one < most:
+            raise errors.ShapeError(
+                errors.message(
+                    "dim",
+                    f"Dimension out of range (expected to be in range of [{-most}, "
+                    f"{most - 1}], but got {one}); the shape is {input.shape}",
+                    "count dimensions from 0, or from -1 for the last",
+                )
+            )
+
+
+def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
+    """The shape with length 1 where it was reduced."""
+    if dim is None:
+        return (1,) * len(shape)
+    dims = dim if isinstance(dim, (tuple, list)) else (dim,)
+    reduced = {one % max(len(shape), 1) for one in dims}
+    return tuple([1 if i in reduced else length for i, length in enumerate(shape)])
+
+
+def spread(ctx: Any, grad: Any) -> Any:
+    """The gradient of a sum: the same value for each element that went into it."""
+    return Expand.of(Reshape.of(grad, ctx.kept_shape), ctx.shape)
+
+
+def copies(shape: tuple[int, ...], kept: tuple[int, ...]) -> int:
+    """How many elements went into one sum."""
+    number = 1
+    for length, left in zip(shape, kept, strict=True):
+        number *= length if left == 1 else 1
+    return number

@@ -1,0 +1,121 @@
+"""The same elements in another shape, order or memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.structural import Clone, Expand, ToCopy
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import op
+
+MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+def with_shape(input: Tensor, *shape: Any) -> tuple[Any, ...]:
+    """``reshape(2, 3)`` and ``reshape((2, 3))`` alike."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        return input, tuple(shape[0])
+    return input, shape
+
+
+def with_dtype(input: Tensor, dtype: Any) -> tuple[Any, ...]:
+    """``to(minigrad.float64)``."""
+    return input, np.dtype(dtype)
+
+
+op(
+    "clone",
+    node_name="CloneBackward0",
+    reference=np.copy,
+    samples=[(2.0,), (MATRIX,)],
+)(Clone)
+
+op(
+    "to",
+    node_name="ToCopyBackward0",
+    reference=lambda x, dtype: np.asarray(x, dtype),
+    samples=[([1.5, -2.0], np.dtype("float64"))],
+    arguments=with_dtype,
+)(ToCopy)
+
+op(
+    "expand",
+    node_name="ExpandBackward0",
+    reference=lambda x, *shape: np.broadcast_to(x, shape),
+    samples=[([[1.0], [2.0]], 2, 3), ([1.0, 2.0], 3, 2)],
+    arguments=with_shape,
+)(Expand)
+
+
+@op(
+    "reshape",
+    node_name="ViewBackward0",
+    reference=lambda x, *shape: np.reshape(x, shape),
+    samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
+    arguments=with_shape,
+)
+class Reshape(Builtin):
+    """The elements in another shape, one length of which may be -1 (the rest).
+
+    Raises: ShapeError if the number of elements differs.
+
+    >>> minigrad.arange(4).reshape(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Any, shape: tuple[int, ...]) -> Any:
+        try:
+            return np.reshape(input, shape)
+        except ValueError:
+            raise errors.ShapeError(
+                errors.message(
+                    "reshape",
+                    f"shape '{list(shape)}' is invalid for input of size {input.size}",
+                    "choose lengths whose product is the number of elements",
+                )
+            ) from None
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape = inputs[0].shape
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Reshape.of(grad, ctx.shape), None
+
+
+@op(
+    "transpose",
+    node_name="TransposeBackward0",
+    reference=lambda x, a, b: np.swapaxes(x, a, b),
+    samples=[(MATRIX, 0, 1), ([MATRIX], -1, 0)],
+)
+class Transpose(Builtin):
+    """Two dimensions exchanged.
+
+    >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).transpose(0, 1)
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
+
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Array, dim0: int, dim1: int) -> Array:
+        return np.swapaxes(input, dim0, dim1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.dims = inputs[1:]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Transpose.of(grad, *ctx.dims), None, None
