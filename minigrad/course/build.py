@@ -22,8 +22,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 TAGS = frozenset(
-    "predict step explain try exercise check recall because review solution"
-    " raises-exception hide-input slide slow".split()
+    {
+        "because",
+        "check",
+        "exercise",
+        "explain",
+        "hide-input",
+        "predict",
+        "raises-exception",
+        "recall",
+        "review",
+        "slide",
+        "slow",
+        "solution",
+        "step",
+        "try",
+    }
 )
 
 _MARKER = re.compile(r"# %%(?P<markdown> \[markdown\])?(?: tags=(?P<tags>\[.*\]))?")
@@ -57,7 +71,8 @@ def read_cells(text: str, file: str) -> list[Cell]:
     """Cut a percent-format script into its cells."""
     lines = text.splitlines()
     starts = [i for i, line in enumerate(lines) if re.match(r"# %%(\s|$)", line)]
-    if not starts or any(line.strip() for line in lines[: starts[0]]):
+    before = lines[: starts[0]] if starts else lines[:1]
+    if not starts or any(line and not line.startswith("# ruff:") for line in before):
         raise SourceError(f"{file}, cell 0, line 1: text before the first '# %%'")
     cells = []
     for number, (start, end) in enumerate(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
+import sys
 import warnings
 from dataclasses import dataclass
 
@@ -92,19 +94,18 @@ def check(exercise_id: str, answer: object) -> None:
 
 def _show(verdict: Verdict) -> bool:
     """Display the verdict; under IPython as HTML, elsewhere as text."""
-    try:
-        from IPython import get_ipython
-        from IPython.display import display
-    except ImportError:
-        shell = None
-    else:
-        shell = get_ipython()
-    if shell is None:
+    if not _in_ipython():
         if verdict.state == SOLVED:
             print(verdict)
         return False
-    display(verdict)
+    importlib.import_module("IPython.display").display(verdict)
     return True
+
+
+def _in_ipython() -> bool:
+    """Whether an IPython session runs; never imports IPython."""
+    module = sys.modules.get("IPython")
+    return module is not None and module.get_ipython() is not None
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,9 @@ def slopes(
 def names() -> list[str]:
     """The ids of all exercises, in order."""
     folder = resources.files("minigrad.course.exercises")
-    stems = (f.name.removesuffix(".toml") for f in folder.iterdir() if f.is_file())
-    return sorted(s[2:].replace("_", ".") for s in stems if s.startswith("ex"))
+    files = (file.name for file in folder.iterdir())
+    texts = (name.removesuffix(".toml") for name in files if name.endswith(".toml"))
+    return sorted(stem.removeprefix("ex").replace("_", ".") for stem in texts)
 
 
 @cache

@@ -20,7 +20,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The element that shows a mistake: which one, the two values, what came from above.
+    """The element that shows a mistake: which one, both values, what came from above.
 
     ``of`` is the argument whose gradient it is, or ``"result"`` for forward's own.
     """

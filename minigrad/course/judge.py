@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -179,7 +179,7 @@ def _returned_values(case: _Bench) -> Iterator[Finding]:
     where = f"{case.name}.backward"
     for _, _, run in case.passes("plain", "double"):
         kinds = [r.kind for r in run.returned]
-        if run.returned_kind == "" or (run.returned_kind == "NoneType" and run.crash):
+        if not run.returned_kind:
             continue
         if run.returned_kind == "list":
             yield Finding(("A04",), "backward returned a list", where, crashed=True)
@@ -211,7 +211,7 @@ def _backward_crashed(case: _Bench) -> Iterator[Finding]:
         unpacking = (
             "saved_tensors" in crash.line
             or "unpack" in crash.text
-            or ("TypeError" in crash.kinds and "'tuple'" in crash.text)
+            or "'tuple'" in crash.text
         )
         if "TypeError" in crash.kinds and not crash.inside:
             ids = ("A13",)
@@ -404,7 +404,7 @@ def _exchanged(case: _Bench) -> tuple[str, ...]:
 
 def _what_was_kept(case: _Bench, i: int, name: str) -> tuple[str, ...]:
     """Wrong formula for what was kept, or the wrong thing kept for the formula?"""
-    fact, trial = next(case.trials("plain"))
+    _, trial = next(case.trials("plain"))
     kept = [*trial.saved, *(a.value for a in trial.attributes)]
 
     def is_kept(array: Array) -> bool:

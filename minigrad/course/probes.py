@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -130,22 +130,23 @@ class Facts:
 
 def observe(answer: type[Function], case: Case) -> Facts:
     """Run ``answer`` on one case in every way a mistake could show itself."""
-    before = _class_state(answer)
+    watch = _Watch(answer)
+    before = watch.class_state()
     everything = (True,) * len(case.inputs)
     g = case.upstream
     trials = [
-        _trial(answer, "plain", case.inputs, everything, [g]),
-        _trial(answer, "double", case.inputs, everything, [2.0 * g]),
-        _trial(answer, "zero", case.inputs, everything, [0.0 * g]),
-        _trial(answer, "again", case.inputs, everything, [g, g]),
+        _trial(watch, "plain", case.inputs, everything, [g]),
+        _trial(watch, "double", case.inputs, everything, [2.0 * g]),
+        _trial(watch, "zero", case.inputs, everything, [0.0 * g]),
+        _trial(watch, "again", case.inputs, everything, [g, g]),
     ]
     for i in range(len(case.inputs)):
         needed = tuple(i == j for j in range(len(case.inputs)))
-        trials.append(_trial(answer, f"only {i}", case.inputs, needed, [g]))
-    trials += _two_live_calls(answer, case)
-    state = tuple(sorted(_class_state(answer) ^ before))
-    names = {name.split("=")[0] for name in state}
-    return Facts(case, declare(answer, tuple(sorted(names))), tuple(trials))
+        trials.append(_trial(watch, f"only {i}", case.inputs, needed, [g]))
+    trials += _two_live_calls(watch, case)
+    after = watch.class_state()
+    changed = {name for name, value in after.items() if before.get(name) is not value}
+    return Facts(case, declare(answer, tuple(sorted(changed))), tuple(trials))
 
 
 def declare(answer: type[Function], state_on_class: tuple[str, ...] = ()) -> Declared:
@@ -166,134 +167,62 @@ def declare(answer: type[Function], state_on_class: tuple[str, ...] = ()) -> Dec
 
 
 def _trial(
-    answer: type[Function],
+    watch: _Watch,
     name: str,
     arrays: tuple[Array, ...],
     needed: tuple[bool, ...],
     upstreams: Sequence[Array],
 ) -> Trial:
-    call = _Call(answer, arrays, needed)
+    call = _Call(watch, arrays, needed)
     call.forward()
     for i, upstream in enumerate(upstreams):
         call.backward(upstream, keep=i + 1 < len(upstreams))
     return call.trial(name)
 
 
-def _two_live_calls(answer: type[Function], case: Case) -> tuple[Trial, Trial]:
+def _two_live_calls(watch: _Watch, case: Case) -> tuple[Trial, Trial]:
     """Two calls before the first backward: does either see the other's values?"""
     everything = (True,) * len(case.inputs)
     other = tuple(a[..., ::-1] * 1.5 + 0.25 if a.ndim else a + 1.0 for a in case.inputs)
-    first = _Call(answer, case.inputs, everything)
-    second = _Call(answer, other, everything)
+    first = _Call(watch, case.inputs, everything)
+    second = _Call(watch, other, everything)
     first.forward()
     second.forward()
     first.backward(case.upstream)
-    arrived = [_copy(x.grad) for x in first.tensors]
     returned = first.raw_copies()
     second.backward(case.upstream * 1.25)
-    again = [_copy(x.grad) for x in first.tensors]
-    rewritten = not _same(arrived, again) or not _same(returned, first.raw_copies())
+    rewritten = not _same(returned, first.raw_copies())
     return first.trial("first", rewritten=rewritten), second.trial("second")
 
 
-class _Call:
-    """One call of the answer under watch.
+class _Watch:
+    """A subclass of the answer that hands every call on unchanged and looks at it.
 
-    The watch is a subclass of the answer: it hands every call on unchanged and keeps
-    what backward returned, so that neither the answer nor the engine is patched.
+    So neither the answer nor the engine is patched. ``raw`` is what backward returned
+    last, ``finished`` whether it came to its end.
     """
 
-    def __init__(
-        self,
-        answer: type[Function],
-        arrays: tuple[Array, ...],
-        needed: tuple[bool, ...],
-    ) -> None:
-        self.answer, self.arrays, self.needed = answer, arrays, needed
-        self.tensors = [
-            minigrad.tensor(a.copy(order="K"), requires_grad=n)
-            for a, n in zip(arrays, needed, strict=True)
-        ]
-        self.output: object = None
-        self.crash: Crash | None = None
+    def __init__(self, answer: type[Function]) -> None:
+        self.answer = answer
         self.raw: object = None
-        self.save_calls, self.upstream_changed = 0, False
-        self.passes: list[Pass] = []
-        self.saved: tuple[Array, ...] = ()
-        self.attributes: tuple[Attribute, ...] = ()
-        self.output_array: Array | None = None
-        self.forward_changed = self.backward_changed = False
+        self.finished = False
+        self.upstream_changed = False
+        self.save_calls = 0
+        self.function = self._subclass()
 
-    def forward(self) -> None:
-        """Apply the answer and look at the output, its ctx and the inputs."""
-        try:
-            watched = self._watched_answer()
-            self.output = watched.apply(*self.tensors)
-        except Exception as error:
-            self.crash = _crash("forward", error)
-            return
-        self.forward_changed = self._inputs_changed()
-        if isinstance(self.output, Tensor):
-            self.output_array = _copy(self.output)
-            self._look_at(self.output.grad_fn)
+    def reset(self) -> None:
+        """Forget what was seen before the next forward or backward."""
+        self.raw, self.finished = None, False
+        self.upstream_changed, self.save_calls = False, 0
 
-    def backward(self, upstream: Array, *, keep: bool = False) -> None:
-        """Send ``upstream`` through the recorded call."""
-        y = self.output
-        if not isinstance(y, Tensor) or y.grad_fn is None:
-            return
-        if y.shape != upstream.shape:
-            return
-        g = minigrad.tensor(upstream.copy())
-        self.raw, self.upstream_changed = None, False
-        for x in self.tensors:
-            x.grad = None
-        try:
-            y.backward(g, retain_graph=keep)
-            crash = None
-        except Exception as error:
-            crash = _crash("backward", error)
-        values = self.raw if isinstance(self.raw, tuple | list) else (self.raw,)
-        self.passes.append(
-            Pass(
-                upstream=upstream.copy(),
-                crash=crash,
-                returned_kind=type(self.raw).__name__,
-                returned=tuple(Returned(type(v).__name__, _copy(v)) for v in values),
-                gradients=tuple(_copy(x.grad) for x in self.tensors),
-                upstream_changed=self.upstream_changed,
-            )
-        )
-        if not self.forward_changed:
-            self.backward_changed = self._inputs_changed()
+    def class_state(self) -> dict[str, object]:
+        """Everything stored on the class, and on the class of its ctx."""
+        nodes: dict[str, object] = dict(vars(self.function._backward_cls))
+        own = dict(vars(self.answer._backward_cls)) | dict(vars(self.answer))
+        return {f"ctx class.{name}": value for name, value in nodes.items()} | own
 
-    def raw_copies(self) -> list[Array | None]:
-        """What backward returned, as it looks now."""
-        values = self.raw if isinstance(self.raw, tuple | list) else (self.raw,)
-        return [_copy(v) for v in values]
-
-    def trial(self, name: str, *, rewritten: bool = False) -> Trial:
-        """The facts of this call."""
-        return Trial(
-            name=name,
-            inputs=tuple(a.copy() for a in self.arrays),
-            needed=self.needed,
-            crash=self.crash,
-            output_kind=type(self.output).__name__,
-            output=self.output_array,
-            recorded=isinstance(self.output, Tensor) and self.output.requires_grad,
-            forward_changed_input=self.forward_changed,
-            backward_changed_input=self.backward_changed,
-            saved=self.saved,
-            save_calls=self.save_calls,
-            attributes=self.attributes,
-            passes=tuple(self.passes),
-            rewritten=rewritten,
-        )
-
-    def _watched_answer(self) -> type[Function]:
-        """A subclass of the answer that keeps count of saves and what came back."""
-        answer, name = self.answer, self.answer.__name__
+    def _subclass(self) -> type[Function]:
+        answer = self.answer
         methods = [
             m
             for m in ("backward", "vjp")
@@ -304,43 +233,125 @@ class _Call:
             namespace[methods[0]] = staticmethod(
                 self._seen(getattr(answer, methods[0]))
             )
-        watched = type(name, (answer,), namespace)
-        node_class = watched._backward_cls
-        save = node_class.save_for_backward
+        function: Any = type(answer.__name__, (answer,), namespace)
+        save = function._backward_cls.save_for_backward
 
         def counted(ctx: Any, *tensors: Any) -> None:
             self.save_calls += 1
             save(ctx, *tensors)
 
-        node_class.save_for_backward = counted
-        return watched
+        function._backward_cls.save_for_backward = counted
+        return cast(type[Function], function)
 
     def _seen(self, own: Callable[..., Any]) -> Callable[..., Any]:
         def backward(ctx: Any, *upstreams: Any) -> Any:
             before = [_copy(g) for g in upstreams]
-            self.raw = value = own(ctx, *upstreams)
-            self.upstream_changed |= not _same(before, [_copy(g) for g in upstreams])
-            return value
+            self.raw = own(ctx, *upstreams)
+            self.finished = True
+            self.upstream_changed = not _same(before, [_copy(g) for g in upstreams])
+            return self.raw
 
         return backward
+
+
+class _Call:
+    """One call of the answer under watch, with the backward passes through it."""
+
+    def __init__(
+        self, watch: _Watch, arrays: tuple[Array, ...], needed: tuple[bool, ...]
+    ) -> None:
+        self.watch, self.arrays, self.needed = watch, arrays, needed
+        self.tensors = [
+            minigrad.tensor(a.copy(order="K"), requires_grad=n)
+            for a, n in zip(arrays, needed, strict=True)
+        ]
+        self.output: object = None
+        self.raw: object = None
+        self.facts: dict[str, Any] = {}
+        self.passes: list[Pass] = []
+
+    def forward(self) -> None:
+        """Apply the answer and look at the output, its ctx and the inputs."""
+        self.watch.reset()
+        try:
+            self.output = self.watch.function.apply(*self.tensors)
+        except Exception as error:
+            self.facts["crash"] = _crash("forward", error)
+            return
+        self.facts["save_calls"] = self.watch.save_calls
+        self.facts["forward_changed_input"] = self._inputs_changed()
+        if isinstance(self.output, Tensor):
+            self.facts["output"] = _copy(self.output)
+            self.facts["recorded"] = self.output.requires_grad
+            if self.output.grad_fn is not None:
+                self.facts |= self._on_ctx(self.output.grad_fn)
+
+    def backward(self, upstream: Array, *, keep: bool = False) -> None:
+        """Send ``upstream`` through the recorded call."""
+        y = self.output
+        if not isinstance(y, Tensor) or y.grad_fn is None or y.shape != upstream.shape:
+            return
+        self.watch.reset()
+        for x in self.tensors:
+            x.grad = None
+        crash = None
+        try:
+            y.backward(minigrad.tensor(upstream), retain_graph=keep)
+        except Exception as error:
+            crash = _crash("backward", error)
+        self.raw = self.watch.raw
+        self.passes.append(
+            Pass(
+                upstream=upstream.copy(),
+                crash=crash,
+                returned_kind=type(self.raw).__name__ if self.watch.finished else "",
+                returned=tuple(
+                    Returned(type(v).__name__, _copy(v)) for v in _listed(self.raw)
+                ),
+                gradients=tuple(_copy(x.grad) for x in self.tensors),
+                upstream_changed=self.watch.upstream_changed,
+            )
+        )
+        if not self.facts["forward_changed_input"]:
+            self.facts["backward_changed_input"] = self._inputs_changed()
+
+    def raw_copies(self) -> list[Array | None]:
+        """What backward returned, as it looks now."""
+        return [_copy(v) for v in _listed(self.raw)]
+
+    def trial(self, name: str, *, rewritten: bool = False) -> Trial:
+        """The facts of this call."""
+        return Trial(
+            name=name,
+            inputs=tuple(a.copy() for a in self.arrays),
+            needed=self.needed,
+            output_kind=type(self.output).__name__,
+            passes=tuple(self.passes),
+            rewritten=rewritten,
+            **self.facts,
+        )
 
     def _inputs_changed(self) -> bool:
         pairs = zip(self.tensors, self.arrays, strict=True)
         return any(not np.array_equal(x.array, a) for x, a in pairs)
 
-    def _look_at(self, ctx: Any) -> None:
-        if ctx is None:
-            return
+    def _on_ctx(self, ctx: Any) -> dict[str, Any]:
+        """What forward left there: saved tensors, and attributes that hold arrays."""
         kept = [s.tensor for s in ctx._raw_saved_tensors if s is not None]
-        self.saved = tuple(t.array.copy() for t in kept)
-        found = []
+        attributes = []
         for name, value in vars(ctx).items():
             array = value.array if isinstance(value, Tensor) else value
             if isinstance(array, np.ndarray):
                 shares = any(np.shares_memory(array, x.array) for x in self.tensors)
                 kind = type(value).__name__
-                found.append(Attribute(name, kind, array.copy(), shares))
-        self.attributes = tuple(found)
+                attributes.append(Attribute(name, kind, array.copy(), shares))
+        saved = tuple(t.array.copy() for t in kept)
+        return {"saved": saved, "attributes": tuple(attributes)}
+
+
+def _listed(value: object) -> list[object]:
+    """What backward returned, as a list whatever it was."""
+    return list(value) if isinstance(value, tuple | list) else [value]
 
 
 def _copy(value: object) -> Array | None:
@@ -357,12 +368,6 @@ def _same(a: list[Array | None], b: list[Array | None]) -> bool:
         or (x is not None and y is not None and np.array_equal(x, y))
         for x, y in zip(a, b, strict=True)
     )
-
-
-def _class_state(answer: type[Function]) -> set[str]:
-    """Names and identities of what is stored on the class and on its node class."""
-    stores = (vars(answer), vars(answer._backward_cls))
-    return {f"{name}={id(v)}" for store in stores for name, v in store.items()}
 
 
 def _crash(stage: str, error: Exception) -> Crash:

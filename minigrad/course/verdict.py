@@ -101,7 +101,7 @@ class Verdict:
         )
 
 
-class CheckFailed(MinigradError, AssertionError):  # noqa: N818 - read by learners
+class CheckFailed(MinigradError, AssertionError):
     """An exercise is not solved yet; ``verdict`` says why."""
 
     def __init__(self, verdict: Verdict, shown: bool = False) -> None:

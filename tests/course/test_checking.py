@@ -1,0 +1,139 @@
+"""check and hint, as a learner meets them."""
+
+from __future__ import annotations
+
+import pytest
+
+from minigrad.autograd import Function
+from minigrad.course import CheckFailed, check, checking, examine, exercise, hint
+from minigrad.course.findings import TABLE
+from minigrad.course.verdict import Verdict
+
+
+class Right(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+
+class Wrong(Right):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return y, x
+
+
+class Remarked(Right):
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+
+@pytest.fixture(autouse=True)
+def fresh_hints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "_checked", set())
+    monkeypatch.setattr(checking, "_given", {})
+
+
+def test_check_shows_a_solved_exercise(capsys: pytest.CaptureFixture[str]) -> None:
+    check("01.4", Right)
+    assert capsys.readouterr().out == (
+        "✓ 01.4 Mul, your first Function: solved (4 points)\n"
+    )
+
+
+def test_check_raises_the_whole_message_where_nothing_is_displayed() -> None:
+    with pytest.raises(CheckFailed, match=r"upstream gradient ignored \(C01\)") as seen:
+        check("01.4", Wrong)
+    assert seen.value.verdict.state == "wrong"
+    assert isinstance(seen.value, AssertionError)
+
+
+def test_traceback_in_a_notebook_is_one_line() -> None:
+    with pytest.raises(CheckFailed) as seen:
+        check("01.4", Wrong)
+    lines = seen.value._render_traceback_()
+    assert lines == ["✗ 01.4 Mul, your first Function: wrong"]
+
+
+def test_message_has_four_parts_in_order() -> None:
+    text = examine("01.4", Wrong).message
+    parts = ["what happened: ", "where: ", "looks like: ", "try: "]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_message_says_element_values_and_upstream() -> None:
+    verdict = examine("01.4", Wrong)
+    (seen,) = verdict.evidence
+    for number in (seen.got, seen.expected, seen.upstream):
+        assert f"{number:.6g}" in verdict.message
+
+
+def test_html_says_what_the_text_says_and_is_escaped() -> None:
+    verdict = Verdict("01.4", "<b>Mul</b>", "not tried", note="a < b & c")
+    html = verdict._repr_html_()
+    assert "<b>Mul" not in html
+    assert "&lt;b&gt;Mul&lt;/b&gt;: not tried" in html
+    assert "a &lt; b &amp; c" in html
+    html = examine("01.4", Wrong)._repr_html_()
+    assert 'data-state="wrong" data-mistakes="C01"' in html
+    assert "upstream gradient ignored (C01)" in html
+
+
+def test_remark_is_shown_on_a_solved_exercise() -> None:
+    text = examine("01.4", Remarked).message
+    assert text.startswith("✓ 01.4")
+    assert "remark (A08): forward without @staticmethod." in text
+
+
+def test_no_message_holds_the_solution() -> None:
+    loaded = exercise.load("01.4")
+    texts = [*loaded.hints, *loaded.mistake_hints.values(), loaded.statement]
+    texts += [e.looks_like + e.hint for e in TABLE.values()]
+    for text in texts:
+        for given_away in ("* y", "* x", "*y", "*x", "grad_output *"):
+            assert given_away not in text
+
+
+def test_hints_follow_one_another_with_a_check_in_between() -> None:
+    hints = [" ".join(h.split()) for h in exercise.load("01.4").hints]
+    assert len(hints) == 3
+    for expected in hints:
+        assert str(hint("01.4")) == expected
+        with pytest.raises(CheckFailed):
+            check("01.4", Wrong)
+    assert str(hint("01.4")).startswith(hints[2])
+    assert "no more direct hint" in str(hint("01.4"))
+
+
+def test_hint_without_a_check_repeats_itself() -> None:
+    first = str(hint("01.4"))
+    again = str(hint("01.4"))
+    assert again.startswith(first)
+    assert "try something and check it first" in again
+
+
+def test_hint_never_says_how_many_are_left() -> None:
+    loaded = exercise.load("01.4")
+    assert not any("hint" in text for text in loaded.hints)
+
+
+def test_unknown_exercise_says_which_exist() -> None:
+    with pytest.raises(exercise.ExerciseUnknownError, match=r"use one of 01\.4"):
+        check("99.9", Right)
+
+
+def test_every_mistake_of_an_exercise_is_in_the_table() -> None:
+    for name in exercise.names():
+        loaded = exercise.load(name)
+        assert loaded.id == name
+        assert set(loaded.mistake_hints) <= set(TABLE)
+        assert loaded.remarks <= set(TABLE)
+        assert loaded.minutes > 0
