@@ -12,21 +12,22 @@ if TYPE_CHECKING:
 
 
 def bind_arguments(
-    function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: type[Function],
+    takes_ctx: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[Any, ...]:
     """All arguments of ``apply`` by position, as forward declares them.
 
-    With setup_context, keywords and defaults are filled in, as torch does; without,
-    keywords are put in their places and defaults are left to forward.
+    If forward takes no ctx, keywords and defaults are filled in, as torch does; if it
+    does, keywords are put in their places and defaults are left to forward.
     Raises: ArgumentTypeError if they do not fit forward.
     """
-    if function._has_setup_context():
-        return (
-            args
-            if fits(function.forward, args, kwargs)
-            else bind(function, args, kwargs)
-        )
-    return place_keywords(function, args, kwargs) if kwargs else args
+    if takes_ctx:
+        return place_keywords(function, args, kwargs) if kwargs else args
+    if fits(function.forward, args, kwargs):
+        return args
+    return bind(function, args, kwargs)
 
 
 def fits(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from minigrad.engine.node import (
     needs_gradient,
     split_edge,
 )
-from minigrad.engine.structural import SumTo, ToCopy, sum_to, sums_to
+from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
 
 Root = tuple[_FunctionBase, int, Any]
@@ -91,25 +91,20 @@ class GraphTask:
             observe.observer.node_picked(self, node, gradients)
         return node, gradients
 
-    def _check_returned(self, node: _FunctionBase, returned: Any) -> tuple[Any, ...]:
+    def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         gradients = node._check_returned(returned, self.create_graph)
-        fitted = tuple(
-            [
-                fit(node, slot, gradient)
-                if gradient is not None and needs_gradient(node.edges[slot])
-                else None
-                for slot, gradient in enumerate(gradients)
-            ]
-        )
+        for slot, gradient in enumerate(gradients):
+            if gradient is not None:
+                gradients[slot] = fit(node, slot, gradient)
         if observe.observer is not None:
-            observe.observer.node_returned(self, node, fitted)
-        return fitted
+            observe.observer.node_returned(self, node, tuple(gradients))
+        return gradients
 
     def _send(self, node: _FunctionBase, slot: int, gradient: Any) -> None:
         """Add ``gradient`` to what waits at the other end of an edge of ``node``."""
         edge = node.edges[slot]
-        if not needs_gradient(edge):
+        if edge is None or edge is NOT_A_TENSOR:
             return
         receiver, receiver_slot = split_edge(edge)
         if self.needed is not None and receiver not in self.needed:
@@ -193,18 +188,21 @@ def inputs_first(dependencies: dict[_FunctionBase, int]) -> list[_FunctionBase]:
 def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     """``gradient`` in the shape and dtype that the receiver's output had.
 
-    A gradient that is larger by broadcasting is summed down.
+    A gradient that is larger by broadcasting is summed down. Where no gradient is
+    needed, none is checked: the answer is None.
     Raises: GradientShapeError for any other shape.
     """
-    receiver, output_nr = split_edge(node.edges[slot])
+    edge = node.edges[slot]
+    if edge is None or edge is NOT_A_TENSOR:
+        return None
+    receiver, output_nr = split_edge(edge)
     shape, dtype = receiver.output_metadata[output_nr]
-    recorded = isinstance(gradient, Tensor)
     if gradient.shape != shape:
         if not sums_to(gradient.shape, shape):
             raise wrong_shape(node, slot, gradient.shape, shape)
-        gradient = SumTo.apply(gradient, shape) if recorded else sum_to(gradient, shape)
+        gradient = SumTo.of(gradient, shape)
     if gradient.dtype != dtype:
-        gradient = ToCopy.apply(gradient, dtype) if recorded else gradient.astype(dtype)
+        gradient = ToCopy.of(gradient, dtype)
     return gradient
 
 

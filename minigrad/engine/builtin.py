@@ -49,8 +49,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
             return (None,) * len(self.edges)
         return self._forward_cls.backward(self, gradient)
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
-        return returned if isinstance(returned, tuple) else (returned,)
+    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+        return list(returned) if isinstance(returned, tuple) else [returned]
 
 
 class Builtin(Function):
@@ -73,7 +73,10 @@ class Builtin(Function):
         """Run forward on the arrays; record it if a gradient may be asked for later."""
         # collect inputs
         inputs = args if not kwargs else with_keywords(cls, args, kwargs)
-        arrays = [array_of(cls, value) for value in inputs]
+        arrays = [
+            value.array if isinstance(value, Tensor) else not_an_array(cls, value)
+            for value in inputs
+        ]
         edges = cls._input_edges(inputs) if is_grad_enabled() else None
         if edges is None and observe.observer is None:
             return cls._wrap(inputs, cls.forward(*arrays))
@@ -113,8 +116,10 @@ class Builtin(Function):
         if cls.returns_view and np.may_share_memory(output.array, inputs[0].array):
             output._become_view_of(inputs[0])
             if is_grad_enabled() and inputs[0]._requires_grad:
-                root = output._base or output
-                root._has_recorded_views = True
+                inputs[0]._has_recorded_views = True
+                root = inputs[0]._base
+                if root is not None:
+                    root._has_recorded_views = True
         return output
 
     @classmethod
@@ -146,13 +151,11 @@ class Builtin(Function):
         return ctx
 
 
-def array_of(function: type[Builtin], value: Any) -> Any:
-    """The array of a Tensor; any other argument as it is.
+def not_an_array(function: type[Builtin], value: Any) -> Any:
+    """An argument that is not a Tensor, as it is.
 
     Raises: ArgumentTypeError for an array, which would leave the graph unnoticed.
     """
-    if isinstance(value, Tensor):
-        return value.array
     if isinstance(value, np.ndarray):
         raise errors.ArgumentTypeError(
             errors.message(

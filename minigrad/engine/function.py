@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from minigrad import errors
 from minigrad.engine import lint, observe
 from minigrad.engine.arguments import bind_arguments
-from minigrad.engine.grad_mode import is_grad_enabled, next_sequence_nr, no_grad
-from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of
+from minigrad.engine.grad_mode import is_grad_enabled, next_sequence_nr, not_recording
+from minigrad.engine.node import (
+    NOT_A_TENSOR,
+    Edge,
+    OutputMetadata,
+    _FunctionBase,
+    edge_of,
+)
 from minigrad.engine.outputs import wrap_outputs
 from minigrad.engine.returned import check_gradients, wrap_gradients
 from minigrad.engine.tensor import Tensor
-
-SET_BY_METHODS: Final = frozenset(
-    {"to_save", "saved_for_forward", "dirty_tensors", "non_differentiable"}
-)
 
 
 class FunctionCtx:
@@ -91,54 +93,53 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         return rule_of(self._forward_cls)(self, *gradients)
 
     def _take_what_was_saved(
-        self,
+        self, result: Any
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         """Take ``(to_save, dirty, non_differentiable)`` off ctx, which forgets them."""
-        to_save = self.to_save or ()
-        dirty = self.dirty_tensors or ()
-        non_differentiable = self.non_differentiable or ()
-
-        check_marked(type(self), "mark_dirty", dirty)
-        check_marked(type(self), "mark_non_differentiable", non_differentiable)
-        for tensor in dirty:
-            tensor._bump_version()
+        if observe.observer is not None:
+            observe.observer.saved_taken(self, result)
+        if lint.enabled:
+            lint.look_at_call(self._forward_cls, self, result)
+        to_save = self.to_save
+        dirty = self.dirty_tensors
+        non_differentiable = self.non_differentiable
 
         # Deleted, not set to None: vars(ctx) shows the learner's attributes alone.
-        for field in SET_BY_METHODS & vars(self).keys():
-            delattr(self, field)
-        return to_save, dirty, non_differentiable
+        if to_save is not None:
+            del self.to_save
+        if self.saved_for_forward is not None:
+            del self.saved_for_forward
+        if dirty is not None:
+            del self.dirty_tensors
+            check_marked(type(self), "mark_dirty", dirty)
+            for tensor in dirty:
+                tensor._bump_version()
+        if non_differentiable is not None:
+            del self.non_differentiable
+            check_marked(type(self), "mark_non_differentiable", non_differentiable)
+        return to_save or (), dirty or (), non_differentiable or ()
 
-    def _keep_saved(self, tensors: tuple[Any, ...]) -> None:
-        for position, value in enumerate(tensors):
-            if not (value is None or isinstance(value, Tensor)):
-                raise errors.SavedTypeError(
-                    errors.message(
-                        f"{self._forward_cls.__name__}.forward",
-                        "save_for_backward can only save variables, but argument "
-                        f"{position} is of type {type(value).__name__}",
-                        "give it Tensors one by one; put other values on ctx, for "
-                        "example ctx.scale = scale",
-                        "02",
-                    )
-                )
-        super()._keep_saved(tensors)
+    def _wire_edges(
+        self, outputs: list[Any], differentiable: list[bool], to_save: tuple[Any, ...]
+    ) -> None:
+        """Hang this node on every output that can carry a gradient; then save.
 
-    def _wire_edges(self, outputs: list[Any], differentiable: list[bool]) -> None:
-        """Hang this node on every output that can carry a gradient."""
-        self.output_metadata = tuple(
-            [
-                (output.shape, output.dtype) if isinstance(output, Tensor) else None
-                for output in outputs
-            ]
-        )
-        for output_nr, output in enumerate(outputs):
-            if differentiable[output_nr]:
-                output._set_history(self, output_nr)
+        Saved last, because a saved output has to know which node made it.
+        """
+        if self.edges:
+            self.output_metadata = tuple([metadata_of(output) for output in outputs])
+            for output_nr, output in enumerate(outputs):
+                if differentiable[output_nr]:
+                    output._set_history(self, output_nr)
+            check_saved(self._forward_cls, to_save)
+            self._keep_saved(to_save)
+        if observe.observer is not None:
+            observe.observer.edges_wired(self, tuple(outputs))
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         return self.apply(*wrap_gradients(self, gradients))
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
         return check_gradients(self, returned, create_graph)
 
 
@@ -202,7 +203,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         Every call makes one new ctx. Exceptions of forward pass through unchanged.
         """
         # collect inputs
-        inputs = bind_arguments(cls, args, kwargs)
+        takes_ctx = cls.setup_context is Function.setup_context
+        inputs = bind_arguments(cls, takes_ctx, args, kwargs)
         needs_input_grad = tuple([requires_grad(value) for value in inputs])
         recording = is_grad_enabled() and any(needs_input_grad)
 
@@ -210,15 +212,15 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx = cls._create_ctx(inputs, needs_input_grad, recording)
 
         # run forward
-        with no_grad():
-            if cls._has_setup_context():
+        with not_recording():
+            if takes_ctx:
+                result = cls.forward(ctx, *inputs)
+            else:
                 result = cls.forward(*inputs)
                 cls.setup_context(ctx, inputs, result)
-            else:
-                result = cls.forward(ctx, *inputs)
 
         # take what was saved
-        to_save, dirty, non_differentiable = cls._take_from(ctx, result)
+        to_save, dirty, non_differentiable = ctx._take_what_was_saved(result)
 
         # wrap outputs
         outputs, differentiable = wrap_outputs(
@@ -226,15 +228,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         )
 
         # wire edges
-        if recording:
-            ctx._wire_edges(outputs, differentiable)
-            ctx._keep_saved(to_save)
-        return cls._hand_out(ctx, outputs, result)
-
-    @classmethod
-    def _has_setup_context(cls) -> bool:
-        """Whether forward goes without ctx and ``setup_context`` fills it."""
-        return cls.setup_context is not Function.setup_context
+        ctx._wire_edges(outputs, differentiable, to_save)
+        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
     @classmethod
     def _create_ctx(
@@ -255,30 +250,17 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
             observe.observer.ctx_created(ctx, cls, inputs)
         return ctx
 
-    @classmethod
-    def _take_from(
-        cls, ctx: Any, result: Any
-    ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-        """What forward left on ctx: ``(to_save, dirty, non_differentiable)``."""
-        if observe.observer is not None:
-            observe.observer.saved_taken(ctx, result)
-        if lint.enabled:
-            lint.look_at_call(cls, ctx, result)
-        taken: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]
-        taken = ctx._take_what_was_saved()
-        return taken
-
-    @classmethod
-    def _hand_out(cls, ctx: Any, outputs: list[Any], result: Any) -> Any:
-        """A tuple if forward returned one, else its one output."""
-        if observe.observer is not None:
-            observe.observer.edges_wired(ctx, tuple(outputs))
-        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
-
 
 def requires_grad(value: Any) -> bool:
     """Whether ``value`` is a Tensor that requires grad; never looks into containers."""
     return isinstance(value, Tensor) and value._requires_grad
+
+
+def metadata_of(output: Any) -> OutputMetadata:
+    """Shape and dtype of an output; None if it is not a Tensor."""
+    if not isinstance(output, Tensor):
+        return None
+    return output.array.shape, output.array.dtype
 
 
 def argument_edge(value: Any) -> Edge:
@@ -286,12 +268,29 @@ def argument_edge(value: Any) -> Edge:
     return edge_of(value) if isinstance(value, Tensor) else NOT_A_TENSOR
 
 
+def check_saved(function: type[Function], to_save: tuple[Any, ...]) -> None:
+    """Refuse anything but Tensors and None in ``ctx.save_for_backward``."""
+    for position, value in enumerate(to_save):
+        if not isinstance(value, Tensor) and value is not None:
+            raise errors.SavedTypeError(
+                errors.message(
+                    f"{function.__name__}.forward",
+                    f"save_for_backward can only save variables, but argument "
+                    f"{position} is of type {type(value).__name__}",
+                    "give it Tensors one by one; put other values on ctx, for "
+                    "example ctx.scale = scale",
+                    "02",
+                )
+            )
+
+
 def rule_of(function: type[Function]) -> Any:
     """The Function's backward; ``vjp`` is another name for it.
 
     Raises: BackwardMissingError if it has neither; BackwardAmbiguousError for both.
     """
-    has_backward = function.backward is not Function.backward
+    backward = function.backward
+    has_backward = backward is not Function.backward
     has_vjp = function.vjp is not Function.vjp
     if has_backward and has_vjp:
         raise errors.BackwardAmbiguousError(
@@ -303,7 +302,7 @@ def rule_of(function: type[Function]) -> Any:
             )
         )
     if has_backward:
-        return function.backward
+        return backward
     if has_vjp:
         return function.vjp
     raise errors.BackwardMissingError(

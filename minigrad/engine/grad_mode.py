@@ -33,6 +33,8 @@ def next_sequence_nr() -> int:
 class _GradMode:
     """Sets grad mode inside a ``with`` block, or around every call of a function."""
 
+    __slots__ = ("_previous",)
+
     _enabled: bool
     _previous: bool
 
@@ -68,6 +70,14 @@ class _FixedGradMode(_GradMode):
         return mode if function is None else mode(function)
 
 
+class not_recording(_GradMode):
+    """``no_grad`` for the engine itself: a block only, and quicker to make."""
+
+    __slots__ = ()
+
+    _enabled = False
+
+
 class no_grad(_FixedGradMode):
     """Record nothing: for the ``with`` block or the decorated function.
 
@@ -89,6 +99,8 @@ class enable_grad(_FixedGradMode):
 class _with_grad_mode(_GradMode):
     """Sets a mode that is only known at run time, on entering and not before."""
 
+    __slots__ = ("_enabled",)
+
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
 
@@ -98,6 +110,8 @@ class set_grad_enabled(_GradMode):
 
     See: torch ``set_grad_enabled``.
     """
+
+    __slots__ = ("_enabled",)
 
     def __init__(self, mode: bool) -> None:
         self._enabled = bool(mode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, array_of
+from minigrad.engine.builtin import Builtin, not_an_array
 from minigrad.engine.grad_mode import is_grad_enabled
 from minigrad.engine.outputs import refuse_view
 from minigrad.engine.promotion import KINDS
@@ -24,7 +24,10 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
         [isinstance(x, Tensor) and x._requires_grad for x in (tensor, *args)]
     )
     if not recording:
-        arrays = [array_of(operation, value) for value in (tensor, *args)]
+        arrays = [
+            value.array if isinstance(value, Tensor) else not_an_array(operation, value)
+            for value in (tensor, *args)
+        ]
         overwrite(tensor, operation.forward(*arrays), operation)
         return tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import weakref
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -32,7 +32,7 @@ OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"] | None
 """Shape and dtype of one output; None for an output that is not a Tensor."""
 
 
-class Freed:
+class Freed(tuple[()]):
     """Stands in place of saved values that backward has released."""
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class _FunctionBase:
     needs_input_grad: tuple[bool, ...]
     output_metadata: tuple[OutputMetadata, ...]
     sequence_nr: int
-    _saved: tuple[SavedTensor | None, ...] | Freed
+    _saved: tuple[SavedTensor | None, ...]
 
     requires_grad = True
 
@@ -95,7 +95,9 @@ class _FunctionBase:
         Raises: SavedFreedError after backward released them; SavedModifiedError if
         one was changed in place since.
         """
-        saved = self._raw_saved_tensors
+        saved = self._saved
+        if saved is FREED:
+            raise freed_error(self)
         return tuple([None if item is None else item.unpack(self) for item in saved])
 
     @property
@@ -103,7 +105,7 @@ class _FunctionBase:
         """The records behind ``saved_tensors``, without the checks."""
         if self._saved is FREED:
             raise freed_error(self)
-        return cast("tuple[SavedTensor | None, ...]", self._saved)
+        return self._saved
 
     def _keep_saved(self, tensors: tuple[Tensor | None, ...]) -> None:
         """Make the records: from now on a change in place is noticed."""
@@ -124,7 +126,7 @@ class _FunctionBase:
         """Call the node's rule with one gradient for each of its outputs."""
         raise NotImplementedError
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
         """One gradient per edge, from whatever the rule returned."""
         raise NotImplementedError
 
@@ -163,8 +165,8 @@ class AccumulateGrad(_FunctionBase):
             self._accumulate(gradient, create_graph)
         return ()
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> tuple[Any, ...]:
-        return ()
+    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+        return []
 
     def _accumulate(self, gradient: Any, create_graph: bool) -> None:
         """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""

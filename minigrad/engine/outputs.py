@@ -26,12 +26,7 @@ def wrap_outputs(
     outputs = []
     differentiable = []
     for value in values:
-        can = (
-            recording
-            and isinstance(value, Tensor)
-            and value.dtype.kind in "fc"
-            and not contains(non_differentiable, value)
-        )
+        can = recording and can_have_gradient(value, non_differentiable)
         outputs.append(wrap_output(ctx, value, inputs, dirty, can))
         differentiable.append(can)
 
@@ -39,6 +34,15 @@ def wrap_outputs(
         if not contains(values, tensor):
             raise not_returned(ctx)
     return outputs, differentiable
+
+
+def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
+    """Whether an output is a floating-point Tensor that forward did not mark."""
+    return (
+        isinstance(value, Tensor)
+        and value.array.dtype.kind in "fc"
+        and not (non_differentiable and contains(non_differentiable, value))
+    )
 
 
 def wrap_output(
@@ -49,7 +53,7 @@ def wrap_output(
         return value
     is_input = contains(inputs, value)
 
-    if contains(dirty, value):
+    if dirty and contains(dirty, value):
         check_dirty(ctx, value, is_input, can)
         return value.detach() if value._requires_grad and not can else value
 
@@ -65,7 +69,10 @@ def wrap_output(
 
 def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
     """Whether this very object is among ``tensors``; ``in`` would compare values."""
-    return any([candidate is tensor for candidate in tensors])
+    for candidate in tensors:
+        if candidate is tensor:
+            return True
+    return False
 
 
 def view_of(tensor: Tensor) -> Tensor:

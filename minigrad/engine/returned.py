@@ -30,7 +30,7 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
     return wrapped
 
 
-def check_gradients(node: Any, returned: Any, create_graph: bool) -> tuple[Any, ...]:
+def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     """One gradient per argument of forward, as the traversal carries it.
 
     Raises: GradientCountError; GradientKindError for a value in the place of an
@@ -41,16 +41,16 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> tuple[Any, 
         gradients = cut_surplus(node, gradients)
 
     checked: list[Any] = []
-    for position, gradient in enumerate(gradients):
+    for position, (gradient, edge) in enumerate(zip(gradients, node.edges)):
         if gradient is None:
             checked.append(None)
-        elif node.edges[position] is NOT_A_TENSOR:
+        elif edge is NOT_A_TENSOR:
             raise not_wanted(node, position)
         elif not isinstance(gradient, Tensor):
             raise not_a_tensor(node, position, gradient)
         else:
             checked.append(gradient if create_graph else gradient.array)
-    return tuple(checked)
+    return checked
 
 
 def where(node: Any) -> str:

@@ -23,7 +23,8 @@ class SavedTensor:
     __slots__ = ("output_nr", "tensor", "version")
 
     def __init__(self, tensor: Tensor, node: _FunctionBase) -> None:
-        self.version = tensor._version
+        counter = tensor._version_counter
+        self.version = 0 if counter is None else counter.value
         if tensor._grad_fn is node:
             self.tensor = tensor.detach()
             self.output_nr: int | None = tensor.output_nr
@@ -37,7 +38,8 @@ class SavedTensor:
         Raises: SavedModifiedError if it was changed in place since it was saved.
         """
         tensor = self.tensor
-        if tensor._version != self.version:
+        counter = tensor._version_counter
+        if counter is not None and counter.value != self.version:
             raise self._modified(node)
         if self.output_nr is None:
             return tensor

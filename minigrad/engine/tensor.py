@@ -73,10 +73,6 @@ class Tensor(TensorMethods):
         operator.attrgetter("_grad_fn"), doc="The node that made it; None for a leaf."
     )
 
-    def _get_requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded."""
-        return self._requires_grad
-
     def _set_requires_grad(self, value: bool) -> None:
         if not value and self._grad_fn is not None:
             raise errors.RequiresGradError(
@@ -92,7 +88,11 @@ class Tensor(TensorMethods):
             check_can_require_grad(self.dtype, "Tensor.requires_grad")
         self._requires_grad = bool(value)
 
-    requires_grad = property(_get_requires_grad, _set_requires_grad)
+    requires_grad = property(
+        operator.attrgetter("_requires_grad"),
+        _set_requires_grad,
+        doc="Whether operations on this tensor are recorded.",
+    )
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""

@@ -87,9 +87,9 @@ def make_call(
     normal = arguments if arguments is not None else default_arguments(cls)
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
-        if normal is None:
-            return cls.apply(*args, **kwargs)
-        return cls.apply(*normal(*args, **kwargs))
+        if normal is not None:
+            args, kwargs = normal(*args, **kwargs), {}
+        return cls.apply(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = cls.__doc__
