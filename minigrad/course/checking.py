@@ -13,8 +13,9 @@ import numpy as np
 
 import minigrad
 from minigrad.course import exercise as exercises
+from minigrad.course.casefile import is_todo
 from minigrad.course.findings import Finding
-from minigrad.course.judge import is_todo, judge
+from minigrad.course.judge import judge
 from minigrad.course.probes import observe
 from minigrad.course.verdict import (
     CRASHED,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.probes import Array, Case
+from minigrad.course.facts import Array, Case
 
 
 class ExerciseUnknownError(errors.MinigradError, KeyError):

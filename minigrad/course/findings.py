@@ -18,6 +18,9 @@ class Entry:
     concept: str
 
 
+UNNAMED: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The element that shows a mistake: which one, both values, what came from above.

@@ -1,131 +1,35 @@
-"""Look at an answer: run it on cases and write down plain facts, judging nothing.
-
-Facts are arrays, counts, flags and text. They hold no expected value and no object of
-the answer's, so they may come from another process.
-"""
+"""Look at an answer: run it in many ways and write down facts, judging nothing."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import linecache
+import os
 import textwrap
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 import minigrad
 from minigrad import Tensor
 from minigrad.autograd import Function
+from minigrad.course.facts import (
+    Array,
+    Attribute,
+    Case,
+    Crash,
+    Declared,
+    Facts,
+    Pass,
+    Returned,
+    Trial,
+)
 
-Array = npt.NDArray[Any]
-
-_PACKAGE = str(Path(minigrad.__file__).parent)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One set of inputs with its upstream gradient; all arrays of one dtype."""
-
-    name: str
-    inputs: tuple[Array, ...]
-    upstream: Array
-
-
-@dataclass(frozen=True)
-class Crash:
-    """An exception of the answer: its type and bases by name, and the learner's line.
-
-    ``inside`` says whether the learner's code was running, or its call failed.
-    """
-
-    stage: str
-    kinds: tuple[str, ...]
-    text: str
-    inside: bool
-    function: str = ""
-    line: str = ""
-    number: int = 0
-
-
-@dataclass(frozen=True)
-class Returned:
-    """One value that backward returned, before the engine touched it."""
-
-    kind: str
-    value: Array | None
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A tensor or array that was kept as an attribute of ctx."""
-
-    name: str
-    kind: str
-    value: Array
-    shares_input: bool
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One run of backward: what went in, what came back, what arrived at the leaves."""
-
-    upstream: Array
-    crash: Crash | None = None
-    returned_kind: str = ""
-    returned: tuple[Returned, ...] = ()
-    gradients: tuple[Array | None, ...] = ()
-    upstream_changed: bool = False
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One call of apply and the backward passes through it.
-
-    ``name`` is one of: plain, double, zero, again (two passes through one graph),
-    only 0, only 1 (the other inputs frozen), first and second (two live calls).
-    """
-
-    name: str
-    inputs: tuple[Array, ...]
-    needed: tuple[bool, ...]
-    crash: Crash | None = None
-    output_kind: str = ""
-    output: Array | None = None
-    recorded: bool = False
-    forward_changed_input: bool = False
-    backward_changed_input: bool = False
-    saved: tuple[Array, ...] = ()
-    save_calls: int = 0
-    attributes: tuple[Attribute, ...] = ()
-    passes: tuple[Pass, ...] = ()
-    rewritten: bool = False
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What can be read off the class itself, without running it."""
-
-    name: str
-    not_static: tuple[str, ...]
-    own_setup_context: bool
-    saved_names: tuple[str, ...]
-    unpacked_names: tuple[str, ...]
-    state_on_class: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Everything that was seen on one case."""
-
-    case: Case
-    declared: Declared
-    trials: tuple[Trial, ...]
+_PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
 
 
 def observe(answer: type[Function], case: Case) -> Facts:

@@ -60,7 +60,7 @@ class Verdict:
         if self.note:
             lines.append(f"  {self.note}")
         for row in self._rows():
-            lines.append(f"  {row[0]}: {row[1]}")
+            lines.append(f"  {row[0]}: {row[1]}".replace("\n", "\n    "))
         return "\n".join(lines)
 
     def _rows(self) -> list[Row]:
@@ -87,7 +87,8 @@ class Verdict:
         rows = "".join(
             '<div style="display: contents">'
             f'<dt style="opacity: 0.75">{html.escape(label)}</dt>'
-            f'<dd style="margin: 0">{html.escape(text)}</dd></div>'
+            '<dd style="margin: 0; white-space: pre-line">'
+            f"{html.escape(text)}</dd></div>"
             for label, text in self._rows()
         )
         return (

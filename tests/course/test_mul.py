@@ -288,6 +288,14 @@ class UpstreamTwice(Saves):
         return g * g * y, g * g * x
 
 
+@wrong("C02")
+class UpstreamTwiceWrongOperand(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * g * x, g * g * y
+
+
 @wrong("C03")
 class Passes(Saves):
     @staticmethod
@@ -861,6 +869,17 @@ def test_wrong_rule_without_a_name_still_shows_the_element() -> None:
     assert verdict.mistakes == ()
     assert (seen.of, seen.case) == ("x", "three numbers")
     assert seen.got != pytest.approx(seen.expected)
+
+
+def test_gradient_of_zeros_is_wrong_and_has_no_name() -> None:
+    class Zeros(Saves):
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return mg.zeros_like(x), mg.zeros_like(y)
+
+    verdict = examine("01.4", Zeros)
+    assert (verdict.state, verdict.mistakes) == ("wrong", ())
 
 
 def test_crash_names_the_learners_line() -> None:

@@ -1,0 +1,121 @@
+"""The built notebooks run in a real kernel, and say what they should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parents[2]
+SLUG = "01_where_ctx_comes_from"
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
+EXERCISES = sorted((ROOT / "exercises").glob("*/*.ipynb"))
+FORGETS_UPSTREAM = """\
+import minigrad as mg
+class Mul(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return y, x
+"""
+
+
+@pytest.fixture(autouse=True)
+def kernel_sees_this_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+
+
+def read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def run(book: NotebookNode, folder: Path) -> NotebookNode:
+    """Run every cell in a fresh kernel; the file on disk stays as it is."""
+    client = nbclient.NotebookClient(
+        book, timeout=120, resources={"metadata": {"path": str(folder)}}
+    )
+    return client.execute()
+
+
+def tagged(book: NotebookNode, tag: str) -> list[NotebookNode]:
+    return [c for c in book.cells if tag in c.metadata.get("tags", [])]
+
+
+def said(cell: NotebookNode) -> str:
+    """All plain text that a cell has shown."""
+    texts = []
+    for output in cell.get("outputs", []):
+        if output.output_type == "stream":
+            texts.append(output.text)
+        elif output.output_type != "error":
+            texts.append(output.data.get("text/plain", ""))
+    return "\n".join(texts)
+
+
+def shown(cell: NotebookNode) -> str:
+    """All HTML that a cell has shown."""
+    data = [o.data for o in cell.outputs if o.output_type != "error" and "data" in o]
+    return "\n".join(d.get("text/html", "") for d in data)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_lesson_runs_from_top_to_bottom(path: Path) -> None:
+    book = run(read(path), path.parent)
+    assert all(c.execution_count for c in book.cells if c.cell_type == "code")
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
+def test_solution_is_solved_by_every_check(path: Path) -> None:
+    book = run(read(path), path.parent)
+    checks = tagged(book, "check")
+    assert checks
+    for cell in checks:
+        assert 'data-state="solved"' in shown(cell)
+
+
+@pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
+def test_exercise_as_shipped_stops_at_not_tried(path: Path) -> None:
+    book = read(path)
+    with pytest.raises(CellExecutionError, match=r"CheckFailed.*not tried"):
+        run(book, path.parent)
+    first = tagged(book, "check")[0]
+    assert 'data-state="not tried"' in shown(first)
+    error = first.outputs[-1]
+    assert error.output_type == "error"
+    assert len(error.traceback) == 1
+
+
+def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook() -> None:
+    path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
+    book = read(path)
+    (answer,) = tagged(book, "exercise")
+    answer.source = FORGETS_UPSTREAM
+    with pytest.raises(CellExecutionError, match=r"CheckFailed.*wrong"):
+        run(book, path.parent)
+    (check,) = tagged(book, "check")
+    assert 'data-state="wrong" data-mistakes="C01"' in shown(check)
+    assert "upstream gradient ignored" in said(check) + shown(check)
+
+
+def test_lesson_01_shows_what_its_text_says() -> None:
+    path = ROOT / "notebooks" / f"{SLUG}.ipynb"
+    book = run(read(path), path.parent)
+    text = "\n".join(said(cell) for cell in book.cells if cell.cell_type == "code")
+    assert "<class 'minigrad.autograd.function.MulConstantBackward'>" in text
+    assert "(False, True, True)" in text
+    assert "(True, True)" in text
+    assert "(True, tensor([102.,   3.]))" in text
+    assert "'written through self'" in text
+    players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
+    assert len([c for c in players if c.source.startswith("%%step")]) == 2
+    assert len(players) == 3
