@@ -119,6 +119,7 @@ class Double(mg.autograd.Function):
 # that made a tensor.)
 
 # %% tags=["predict"]
+seen.clear()
 x = mg.tensor([1.0, 2.0], requires_grad=True)
 a = Double.apply(x)
 b = Double.apply(x)
