@@ -95,8 +95,7 @@ class GraphTask:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         gradients = node._check_returned(returned, self.create_graph)
         for slot, gradient in enumerate(gradients):
-            if gradient is not None:
-                gradients[slot] = fit(node, slot, gradient)
+            gradients[slot] = None if gradient is None else fit(node, slot, gradient)
         if observe.observer is not None:
             observe.observer.node_returned(self, node, tuple(gradients))
         return gradients
@@ -114,8 +113,9 @@ class GraphTask:
             observe.observer.gradient_sent(
                 self, node, slot, receiver, receiver_slot, gradient, total
             )
-        self.dependencies[receiver] -= 1
-        if self.dependencies[receiver] == 0:
+        missing = self.dependencies[receiver] - 1
+        self.dependencies[receiver] = missing
+        if missing == 0:
             self._make_ready(receiver)
 
     def _add(self, node: _FunctionBase, slot: int, gradient: Any) -> Any:
@@ -123,10 +123,11 @@ class GraphTask:
         waiting = self.waiting.get(node)
         if waiting is None:
             waiting = self.waiting[node] = [None] * len(node.output_metadata)
-        before = waiting[slot]
+        total = waiting[slot]
         if gradient is not None:
-            waiting[slot] = gradient if before is None else before + gradient
-        return waiting[slot]
+            total = gradient if total is None else total + gradient
+            waiting[slot] = total
+        return total
 
     def _make_ready(self, node: _FunctionBase) -> None:
         """Let ``node`` run in its turn; if only its gradient is wanted, keep that."""

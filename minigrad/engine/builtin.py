@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,29 +68,37 @@ class Builtin(Function):
     """How many arguments are operands: a number among them counts as a tensor."""
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Tensor:
+    def apply(cls, *inputs: Any) -> Tensor:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
         # collect inputs
-        inputs = args if not kwargs else with_keywords(cls, args, kwargs)
-        arrays = [
-            value.array if isinstance(value, Tensor) else not_an_array(cls, value)
-            for value in inputs
-        ]
-        edges = cls._input_edges(inputs) if is_grad_enabled() else None
-        if edges is None and observe.observer is None:
-            return cls._wrap(inputs, cls.forward(*arrays))
+        arrays = []
+        needed = False
+        for value in inputs:
+            if isinstance(value, Tensor):
+                arrays.append(value.array)
+                needed = needed or value._requires_grad
+            else:
+                arrays.append(not_an_array(cls, value))
+        recording = needed and is_grad_enabled()
+        if not recording and observe.observer is None:
+            output = Tensor(cls.forward(*arrays))
+            if cls.returns_view:
+                link_memory(inputs[0], output)
+            return output
 
         # create ctx
-        ctx = cls._create_builtin_ctx(inputs, edges)
+        ctx = cls._create_builtin_ctx(inputs, recording)
 
         # run forward
         result = cls.forward(*arrays)
 
         # wrap outputs
-        output = cls._wrap(inputs, result)
+        output = Tensor(result)
+        if cls.returns_view:
+            link_memory(inputs[0], output)
 
         # wire edges
-        if edges is not None and output.dtype.kind in "fc":
+        if recording and output.dtype.kind in "fc":
             ctx._wire(output)
             cls.setup_context(ctx, inputs, output)
         if observe.observer is not None:
@@ -110,40 +117,23 @@ class Builtin(Function):
         return cls.forward(*values)
 
     @classmethod
-    def _wrap(cls, inputs: tuple[Any, ...], result: Any) -> Tensor:
-        """The Tensor around forward's array; a view knows whose memory it uses."""
-        output = Tensor(result)
-        if cls.returns_view and np.may_share_memory(output.array, inputs[0].array):
-            output._become_view_of(inputs[0])
-            if is_grad_enabled() and inputs[0]._requires_grad:
-                inputs[0]._has_recorded_views = True
-                root = inputs[0]._base
-                if root is not None:
-                    root._has_recorded_views = True
-        return output
-
-    @classmethod
-    def _input_edges(cls, inputs: tuple[Any, ...]) -> tuple[Edge, ...] | None:
-        """An edge for each input; None if no input requires grad."""
+    def _input_edges(cls, inputs: tuple[Any, ...]) -> tuple[Edge, ...]:
+        """Where a gradient for each input goes."""
         edges: list[Edge] = []
-        wanted = False
         for position, value in enumerate(inputs):
             if isinstance(value, Tensor):
                 edges.append(edge_of(value))
-                wanted = wanted or value._requires_grad
             else:
                 edges.append(None if position < cls.operands else NOT_A_TENSOR)
-        return tuple(edges) if wanted else None
+        return tuple(edges)
 
     @classmethod
-    def _create_builtin_ctx(
-        cls, inputs: tuple[Any, ...], edges: tuple[Edge, ...] | None
-    ) -> Any:
+    def _create_builtin_ctx(cls, inputs: tuple[Any, ...], recording: bool) -> Any:
         """A new node that knows where its inputs came from."""
         ctx = cls._backward_cls()
-        ctx.edges = edges or ()
-        ctx.sequence_nr = next_sequence_nr()
+        ctx.edges = cls._input_edges(inputs) if recording else ()
         ctx.needs_input_grad = tuple([needs_gradient(edge) for edge in ctx.edges])
+        ctx.sequence_nr = next_sequence_nr()
         ctx.output_metadata = ()
         ctx._saved = ()
         if observe.observer is not None:
@@ -168,10 +158,12 @@ def not_an_array(function: type[Builtin], value: Any) -> Any:
     return value
 
 
-def with_keywords(
-    function: type[Builtin], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, ...]:
-    """Arguments, keywords and defaults in the order of forward's parameters."""
-    bound = inspect.signature(function.forward).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args
+def link_memory(input: Tensor, output: Tensor) -> None:
+    """Let an output that uses the input's memory know it, and share its version."""
+    if not np.may_share_memory(output.array, input.array):
+        return
+    output._become_view_of(input)
+    if input._requires_grad and is_grad_enabled():
+        input._has_recorded_views = True
+        if input._base is not None:
+            input._base._has_recorded_views = True

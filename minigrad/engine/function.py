@@ -26,10 +26,10 @@ class FunctionCtx:
     They only note what they are given; ``apply`` takes it once forward has returned.
     """
 
-    to_save: tuple[Any, ...] | None = None
-    saved_for_forward: tuple[Any, ...] | None = None
-    dirty_tensors: tuple[Any, ...] | None = None
-    non_differentiable: tuple[Any, ...] | None = None
+    to_save: tuple[Any, ...] | None
+    saved_for_forward: tuple[Any, ...] | None
+    dirty_tensors: tuple[Any, ...] | None
+    non_differentiable: tuple[Any, ...] | None
     _materialize_grads: bool
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
@@ -86,6 +86,16 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     call is recorded, the ``grad_fn`` of its outputs.
     """
 
+    # What the methods of ctx note, in slots: vars(ctx) is what the learner put there.
+    __slots__ = (
+        "__dict__",
+        "_materialize_grads",
+        "dirty_tensors",
+        "non_differentiable",
+        "saved_for_forward",
+        "to_save",
+    )
+
     _forward_cls: ClassVar[type[Function]]
 
     def apply(self, *gradients: Any) -> Any:
@@ -100,24 +110,18 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             observe.observer.saved_taken(self, result)
         if lint.enabled:
             lint.look_at_call(self._forward_cls, self, result)
-        to_save = self.to_save
-        dirty = self.dirty_tensors
-        non_differentiable = self.non_differentiable
+        to_save = self.to_save or ()
+        dirty = self.dirty_tensors or ()
+        non_differentiable = self.non_differentiable or ()
+        self.to_save = self.saved_for_forward = None
+        self.dirty_tensors = self.non_differentiable = None
 
-        # Deleted, not set to None: vars(ctx) shows the learner's attributes alone.
-        if to_save is not None:
-            del self.to_save
-        if self.saved_for_forward is not None:
-            del self.saved_for_forward
-        if dirty is not None:
-            del self.dirty_tensors
+        if dirty or non_differentiable:
             check_marked(type(self), "mark_dirty", dirty)
+            check_marked(type(self), "mark_non_differentiable", non_differentiable)
             for tensor in dirty:
                 tensor._bump_version()
-        if non_differentiable is not None:
-            del self.non_differentiable
-            check_marked(type(self), "mark_non_differentiable", non_differentiable)
-        return to_save or (), dirty or (), non_differentiable or ()
+        return to_save, dirty, non_differentiable
 
     def _wire_edges(
         self, outputs: list[Any], differentiable: list[bool], to_save: tuple[Any, ...]
@@ -127,17 +131,19 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         Saved last, because a saved output has to know which node made it.
         """
         if self.edges:
-            self.output_metadata = tuple([metadata_of(output) for output in outputs])
+            metadata = []
             for output_nr, output in enumerate(outputs):
+                metadata.append(metadata_of(output))
                 if differentiable[output_nr]:
                     output._set_history(self, output_nr)
-            check_saved(self._forward_cls, to_save)
+            self.output_metadata = tuple(metadata)
             self._keep_saved(to_save)
         if observe.observer is not None:
             observe.observer.edges_wired(self, tuple(outputs))
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
-        return self.apply(*wrap_gradients(self, gradients))
+        rule = rule_of(self._forward_cls)
+        return rule(self, *wrap_gradients(self, gradients))
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
         return check_gradients(self, returned, create_graph)
@@ -205,11 +211,11 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         # collect inputs
         takes_ctx = cls.setup_context is Function.setup_context
         inputs = bind_arguments(cls, takes_ctx, args, kwargs)
-        needs_input_grad = tuple([requires_grad(value) for value in inputs])
+        needs_input_grad, edges = look_back(inputs)
         recording = is_grad_enabled() and any(needs_input_grad)
 
         # create ctx
-        ctx = cls._create_ctx(inputs, needs_input_grad, recording)
+        ctx = cls._create_ctx(inputs, needs_input_grad, edges if recording else ())
 
         # run forward
         with not_recording():
@@ -236,52 +242,50 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         cls,
         inputs: tuple[Any, ...],
         needs_input_grad: tuple[bool, ...],
-        recording: bool,
+        edges: tuple[Edge, ...],
     ) -> Any:
         """A new ctx: a node that already knows where its inputs came from."""
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs_input_grad
-        ctx.edges = tuple([argument_edge(x) for x in inputs]) if recording else ()
+        ctx.edges = edges
         ctx.sequence_nr = next_sequence_nr()
         ctx.output_metadata = ()
         ctx._saved = ()
         ctx._materialize_grads = True
+        ctx.to_save = None
+        ctx.saved_for_forward = None
+        ctx.dirty_tensors = None
+        ctx.non_differentiable = None
         if observe.observer is not None:
             observe.observer.ctx_created(ctx, cls, inputs)
         return ctx
-
-
-def requires_grad(value: Any) -> bool:
-    """Whether ``value`` is a Tensor that requires grad; never looks into containers."""
-    return isinstance(value, Tensor) and value._requires_grad
 
 
 def metadata_of(output: Any) -> OutputMetadata:
     """Shape and dtype of an output; None if it is not a Tensor."""
     if not isinstance(output, Tensor):
         return None
-    return output.array.shape, output.array.dtype
+    array = output.array
+    return array.shape, array.dtype
 
 
-def argument_edge(value: Any) -> Edge:
-    """Where a gradient for this argument of apply goes."""
-    return edge_of(value) if isinstance(value, Tensor) else NOT_A_TENSOR
+def look_back(
+    inputs: tuple[Any, ...],
+) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
+    """For each argument: does it require grad, and where would its gradient go?
 
-
-def check_saved(function: type[Function], to_save: tuple[Any, ...]) -> None:
-    """Refuse anything but Tensors and None in ``ctx.save_for_backward``."""
-    for position, value in enumerate(to_save):
-        if not isinstance(value, Tensor) and value is not None:
-            raise errors.SavedTypeError(
-                errors.message(
-                    f"{function.__name__}.forward",
-                    f"save_for_backward can only save variables, but argument "
-                    f"{position} is of type {type(value).__name__}",
-                    "give it Tensors one by one; put other values on ctx, for "
-                    "example ctx.scale = scale",
-                    "02",
-                )
-            )
+    Tensors inside lists, tuples and dicts are not seen.
+    """
+    needs = []
+    edges: list[Edge] = []
+    for value in inputs:
+        if not isinstance(value, Tensor):
+            needs.append(False)
+            edges.append(NOT_A_TENSOR)
+        else:
+            needs.append(value._requires_grad)
+            edges.append(edge_of(value))
+    return tuple(needs), tuple(edges)
 
 
 def rule_of(function: type[Function]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -13,7 +14,9 @@ class _ThreadState(threading.local):
     """Grad mode and the counter that numbers the nodes, one of each for a thread."""
 
     grad_enabled = True
-    last_sequence_nr = -1
+
+    def __init__(self) -> None:
+        self.next_sequence_nr = itertools.count().__next__
 
 
 _state = _ThreadState()
@@ -26,8 +29,7 @@ def is_grad_enabled() -> bool:
 
 def next_sequence_nr() -> int:
     """A number greater than that of every node this thread has made."""
-    _state.last_sequence_nr += 1
-    return _state.last_sequence_nr
+    return _state.next_sequence_nr()
 
 
 class _GradMode:

@@ -9,7 +9,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from minigrad.engine import observe
-from minigrad.engine.saved import SavedTensor, freed_error
+from minigrad.engine.saved import (
+    Packed,
+    SavedTensor,
+    freed_error,
+    not_savable,
+    pack,
+    record_of,
+    unpack,
+)
 from minigrad.engine.tensor import Tensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -50,7 +58,6 @@ class _FunctionBase:
 
     __slots__ = (
         "__weakref__",
-        "_materialize_grads",
         "_saved",
         "edges",
         "needs_input_grad",
@@ -62,7 +69,7 @@ class _FunctionBase:
     needs_input_grad: tuple[bool, ...]
     output_metadata: tuple[OutputMetadata, ...]
     sequence_nr: int
-    _saved: tuple[SavedTensor | None, ...]
+    _saved: tuple[Packed, ...]
 
     requires_grad = True
 
@@ -98,23 +105,26 @@ class _FunctionBase:
         saved = self._saved
         if saved is FREED:
             raise freed_error(self)
-        return tuple([None if item is None else item.unpack(self) for item in saved])
+        return tuple([unpack(item, self) for item in saved])
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor | None, ...]:
-        """The records behind ``saved_tensors``, without the checks."""
+        """One record for each saved value, without the checks."""
         if self._saved is FREED:
             raise freed_error(self)
-        return self._saved
+        return tuple([record_of(item) for item in self._saved])
 
     def _keep_saved(self, tensors: tuple[Tensor | None, ...]) -> None:
-        """Make the records: from now on a change in place is noticed."""
-        self._saved = tuple(
-            [
-                None if tensor is None else SavedTensor(tensor, self)
-                for tensor in tensors
-            ]
-        )
+        """Save ``tensors``: from now on a change in place is noticed.
+
+        Raises: SavedTypeError for anything but a Tensor or None.
+        """
+        packed = []
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise not_savable(self, position, tensor)
+            packed.append(pack(tensor, self))
+        self._saved = tuple(packed)
 
     def _release_saved(self) -> None:
         """Drop what was saved, so that its memory can go."""
@@ -198,9 +208,9 @@ def needs_gradient(edge: Edge) -> bool:
 def edge_of(tensor: Tensor) -> Edge:
     """Where a gradient for ``tensor`` goes; None if it requires none."""
     node = tensor._grad_fn
-    if node is None:
-        return accumulate_node(tensor) if tensor._requires_grad else None
-    return (node, tensor.output_nr) if tensor.output_nr else node
+    if node is not None:
+        return (node, tensor.output_nr) if tensor.output_nr else node
+    return accumulate_node(tensor) if tensor._requires_grad else None
 
 
 def accumulate_node(leaf: Tensor) -> AccumulateGrad:

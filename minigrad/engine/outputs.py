@@ -22,6 +22,9 @@ def wrap_outputs(
     Only a tuple is several outputs. Values that are not Tensors pass through.
     Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs.
     """
+    if recording and not (dirty or non_differentiable) and is_new(result, inputs):
+        return [result], [True]
+
     values = result if isinstance(result, tuple) else (result,)
     outputs = []
     differentiable = []
@@ -34,6 +37,16 @@ def wrap_outputs(
         if not contains(values, tensor):
             raise not_returned(ctx)
     return outputs, differentiable
+
+
+def is_new(result: Any, inputs: tuple[Any, ...]) -> bool:
+    """Whether forward returned the usual thing: one new floating-point Tensor."""
+    return (
+        isinstance(result, Tensor)
+        and not result._requires_grad
+        and result.array.dtype.kind in "fc"
+        and not contains(inputs, result)
+    )
 
 
 def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
@@ -69,10 +82,7 @@ def wrap_output(
 
 def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
     """Whether this very object is among ``tensors``; ``in`` would compare values."""
-    for candidate in tensors:
-        if candidate is tensor:
-            return True
-    return False
+    return any([candidate is tensor for candidate in tensors])
 
 
 def view_of(tensor: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad.engine.creation import get_default_dtype
 
@@ -22,12 +23,12 @@ def promoted(a: Any, b: Any) -> tuple[Any, Any]:
     later kind than the other operand (integer with a float), and then to the default
     dtype if it is a number.
     """
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+    if type(a) is ndarray and type(b) is ndarray:
         if a.dtype is b.dtype:
             return a, b
         dtype = result_type(a, b)
         return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
-    if isinstance(a, np.ndarray):
+    if type(a) is ndarray:
         return with_number(a, b)
     array, number = with_number(b, a)
     return number, array

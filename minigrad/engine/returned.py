@@ -18,13 +18,12 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
     ``ctx.set_materialize_grads(False)``.
     """
     wrapped: list[Tensor | None] = []
-    for gradient, metadata in zip(gradients, node.output_metadata, strict=True):
-        if isinstance(gradient, Tensor):
-            wrapped.append(gradient)
-        elif gradient is not None:
-            wrapped.append(Tensor(gradient))
-        elif metadata is not None and node._materialize_grads:
-            wrapped.append(Tensor(np.zeros(*metadata)))
+    for output_nr, gradient in enumerate(gradients):
+        if gradient is not None:
+            recorded = isinstance(gradient, Tensor)
+            wrapped.append(gradient if recorded else Tensor(gradient))
+        elif node.output_metadata[output_nr] and node._materialize_grads:
+            wrapped.append(Tensor(np.zeros(*node.output_metadata[output_nr])))
         else:
             wrapped.append(None)
     return wrapped
@@ -41,15 +40,16 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
         gradients = cut_surplus(node, gradients)
 
     checked: list[Any] = []
-    for position, (gradient, edge) in enumerate(zip(gradients, node.edges)):
-        if gradient is None:
-            checked.append(None)
-        elif edge is NOT_A_TENSOR:
-            raise not_wanted(node, position)
-        elif not isinstance(gradient, Tensor):
-            raise not_a_tensor(node, position, gradient)
-        else:
+    edges = node.edges
+    for position, gradient in enumerate(gradients):
+        if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
             checked.append(gradient if create_graph else gradient.array)
+        elif gradient is None:
+            checked.append(None)
+        elif edges[position] is NOT_A_TENSOR:
+            raise not_wanted(node, position)
+        else:
+            raise not_a_tensor(node, position, gradient)
     return checked
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
 from minigrad.engine.tensor import Tensor
@@ -22,50 +22,74 @@ class SavedTensor:
 
     __slots__ = ("output_nr", "tensor", "version")
 
-    def __init__(self, tensor: Tensor, node: _FunctionBase) -> None:
-        counter = tensor._version_counter
-        self.version = 0 if counter is None else counter.value
-        if tensor._grad_fn is node:
-            self.tensor = tensor.detach()
-            self.output_nr: int | None = tensor.output_nr
-        else:
-            self.tensor = tensor
-            self.output_nr = None
+    def __init__(self, tensor: Tensor, version: int, output_nr: int | None) -> None:
+        self.tensor = tensor
+        self.version = version
+        self.output_nr = output_nr
 
-    def unpack(self, node: _FunctionBase) -> Tensor:
-        """The tensor as backward sees it: an output comes back as a new object.
 
-        Raises: SavedModifiedError if it was changed in place since it was saved.
-        """
-        tensor = self.tensor
-        counter = tensor._version_counter
-        if counter is not None and counter.value != self.version:
-            raise self._modified(node)
-        if self.output_nr is None:
-            return tensor
-        output = tensor.detach()
-        output._requires_grad = True
-        output._set_history(node, self.output_nr)
-        return output
+Packed: TypeAlias = Tensor | SavedTensor | None
+"""How a node keeps a value: a Tensor by itself was saved at version 0."""
 
-    def _modified(self, node: _FunctionBase) -> errors.SavedModifiedError:
-        tensor = self.tensor
-        maker = node if self.output_nr is not None else tensor._grad_fn
-        number = tensor.output_nr if self.output_nr is None else self.output_nr
-        origin = "" if maker is None else f", which is output {number} of "
-        origin += "" if maker is None else f"{maker.operation_name()},"
-        kind = f"{TYPE_NAMES.get(tensor.dtype.name, tensor.dtype.name)}Tensor"
-        return errors.SavedModifiedError(
-            errors.message(
-                node.name(),
-                "one of the variables needed for gradient computation has been "
-                f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
-                f"{origin} is at version {tensor._version}; expected version "
-                f"{self.version} instead",
-                "change a copy (x.clone()) instead, or make the change after backward",
-                "03",
-            )
+
+def pack(tensor: Tensor | None, node: _FunctionBase) -> Packed:
+    """What ``node`` keeps for ``tensor``; nothing is copied."""
+    if tensor is None:
+        return None
+    if tensor._grad_fn is node:
+        return SavedTensor(tensor.detach(), tensor._version, tensor.output_nr)
+    if tensor._version_counter is None:
+        return tensor
+    return SavedTensor(tensor, tensor._version, None)
+
+
+def record_of(packed: Packed) -> SavedTensor | None:
+    """The full record of a saved value."""
+    return SavedTensor(packed, 0, None) if isinstance(packed, Tensor) else packed
+
+
+def unpack(packed: Packed, node: _FunctionBase) -> Tensor | None:
+    """The tensor as backward sees it: an output comes back as a new object.
+
+    Raises: SavedModifiedError if it was changed in place since it was saved.
+    """
+    if isinstance(packed, Tensor):
+        if packed._version_counter is not None and packed._version != 0:
+            raise modified_error(SavedTensor(packed, 0, None), node)
+        return packed
+    if packed is None:
+        return None
+    if packed.tensor._version != packed.version:
+        raise modified_error(packed, node)
+    if packed.output_nr is None:
+        return packed.tensor
+    output = packed.tensor.detach()
+    output._set_history(node, packed.output_nr)
+    return output
+
+
+def modified_error(
+    saved: SavedTensor, node: _FunctionBase
+) -> errors.SavedModifiedError:
+    """The error for a saved tensor that was changed in place."""
+    tensor = saved.tensor
+    maker = node if saved.output_nr is not None else tensor._grad_fn
+    number = tensor.output_nr if saved.output_nr is None else saved.output_nr
+    origin = ""
+    if maker is not None:
+        origin = f", which is output {number} of {maker.operation_name()},"
+    kind = f"{TYPE_NAMES.get(tensor.dtype.name, tensor.dtype.name)}Tensor"
+    return errors.SavedModifiedError(
+        errors.message(
+            node.name(),
+            "one of the variables needed for gradient computation has been "
+            f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
+            f"{origin} is at version {tensor._version}; expected version "
+            f"{saved.version} instead",
+            "change a copy (x.clone()) instead, or make the change after backward",
+            "03",
         )
+    )
 
 
 TYPE_NAMES: Final = {
@@ -90,5 +114,19 @@ def freed_error(node: _FunctionBase) -> errors.SavedFreedError:
             "through the graph a second time",
             "pass retain_graph=True to the first backward, or run forward again",
             "03",
+        )
+    )
+
+
+def not_savable(node: Any, position: int, value: Any) -> errors.SavedTypeError:
+    """The error for anything but a Tensor in ``ctx.save_for_backward``."""
+    return errors.SavedTypeError(
+        errors.message(
+            f"{node.operation_name()}.forward",
+            f"save_for_backward can only save variables, but argument {position} is "
+            f"of type {type(value).__name__}",
+            "give it Tensors one by one; put other values on ctx, for example "
+            "ctx.scale = scale",
+            "02",
         )
     )

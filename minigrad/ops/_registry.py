@@ -84,12 +84,14 @@ def make_call(
     name: str, cls: type[Builtin], arguments: Callable[..., tuple[Any, ...]] | None
 ) -> Callable[..., Tensor]:
     """The function that users call: it fills in defaults and applies the class."""
-    normal = arguments if arguments is not None else default_arguments(cls)
+    normal = arguments if arguments is not None else bound_arguments(cls)
+    given_all = arguments is None and not has_defaults(cls)
+    apply = cls.apply
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
-        if normal is not None:
-            args, kwargs = normal(*args, **kwargs), {}
-        return cls.apply(*args, **kwargs)
+        if given_all and not kwargs:
+            return apply(*args)
+        return apply(*normal(*args, **kwargs))
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = cls.__doc__
@@ -99,12 +101,15 @@ def make_call(
     return call
 
 
-def default_arguments(cls: type[Builtin]) -> Callable[..., tuple[Any, ...]] | None:
-    """Fills in forward's defaults; None if forward has none to fill in."""
+def has_defaults(cls: type[Builtin]) -> bool:
+    """Whether forward has parameters that a caller may leave out."""
+    parameters = inspect.signature(cls.forward).parameters.values()
+    return any([p.default is not inspect.Parameter.empty for p in parameters])
+
+
+def bound_arguments(cls: type[Builtin]) -> Callable[..., tuple[Any, ...]]:
+    """Puts keywords in their places and fills in forward's defaults."""
     signature = inspect.signature(cls.forward)
-    defaults = [parameter.default for parameter in signature.parameters.values()]
-    if all([default is inspect.Parameter.empty for default in defaults]):
-        return None
 
     def normal(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         bound = signature.bind(*args, **kwargs)
