@@ -137,7 +137,7 @@ def bring_up_to_date(environment: Environment, extras: frozenset[str]) -> None:
     """
     version = python_version(environment)
     stamp = read_stamp(environment)
-    if stamp and stamp.whole and version:
+    if stamp and stamp.whole:
         if stamp.fingerprint == fingerprint(version) and extras <= stamp.extras:
             return
         extras |= stamp.extras

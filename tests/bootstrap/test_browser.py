@@ -59,6 +59,20 @@ def test_root_on_debian_gets_chromium(apt_get: list[list[str]], tmp_path: Path) 
     ]
 
 
+def test_nothing_is_said_of_a_browser_that_could_be_installed(
+    apt_get: list[list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def install(command: list[str], **_: object) -> None:
+        program(tmp_path, "chromium")
+
+    monkeypatch.setattr(subprocess, "run", install)
+    _bootstrap.provide_browser({"PATH": str(tmp_path)})
+    assert "NO BROWSER" not in capsys.readouterr().out
+
+
 def test_browser_that_is_there_is_not_installed(
     apt_get: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,13 +33,24 @@ def test_another_command_adds_what_it_needs_to_what_is_there(clone: Clone) -> No
     assert [call for call in clone.calls() if "pip" in call] == [LAB, BOTH]
 
 
-def test_changed_dependency_is_installed(clone: Clone) -> None:
-    clone.run("test")
+def change_a_dependency(clone: Clone) -> None:
     pyproject = clone.root / "pyproject.toml"
     text = pyproject.read_text()
     pyproject.write_text(text.replace('"numpy>=2.0"', '"numpy>=2.1"'))
+
+
+def test_changed_dependency_is_installed(clone: Clone) -> None:
+    clone.run("test")
+    change_a_dependency(clone)
     clone.run("test")
     assert clone.calls().count(BOTH) == 2
+
+
+def test_change_is_installed_for_every_command_used_before(clone: Clone) -> None:
+    clone.run("test")
+    change_a_dependency(clone)
+    clone.run("lab")
+    assert [call for call in clone.calls() if "pip" in call] == [BOTH, BOTH]
 
 
 def test_other_changes_of_pyproject_install_nothing(clone: Clone) -> None:
@@ -109,6 +120,12 @@ def test_lab_keeps_blas_to_one_thread_unless_told_otherwise(clone: Clone) -> Non
     assert "OPENBLAS_NUM_THREADS=1\n" in log.read_text()
     clone.run("lab", OPENBLAS_NUM_THREADS="3")
     assert "OPENBLAS_NUM_THREADS=3\n" in log.read_text()
+
+
+def test_command_runs_in_the_clone_wherever_it_is_typed(clone: Clone) -> None:
+    clone.run("test")
+    environ = (clone.prefix / "bin/python.environ").read_text().splitlines()
+    assert f"PWD={clone.root}" in environ
 
 
 def test_build_runs_in_the_environment(clone: Clone) -> None:
