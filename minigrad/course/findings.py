@@ -81,8 +81,8 @@ TABLE = {
     "C01": Entry(
         "upstream gradient ignored",
         "Your gradient stays the same when the upstream gradient changes.",
-        "Run backward once with g and once with 2 * g. What should happen to x.grad,"
-        " and what does your backward do with its second argument?",
+        "Send g back once, and 2 * g once with fresh inputs. What should happen to the"
+        " gradient, and what does your backward do with its second argument?",
         "backward computes a vector-Jacobian product",
     ),
     "C02": Entry(

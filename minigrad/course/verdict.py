@@ -85,20 +85,18 @@ class Verdict:
         colour = _COLOURS[self.state]
         note = f"<div>{html.escape(self.note)}</div>" if self.note else ""
         rows = "".join(
-            '<div style="display: contents">'
-            f'<dt style="opacity: 0.75">{html.escape(label)}</dt>'
-            '<dd style="margin: 0; white-space: pre-line">'
-            f"{html.escape(text)}</dd></div>"
+            f'<div style="opacity: 0.75">{html.escape(label)}</div>'
+            f'<div style="white-space: pre-line">{html.escape(text)}</div>'
             for label, text in self._rows()
         )
         return (
             f'<div class="minigrad-verdict" data-state="{self.state}"'
             f' data-mistakes="{" ".join(self.mistakes)}" role="status"'
             f' style="border-left: 4px solid {colour}; padding: 0.3em 0.9em;'
-            ' max-width: 52em; color: var(--jp-ui-font-color1, inherit)">'
+            ' max-width: 56em; color: var(--jp-ui-font-color1, inherit)">'
             f'<div style="font-weight: 600">{html.escape(self.headline)}</div>{note}'
-            '<dl style="display: grid; grid-template-columns: max-content 1fr;'
-            f' gap: 0.25em 1em; margin: 0.4em 0 0">{rows}</dl></div>'
+            '<div style="display: grid; grid-template-columns: max-content 1fr;'
+            f' gap: 0.25em 1.2em; margin-top: 0.4em">{rows}</div></div>'
         )
 
 
@@ -110,5 +108,5 @@ class CheckFailed(MinigradError, AssertionError):
         self.verdict = verdict
 
     def _render_traceback_(self) -> list[str]:
-        """One line in a notebook: where the check was called says nothing new."""
-        return [self.verdict.headline]
+        """One line in a notebook, where the verdict stands right above."""
+        return [f"{type(self).__name__}: {self.verdict.headline[2:]}, see above"]

@@ -59,7 +59,7 @@ def test_traceback_in_a_notebook_is_one_line() -> None:
     with pytest.raises(CheckFailed) as seen:
         check("01.4", Wrong)
     lines = seen.value._render_traceback_()
-    assert lines == ["✗ 01.4 Mul, your first Function: wrong"]
+    assert lines == ["CheckFailed: 01.4 Mul, your first Function: wrong, see above"]
 
 
 def test_message_has_four_parts_in_order() -> None:
