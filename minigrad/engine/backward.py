@@ -135,7 +135,7 @@ class GraphTask:
             for slot, gradient in enumerate(self.waiting[node]):
                 if (node, slot) in self.targets:
                     self.captured[node, slot] = gradient
-        if self.needed is None or self.needed[node]:
+        if self.needed is None or self.needed.get(node, False):
             heappush(self.ready, (-node.sequence_nr, next(self.arrival), node))
         else:
             del self.waiting[node]
@@ -356,10 +356,11 @@ def roots_of(
 ) -> list[Root]:
     """Where the traversal starts: the node of each tensor, with its first gradient."""
     outputs = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    if gradients is None or isinstance(gradients, Tensor):
-        given = [gradients] * (1 if gradients is not None else len(outputs))
+    given: list[Any]
+    if gradients is None:
+        given = [None] * len(outputs)
     else:
-        given = list(gradients)
+        given = list(gradients) if isinstance(gradients, Sequence) else [gradients]
     if len(given) != len(outputs):
         raise errors.GradientArgumentError(
             errors.message(

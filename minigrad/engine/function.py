@@ -15,7 +15,7 @@ from minigrad.engine.node import (
     _FunctionBase,
     edge_of,
 )
-from minigrad.engine.outputs import wrap_outputs
+from minigrad.engine.outputs import contains, wrap_outputs
 from minigrad.engine.returned import check_gradients, wrap_gradients
 from minigrad.engine.tensor import Tensor
 
@@ -103,7 +103,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         return rule_of(self._forward_cls)(self, *gradients)
 
     def _take_what_was_saved(
-        self, result: Any
+        self, inputs: tuple[Any, ...], result: Any
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         """Take ``(to_save, dirty, non_differentiable)`` off ctx, which forgets them."""
         if observe.observer is not None:
@@ -113,6 +113,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         to_save = self.to_save or ()
         dirty = self.dirty_tensors or ()
         non_differentiable = self.non_differentiable or ()
+        kept = to_save + (self.saved_for_forward or ())
         self.to_save = self.saved_for_forward = None
         self.dirty_tensors = self.non_differentiable = None
 
@@ -121,6 +122,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             check_marked(type(self), "mark_non_differentiable", non_differentiable)
             for tensor in dirty:
                 tensor._bump_version()
+        if kept and self._forward_cls.setup_context is not Function.setup_context:
+            check_kept(self, kept, dirty, inputs, result)
         return to_save, dirty, non_differentiable
 
     def _wire_edges(
@@ -226,7 +229,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
                 cls.setup_context(ctx, inputs, result)
 
         # take what was saved
-        to_save, dirty, non_differentiable = ctx._take_what_was_saved(result)
+        to_save, dirty, non_differentiable = ctx._take_what_was_saved(inputs, result)
 
         # wrap outputs
         outputs, differentiable = wrap_outputs(
@@ -319,6 +322,34 @@ def rule_of(function: type[Function]) -> Any:
             "01",
         )
     )
+
+
+def check_kept(
+    ctx: BackwardCFunction,
+    kept: tuple[Any, ...],
+    dirty: tuple[Any, ...],
+    inputs: tuple[Any, ...],
+    result: Any,
+) -> None:
+    """Refuse to save an input that is also an output: is it before or after the node?
+
+    Only in setup_context style; a forward that takes ctx means the input.
+    """
+    values = result if isinstance(result, tuple) else (result,)
+    for value in values:
+        if not isinstance(value, Tensor) or contains(dirty, value):
+            continue
+        is_detached = value._requires_grad and not ctx.edges
+        if contains(inputs, value) and contains(kept, value) and not is_detached:
+            raise errors.CtxUseError(
+                errors.message(
+                    f"{ctx._forward_cls.__name__}.setup_context",
+                    "An input that has been returned as-is as output is being saved "
+                    "for backward. This is not supported if you override setup_context",
+                    "return a copy of it, x.clone(), or write a forward that takes ctx",
+                    "09",
+                )
+            )
 
 
 def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:

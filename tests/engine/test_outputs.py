@@ -1,0 +1,496 @@
+"""What apply hands out: rules D, H (in place) and I (marked outputs)."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import errors
+from tests.engine.support import leaf, raises, rule, same_memory
+
+
+@pytest.mark.rule("D01")
+def test_tuple_stays_a_tuple_of_its_length(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    bare = rule(torch, lambda ctx, x: x * 2).apply(x)
+    single = rule(torch, lambda ctx, x: (x * 2,)).apply(x)
+    assert isinstance(bare, torch.Tensor)
+    assert type(single) is tuple
+    assert len(single) == 1
+
+
+@pytest.mark.rule("D02")
+@pytest.mark.parametrize("box", [lambda y: [y], lambda y: {"y": y}])
+def test_list_or_dict_is_one_output_without_a_graph(torch: Any, box: Any) -> None:
+    made: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        made.append(box(x * 2))
+        return made[0]
+
+    out = rule(torch, forward).apply(leaf(torch, 2.0))
+    (y,) = out.values() if isinstance(out, dict) else out
+    assert out is made[0]
+    assert y.grad_fn is None
+
+
+@pytest.mark.rule("D03")
+def test_other_values_pass_through_and_get_none_in_backward(torch: Any) -> None:
+    seen: list[Any] = []
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        seen.extend(grads)
+        return grads[0]
+
+    F = rule(torch, lambda ctx, x: (x * 1, 7, "text", None), backward)
+    y, *others = F.apply(leaf(torch, 2.0))
+    assert others == [7, "text", None]
+    y.backward()
+    assert seen[0].item() == 1.0
+    assert seen[1:] == [None, None, None]
+
+
+@pytest.mark.rule("D04")
+def test_input_returned_as_it_is_comes_back_as_a_view(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    y = rule(torch, lambda ctx, x: x, lambda ctx, grad: grad * 10).apply(x)
+    assert y is not x
+    assert y._base is x
+    assert same_memory(x, y)
+    assert (y.grad_fn.name(), x.grad_fn) == ("FBackward", None)
+    y.sum().backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+
+
+@pytest.mark.rule("D05")
+def test_unrecorded_input_returned_as_it_is_is_another_object(torch: Any) -> None:
+    F = rule(torch, lambda ctx, x: x)
+    plain = torch.tensor([2.0])
+    view = F.apply(plain)
+    assert view is not plain
+    assert view._is_view()
+    assert same_memory(view, plain)
+
+    x = leaf(torch, 2.0, 3.0)
+    with torch.no_grad():
+        alias = F.apply(x)
+    assert alias is not x
+    assert same_memory(alias, x)
+    assert not alias.requires_grad
+    assert not alias._is_view()
+    assert x.requires_grad
+
+
+@pytest.mark.rule("D09")
+def test_ordinary_output_may_be_changed_in_place(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    y = rule(torch, lambda ctx, x: x * 2, lambda ctx, grad: grad * 2).apply(x)
+    y.mul_(3)
+    assert y.grad_fn.name() == "MulBackward0"
+    y.backward()
+    assert x.grad.item() == 6.0
+
+
+@pytest.mark.rule("D10")
+def test_output_returned_twice_belongs_to_the_last_slot(torch: Any) -> None:
+    seen: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x * 2
+        return y, y
+
+    def backward(ctx: Any, a: Any, b: Any) -> Any:
+        seen.extend([a.item(), b.item()])
+        return a + b
+
+    y, z = rule(torch, forward, backward).apply(leaf(torch, 2.0))
+    assert y is z
+    assert y.output_nr == 1
+    (y * 10 + z).backward()
+    assert seen == [0.0, 11.0]
+
+
+@pytest.mark.rule("D11")
+def test_input_returned_twice_gives_two_views(torch: Any) -> None:
+    seen: list[Any] = []
+
+    def backward(ctx: Any, a: Any, b: Any) -> Any:
+        seen.extend([a.item(), b.item()])
+        return a + b
+
+    y, z = rule(torch, lambda ctx, x: (x, x), backward).apply(leaf(torch, 2.0))
+    assert y is not z
+    assert (y.output_nr, z.output_nr) == (0, 1)
+    (y * 10 + z).backward()
+    assert seen == [10.0, 1.0]
+
+
+@pytest.mark.rule("D12")
+@pytest.mark.parametrize("kind", ["int64", "bool"])
+def test_integer_output_has_no_graph_and_gets_integer_zeros(
+    torch: Any, kind: str
+) -> None:
+    seen: list[Any] = []
+    dtype = getattr(torch, kind)
+
+    def backward(ctx: Any, grad: Any, other: Any) -> Any:
+        seen.append(other)
+        return grad
+
+    F = rule(torch, lambda ctx, x: (x * 1, x.to(dtype)), backward)
+    y, whole = F.apply(leaf(torch, 2.0, 3.0))
+    assert (whole.requires_grad, whole.grad_fn) == (False, None)
+    y.sum().backward()
+    assert seen[0].dtype == dtype
+    assert seen[0].tolist() == [0, 0]
+
+
+@pytest.mark.rule("D13")
+def test_graph_made_inside_forward_is_replaced_by_ctx(torch: Any) -> None:
+    inner: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        with torch.enable_grad():
+            y = x * 3
+        inner.append(y.grad_fn.name())
+        return y
+
+    x = leaf(torch, 2.0)
+    y = rule(torch, forward, lambda ctx, grad: grad * 100).apply(x)
+    assert (inner, y.grad_fn.name()) == (["MulBackward0"], "FBackward")
+    y.backward()
+    assert x.grad.item() == 100.0
+
+
+@pytest.mark.rule("D14")
+def test_tensor_from_elsewhere_is_taken_into_the_graph(torch: Any) -> None:
+    elsewhere = torch.tensor(5.0)
+    y = rule(torch, lambda ctx, x: elsewhere).apply(leaf(torch, 2.0))
+    assert y is elsewhere
+    assert elsewhere.requires_grad
+
+
+@pytest.mark.rule("D16")
+def test_backward_runs_once_with_a_slot_for_every_output(torch: Any) -> None:
+    seen: list[Any] = []
+
+    def backward(ctx: Any, a: Any, b: Any) -> Any:
+        seen.append((a.item(), b.item()))
+        return a + b
+
+    F = rule(torch, lambda ctx, x: (x * 1, x * 1), backward)
+    _, z = F.apply(leaf(torch, 2.0))
+    z.backward()
+    assert seen == [(0.0, 1.0)]
+
+
+@pytest.mark.rule("D17")
+def test_output_is_the_object_that_forward_made(torch: Any) -> None:
+    made: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        made.append(x * 2)
+        return made[0]
+
+    assert rule(torch, forward).apply(leaf(torch, 2.0)) is made[0]
+
+
+def scale_in_place(torch: Any, mark: bool = True) -> Any:
+    """A Function that multiplies its input by 5 in place."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        x.mul_(5)
+        if mark:
+            ctx.mark_dirty(x)
+        return x
+
+    return rule(torch, forward, lambda ctx, grad: grad * 5)
+
+
+@pytest.mark.rule("H01")
+def test_dirty_input_comes_back_as_itself_with_new_history(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    b = x.clone()
+    former = b.grad_fn
+    y = scale_in_place(torch).apply(b)
+    assert y is b
+    assert b.grad_fn.name() == "FBackward"
+    assert b.grad_fn.next_functions[0][0] is former
+    y.backward()
+    assert (y.item(), x.grad.item()) == (10.0, 5.0)
+
+
+@pytest.mark.rule("H02")
+def test_mark_dirty_counts_one_version_more(torch: Any) -> None:
+    b = leaf(torch, 2.0).clone()
+    scale_in_place(torch).apply(b)
+    assert b._version == 2
+
+    def forward(ctx: Any, x: Any) -> Any:
+        x.numpy()[...] = 7.0
+        ctx.mark_dirty(x)
+        return x
+
+    c = leaf(torch, 2.0).clone()
+    rule(torch, forward).apply(c)
+    assert (c._version, c.item()) == (1, 7.0)
+
+
+@pytest.mark.rule("H03")
+def test_leaf_cannot_be_marked_dirty(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    says = "a leaf Variable that requires grad has been used in an in-place operation."
+    with raises(torch, errors.InplaceError, says):
+        scale_in_place(torch).apply(x)
+    assert x.item() == 10.0
+
+
+@pytest.mark.rule("H04")
+def test_dirty_tensor_must_be_returned(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x * 2
+
+    says = (
+        "Some elements marked as dirty during the forward method were not returned as "
+        "output"
+    )
+    with raises(torch, errors.InplaceError, says):
+        rule(torch, forward).apply(leaf(torch, 2.0).clone())
+
+
+@pytest.mark.rule("H05")
+def test_marking_a_new_tensor_dirty_warns(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x * 2
+        ctx.mark_dirty(y)
+        return y
+
+    F = rule(torch, forward, lambda ctx, grad: grad * 2)
+    x = leaf(torch, 2.0)
+    with pytest.warns(UserWarning, match="received a tensor that was not an input"):
+        y = F.apply(x.clone())
+    y.backward()
+    assert x.grad.item() == 2.0
+
+
+@pytest.mark.rule("H06")
+def test_mark_dirty_takes_tensors_only(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(5)
+        return x * 2
+
+    says = "mark_dirty can only accept variables, but argument"
+    F = rule(torch, forward)
+    for x in (leaf(torch, 2.0), torch.tensor(2.0)):
+        with raises(torch, errors.CtxUseError, says):
+            F.apply(x)
+
+
+@pytest.mark.rule("H09")
+def test_dirty_input_beside_another_output_is_fine(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        x.mul_(5)
+        ctx.mark_dirty(x)
+        return x, x * 3
+
+    F = rule(torch, forward, lambda ctx, a, b: a * 5 + b * 3)
+    x = leaf(torch, 2.0)
+    y, z = F.apply(x.clone())
+    (y + z).backward()
+    assert x.grad.item() == 8.0
+
+
+@pytest.mark.rule("H10")
+def test_node_that_saved_the_old_value_notices_the_change(torch: Any) -> None:
+    a = leaf(torch, 2.0).clone()
+    b = a * a
+    scale_in_place(torch).apply(a)
+    with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
+        b.backward()
+
+
+@pytest.mark.rule("H10")
+def test_modified_message_tells_both_versions(torch: Any) -> None:
+    a = leaf(torch, 2.0).clone()
+    b = a * a
+    scale_in_place(torch).apply(a)
+    says = "is at version 2; expected version 0 instead"
+    with raises(torch, errors.SavedModifiedError, says):
+        b.backward()
+
+
+@pytest.mark.rule("H11")
+def test_unmarked_change_in_place_gives_a_silently_wrong_gradient(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    b = x.clone()
+    y = scale_in_place(torch, mark=False).apply(b)
+    assert y is not b
+    assert b.grad_fn.name() == "CloneBackward0"
+    b.backward()
+    assert x.grad.item() == 1.0
+
+
+@pytest.mark.rule("H12")
+def test_unrecorded_dirty_input_comes_back_as_itself(torch: Any) -> None:
+    b = torch.tensor(2.0)
+    y = scale_in_place(torch).apply(b)
+    assert y is b
+    assert (b._version, b.item()) == (2, 10.0)
+
+
+@pytest.mark.rule("H12")
+def test_dirty_input_that_requires_grad_under_no_grad_gives_an_alias(
+    torch: Any,
+) -> None:
+    x = leaf(torch, 2.0)
+    with torch.no_grad():
+        y = scale_in_place(torch).apply(x)
+    assert y is not x
+    assert not y.requires_grad
+    assert (x.item(), x.requires_grad) == (10.0, True)
+
+
+@pytest.mark.rule("H13")
+def test_dirty_constant_joins_the_graph_of_the_other_input(torch: Any) -> None:
+    def forward(ctx: Any, a: Any, x: Any) -> Any:
+        a.add_(x)
+        ctx.mark_dirty(a)
+        return a
+
+    a, x = torch.tensor(1.0, dtype=torch.float64), leaf(torch, 2.0)
+    y = rule(torch, forward, lambda ctx, grad: (grad, grad)).apply(a, x)
+    assert y is a
+    assert (a.requires_grad, a.is_leaf) == (True, False)
+    y.backward()
+    assert x.grad.item() == 1.0
+
+
+@pytest.mark.rule("H14")
+def test_second_mark_dirty_replaces_the_first(torch: Any) -> None:
+    def forward(ctx: Any, a: Any, b: Any) -> Any:
+        ctx.mark_dirty(a)
+        ctx.mark_dirty(b)
+        return a, b
+
+    a, b = leaf(torch, 1.0).clone(), leaf(torch, 2.0).clone()
+    y, z = rule(torch, forward).apply(a, b)
+    assert y is not a
+    assert z is b
+
+
+@pytest.mark.rule("H15")
+def test_non_differentiable_wins_over_dirty(torch: Any) -> None:
+    def forward(ctx: Any, a: Any) -> Any:
+        ctx.mark_dirty(a)
+        ctx.mark_non_differentiable(a)
+        return a
+
+    a = leaf(torch, 1.0).clone()
+    y = rule(torch, forward).apply(a)
+    assert y is not a
+    assert not y.requires_grad
+    assert a.grad_fn.name() == "CloneBackward0"
+
+
+@pytest.mark.rule("I01")
+def test_marked_output_has_no_graph(torch: Any) -> None:
+    made: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        made.append(x * 3)
+        ctx.mark_non_differentiable(made[0])
+        return x * 2, made[0]
+
+    y, z = rule(torch, forward).apply(leaf(torch, 2.0))
+    assert z is made[0]
+    assert (z.requires_grad, z.grad_fn, z.is_leaf) == (False, None, True)
+    assert y.requires_grad
+
+
+@pytest.mark.rule("I02", "I03")
+@pytest.mark.parametrize("materialize", [True, False])
+def test_marked_output_keeps_its_slot_in_backward(
+    torch: Any, materialize: bool
+) -> None:
+    seen: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        z = x * 3
+        ctx.mark_non_differentiable(z)
+        ctx.set_materialize_grads(materialize)
+        return x * 2, z
+
+    def backward(ctx: Any, a: Any, b: Any) -> Any:
+        seen.append(b)
+        return a * 2
+
+    y, _ = rule(torch, forward, backward).apply(leaf(torch, 2.0, 3.0))
+    y.sum().backward()
+    assert len(seen) == 1
+    if materialize:
+        assert seen[0].tolist() == [0.0, 0.0]
+    else:
+        assert seen[0] is None
+
+
+@pytest.mark.rule("I04")
+def test_mark_non_differentiable_takes_tensors_only(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_non_differentiable("y")
+        return x * 2
+
+    says = "mark_non_differentiable only accepts variable arguments, but got"
+    with raises(torch, errors.CtxUseError, says):
+        rule(torch, forward).apply(leaf(torch, 2.0))
+
+
+@pytest.mark.rule("I05")
+def test_last_mark_counts_and_strangers_are_ignored(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        y, z = x * 2, x * 3
+        ctx.mark_non_differentiable(y)
+        ctx.mark_non_differentiable(z, x * 4)
+        return y, z
+
+    y, z = rule(torch, forward).apply(leaf(torch, 2.0))
+    assert (y.requires_grad, z.requires_grad) == (True, False)
+
+
+@pytest.mark.rule("I06")
+def test_nothing_differentiable_leaves_no_graph(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x * 2
+        ctx.mark_non_differentiable(y)
+        return y
+
+    y = rule(torch, forward).apply(leaf(torch, 2.0))
+    says = "element 0 of tensors does not require grad and does not have a grad_fn"
+    with raises(torch, errors.GraphError, says):
+        y.backward()
+
+
+@pytest.mark.rule("I07")
+def test_marked_input_comes_back_detached(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_non_differentiable(x)
+        return x
+
+    x = leaf(torch, 2.0, 3.0)
+    y = rule(torch, forward).apply(x)
+    assert same_memory(x, y)
+    assert (y.requires_grad, x.requires_grad) == (False, True)
+
+
+@pytest.mark.rule("I09")
+def test_floats_are_differentiable_and_bools_are_not(torch: Any) -> None:
+    y, positive = rule(torch, lambda ctx, x: (x * 2, x > 0)).apply(leaf(torch, 2.0))
+    assert (y.requires_grad, positive.requires_grad) == (True, False)
+
+
+def test_output_of_another_dtype_passes_its_gradient_in_the_inputs(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    F = rule(torch, lambda ctx, x: x.to(torch.float32), lambda ctx, grad: grad)
+    F.apply(x).backward()
+    assert x.grad.dtype == torch.float64
+    assert np.asarray(x.grad.numpy()).item() == 1.0
