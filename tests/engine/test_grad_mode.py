@@ -1,0 +1,130 @@
+"""no_grad, enable_grad, set_grad_enabled: rules T."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.engine.support import Boom, leaf
+
+
+@pytest.fixture(autouse=True)
+def recording_again(torch: Any) -> Iterator[None]:
+    """A test that fails in the middle must not switch recording off for the rest."""
+    yield
+    torch.set_grad_enabled(True)
+
+
+@pytest.mark.rule("T01")
+def test_modes_nest_and_are_restored(torch: Any) -> None:
+    with torch.no_grad():
+        assert not torch.is_grad_enabled()
+        with torch.enable_grad():
+            assert torch.is_grad_enabled()
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T01")
+def test_mode_is_restored_after_an_exception(torch: Any) -> None:
+    with pytest.raises(Boom), torch.no_grad():
+        raise Boom
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T01")
+def test_modes_decorate_with_and_without_brackets(torch: Any) -> None:
+    @torch.no_grad()
+    def with_brackets() -> bool:
+        return bool(torch.is_grad_enabled())
+
+    @torch.no_grad
+    def without_brackets() -> bool:
+        return bool(torch.is_grad_enabled())
+
+    assert with_brackets() is without_brackets() is False
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T01")
+def test_one_mode_object_serves_again(torch: Any) -> None:
+    mode = torch.no_grad()
+    for _ in range(2):
+        with mode:
+            assert not torch.is_grad_enabled()
+        assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T02")
+def test_set_grad_enabled_acts_at_once(torch: Any) -> None:
+    torch.set_grad_enabled(False)
+    assert not torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T02")
+def test_set_grad_enabled_as_a_block_restores(torch: Any) -> None:
+    with torch.set_grad_enabled(False):
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T02")
+def test_set_grad_enabled_as_a_decorator_does_not_leak(torch: Any) -> None:
+    @torch.set_grad_enabled(False)
+    def inside() -> bool:
+        return bool(torch.is_grad_enabled())
+
+    assert torch.is_grad_enabled()
+    assert inside() is False
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("T04")
+def test_leaves_may_require_grad_under_no_grad(torch: Any) -> None:
+    with torch.no_grad():
+        made = torch.tensor(1.0, requires_grad=True)
+        asked = torch.tensor(1.0).requires_grad_()
+    assert made.requires_grad is asked.requires_grad is True
+
+
+@pytest.mark.rule("T05")
+def test_leaf_may_be_changed_under_no_grad_and_counts_it(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    with torch.no_grad():
+        x.add_(1)
+    assert (x.item(), x._version, x.is_leaf, x.requires_grad) == (3.0, 1, True, True)
+
+
+@pytest.mark.rule("T09")
+def test_enable_grad_in_backward_allows_a_local_graph(torch: Any) -> None:
+    class Recomputed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            with torch.enable_grad():
+                x = ctx.saved_tensors[0].detach().requires_grad_()
+                y = x.exp()
+            y.backward(grad)
+            return x.grad
+
+    x = leaf(torch, 1.0)
+    y = Recomputed.apply(x)
+    y.backward()
+    assert x.grad.item() == y.item()
+
+
+@pytest.mark.rule("T10")
+def test_grad_mode_belongs_to_its_thread(torch: Any) -> None:
+    seen: list[bool] = []
+    with torch.no_grad():
+        thread = threading.Thread(target=lambda: seen.append(torch.is_grad_enabled()))
+        thread.start()
+        thread.join()
+    assert seen == [True]

@@ -1,0 +1,161 @@
+"""Leaves, versions and changes in place: rules U."""
+
+from typing import Any
+
+import pytest
+
+from minigrad import errors
+from tests.engine.support import leaf, raises, same_memory
+
+
+@pytest.mark.rule("U01")
+def test_version_counts_changes_in_place(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert x._version == 0
+    x.add_(1)
+    x *= 2
+    x.sub_(1)
+    assert x._version == 3
+    assert (x + 1)._version == 0
+
+
+@pytest.mark.rule("U02")
+def test_views_and_detached_share_the_count_and_clones_do_not(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    view, alias, copy = x.reshape(2, 1), x.detach(), x.clone()
+    x.add_(1)
+    assert (view._version, alias._version, copy._version) == (1, 1, 0)
+    view.add_(1)
+    assert x._version == 2
+
+
+@pytest.mark.rule("U03")
+def test_leaf_that_requires_grad_refuses_a_change_in_place(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    says = "a leaf Variable that requires grad is being used in an in-place operation."
+    with raises(torch, errors.InplaceError, says):
+        x.add_(1)
+    assert x.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.rule("U04")
+def test_requires_grad_changes_on_leaves_only(torch: Any) -> None:
+    says = "you can only change requires_grad flags of leaf variables."
+    y = leaf(torch, 1.0) * 2
+    with raises(torch, errors.RequiresGradError, says):
+        y.requires_grad = False
+    x = torch.tensor(1.0)
+    x.requires_grad = True
+    assert x.requires_grad
+
+
+@pytest.mark.rule("U05")
+def test_detach_is_a_leaf_on_the_same_memory(torch: Any) -> None:
+    y = leaf(torch, 1.0, 2.0) * 2
+    alias = y.detach()
+    assert same_memory(alias, y)
+    assert (alias.requires_grad, alias.is_leaf) == (False, True)
+    assert y.grad_fn is not None
+
+
+@pytest.mark.rule("U07")
+def test_change_in_place_moves_the_history_of_the_same_object(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    y = x * 3
+    before, same = y.grad_fn, y
+    y += 1
+    assert y is same
+    assert y.grad_fn.name() == "AddBackward0"
+    assert y.grad_fn.next_functions[0][0] is before
+    y.backward()
+    assert x.grad.item() == 3.0
+
+
+@pytest.mark.rule("U07")
+def test_change_in_place_by_itself_uses_the_old_value(torch: Any) -> None:
+    x = leaf(torch, 3.0)
+    y = x.clone()
+    y.add_(y)
+    y.backward()
+    assert (y.item(), x.grad.item()) == (6.0, 2.0)
+
+
+@pytest.mark.rule("U13")
+def test_operand_that_requires_grad_takes_a_constant_into_the_graph(
+    torch: Any,
+) -> None:
+    x = leaf(torch, 2.0)
+    a = torch.tensor(1.0, dtype=torch.float64)
+    a.add_(x)
+    assert a.requires_grad
+    a.backward()
+    assert x.grad.item() == 1.0
+
+
+@pytest.mark.rule("U14")
+def test_base_of_a_view_of_a_view_is_the_root(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    v = x.reshape(2, 2).transpose(0, 1)
+    assert v._base is x
+    assert v._is_view()
+    assert not x._is_view()
+
+
+@pytest.mark.rule("U16")
+def test_numpy_of_a_tensor_that_requires_grad_is_refused(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    says = (
+        "Can't call numpy() on Tensor that requires grad. Use "
+        "tensor.detach().numpy() instead."
+    )
+    if torch.__name__ == "minigrad":
+        says = "Can't call numpy() on Tensor that requires grad."
+    with raises(torch, errors.GraphError, says):
+        x.numpy()
+    x.detach().numpy()[0] = 9.0
+    assert (x.tolist(), x._version) == ([9.0, 2.0], 0)
+
+
+@pytest.mark.rule("U18")
+def test_tensor_keeps_its_identity_as_a_saved_input(torch: Any) -> None:
+    h = leaf(torch, 2.0) * 2
+    y = h.sin()
+    assert y.grad_fn.next_functions[0][0] is h.grad_fn
+
+
+@pytest.mark.rule("U20")
+def test_comparisons_and_numbers_need_no_graph(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    assert not (x > 1).requires_grad
+    assert (x.item(), float(x.detach()), bool(x > 1)) == (2.0, 2.0, True)
+
+
+@pytest.mark.rule("U22")
+def test_deleting_grad_sets_it_to_none(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    (x * 2).backward()
+    del x.grad
+    assert x.grad is None
+
+
+def test_item_of_several_elements_is_refused(torch: Any) -> None:
+    says = "a Tensor with 2 elements cannot be converted to Scalar"
+    with raises(torch, errors.ShapeError, says):
+        torch.tensor([1.0, 2.0]).item()
+
+
+def test_length_of_a_number_is_refused(torch: Any) -> None:
+    with raises(torch, errors.ArgumentTypeError, "len() of a 0-d tensor"):
+        len(torch.tensor(1.0))
+    assert len(torch.tensor([1.0, 2.0])) == 2
+
+
+def test_changing_the_shape_in_place_is_refused(torch: Any) -> None:
+    says = "doesn't match the broadcast shape [2, 2]"
+    with raises(torch, errors.ShapeError, says):
+        torch.tensor([1.0, 2.0]).add_(torch.ones((2, 2)))
+
+
+def test_float_result_does_not_fit_an_integer_in_place(torch: Any) -> None:
+    with raises(torch, errors.ShapeError, "can't be cast to the desired output type"):
+        torch.tensor([1, 2]).mul_(0.5)
