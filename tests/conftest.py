@@ -1,13 +1,8 @@
-"""Every test starts from the same global state and leaves none behind."""
+"""What all tests share; tests/sealing.py keeps them apart from each other."""
 
-import contextlib
 import os
-import random
-from collections.abc import Iterator
-from unittest import mock
 
 import hypothesis
-import numpy as np
 import pytest
 
 from minigrad import _bootstrap
@@ -15,16 +10,6 @@ from minigrad import _bootstrap
 # Time limits of single examples fail on a busy machine and find nothing.
 hypothesis.settings.register_profile("minigrad", deadline=None)
 hypothesis.settings.load_profile("minigrad")
-
-
-@pytest.fixture(autouse=True)
-def sealed_state() -> Iterator[None]:
-    """Seed the generators; put back what a test changes for the whole process."""
-    random.seed(0)
-    np.random.seed(0)
-    here = contextlib.chdir(os.getcwd())
-    with here, mock.patch.dict(os.environ), np.printoptions(), np.errstate():
-        yield
 
 
 @pytest.fixture(scope="session")

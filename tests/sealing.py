@@ -1,0 +1,40 @@
+"""A pytest plugin: every test, and every example in a docstring, starts from the same
+global state and leaves none behind.
+
+A plugin and not a conftest, because a conftest in tests/ does not reach minigrad/.
+"""
+
+import contextlib
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.engine import observe
+
+
+@pytest.fixture(autouse=True)
+def sealed_state() -> Iterator[None]:
+    """Seed the generators; put back what a test changes for the whole process."""
+    random.seed(0)
+    np.random.seed(0)
+    minigrad.manual_seed(0)
+    dtype = minigrad.get_default_dtype()
+    here = contextlib.chdir(os.getcwd())
+    with here, mock.patch.dict(os.environ), np.printoptions(), np.errstate():
+        yield
+    minigrad.set_grad_enabled(True)
+    minigrad.set_default_dtype(dtype)
+    minigrad.teaching_mode(False)
+    observe.observer = None
+
+
+@pytest.fixture(autouse=True)
+def names_of_examples(doctest_namespace: dict[str, Any]) -> None:
+    """What the examples in docstrings may use without importing it."""
+    doctest_namespace.update(minigrad=minigrad, np=np)
