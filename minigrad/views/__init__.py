@@ -1,0 +1,31 @@
+"""Pictures of a recording: the graph, the player and the page that carries it.
+
+Nothing here is loaded before it is used: graphviz, ipywidgets and matplotlib stay
+outside ``import minigrad``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minigrad.views.magics import register_if_ipython, register_magics
+
+if TYPE_CHECKING:
+    from minigrad.views.recording import Recording, load_trace, record, step
+
+__all__ = [
+    "Recording",
+    "load_trace",
+    "record",
+    "register_if_ipython",
+    "register_magics",
+    "step",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from minigrad.views import recording
+
+    return getattr(recording, name)

@@ -1,0 +1,151 @@
+"""The graph of a trace as DOT text, and DOT text as SVG."""
+
+from __future__ import annotations
+
+import html
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
+TIME_OUT = 20.0
+
+_GRAPH = {"rankdir": "TB", "bgcolor": "white", "nodesep": "0.3", "ranksep": "0.42"}
+_NODE = {
+    "shape": "box",
+    "style": "rounded",
+    "height": "0.34",
+    "margin": "0.12,0.06",
+    "fontname": "Courier",
+    "fontsize": "11",
+}
+_EDGE = {"fontname": "Courier", "fontsize": "9", "arrowsize": "0.7"}
+
+
+def dot_of(data: Mapping[str, Any]) -> str:
+    """The DOT text of a trace's graph: newest nodes at the top, leaves at the bottom.
+
+    Every node and edge carries an id (``mg_n0``, ``mg_e0``; an alias ``mg_n0__e0``), by
+    which a style sheet lights it.
+    """
+    import graphviz
+
+    nodes, edges = data["graph"]["nodes"], data["graph"]["edges"]
+    drawing = graphviz.Digraph(
+        "autograd", graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE
+    )
+    uses = Counter(edge["to"] for edge in edges)
+    aliased = {
+        node["id"]: node
+        for node in nodes
+        if node["kind"] == "accumulate" and uses[node["id"]] > MAX_USES
+    }
+    for node in nodes:
+        if node["id"] not in aliased:
+            drawing.node(node["id"], _label(node), **_attributes(node))
+    slots = {node["id"]: node.get("outputs", 1) for node in nodes}
+    for edge in edges:
+        head = edge["to"]
+        if head in aliased:
+            head = f"{edge['to']}__{edge['id']}"
+            label = _label(aliased[edge["to"]])
+            drawing.node(head, label, id=f"mg_{head}", style="rounded,dashed")
+        elif slots.get(head, 1) > 1:
+            head = f"{head}:o{edge.get('to_slot', 0)}:n"
+        drawing.edge(edge["from"], head, id=f"mg_{edge['id']}")
+    return str(drawing.source)
+
+
+def svg_of(dot: str) -> tuple[str, str] | None:
+    """The SVG of a DOT text and the renderer that drew it; None if none could.
+
+    Renderers are tried in order: ``$MINIGRAD_DOT``, ``graphviz-pure``, ``dot``. One that
+    fails or takes longer than ``TIME_OUT`` seconds is passed over.
+    """
+    for program in renderers():
+        svg = _run(program, dot)
+        if svg is not None:
+            return svg, program.stem
+    return None
+
+
+def renderers() -> list[pathlib.Path]:
+    """The Graphviz programs at hand, the preferred one first."""
+    asked = os.environ.get("MINIGRAD_DOT")
+    found = [_program(asked) if asked else None]
+    found += [_program("graphviz-pure"), _program("dot")]
+    return [program for program in found if program is not None]
+
+
+def use_renderer() -> pathlib.Path | None:
+    """Let every ``graphviz.Digraph`` render with the preferred program, if there is one."""
+    program = next(iter(renderers()), None)
+    if program is not None:
+        from graphviz.backend import dot_command
+
+        dot_command.DOT_BINARY = program
+    return program
+
+
+def _program(name: str) -> pathlib.Path | None:
+    """A program on PATH or beside the running Python (a venv that is not activated)."""
+    beside = pathlib.Path(sys.executable).parent
+    found = shutil.which(name) or shutil.which(name, path=str(beside))
+    return pathlib.Path(found) if found else None
+
+
+def _run(program: pathlib.Path, dot: str) -> str | None:
+    command = [str(program), "-Kdot", "-Tsvg"]
+    try:
+        done = subprocess.run(
+            command,
+            input=dot.encode(),
+            capture_output=True,
+            timeout=TIME_OUT,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    _, start, rest = done.stdout.decode(errors="replace").partition("<svg")
+    return start + rest if start else None
+
+
+def _label(node: Mapping[str, Any]) -> str:
+    """The name of a node, below it the tensor it accumulates into, above it its slots."""
+    import graphviz
+
+    lines = [node["label"], *([node["tensor"]] if node.get("tensor") else [])]
+    lines = [_one_line(line) for line in lines]
+    outputs = node.get("outputs", 1)
+    if outputs <= 1:
+        plain: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
+        return plain
+    cells = "".join(
+        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">{slot}</TD>'
+        for slot in range(outputs)
+    )
+    rows = "".join(
+        f'<TR><TD COLSPAN="{outputs}">{html.escape(line)}</TD></TR>' for line in lines
+    )
+    return (
+        '<<TABLE BORDER="1" STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="0" '
+        f'CELLPADDING="3"><TR>{cells}</TR><HR/>{rows}</TABLE>>'
+    )
+
+
+def _attributes(node: Mapping[str, Any]) -> dict[str, str]:
+    attributes = {"id": f"mg_{node['id']}"}
+    if node.get("outputs", 1) > 1:
+        attributes["shape"] = "plain"
+    return attributes
+
+
+def _one_line(text: str) -> str:
+    """Text without control characters, short enough for a node."""
+    clean = "".join(char if char.isprintable() else " " for char in text)
+    return clean if len(clean) <= 40 else clean[:37] + "..."

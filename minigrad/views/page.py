@@ -1,0 +1,117 @@
+"""A trace as a page that plays by itself, and as the output of a notebook cell."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import pathlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+PACK_ABOVE = 30_000  # characters of JSON; beyond this the trace travels compressed
+
+_HERE = pathlib.Path(__file__).parent
+
+_UNPACK = """
+const packed = atob(document.getElementById("code").textContent);
+const bytes = Uint8Array.from(packed, (char) => char.charCodeAt(0));
+const stream = new Blob([bytes]).stream();
+const text = new Response(stream.pipeThrough(new DecompressionStream("gzip"))).text();
+const [css, js] = (await text).split("\\0");
+const style = document.createElement("style");
+const script = document.createElement("script");
+style.textContent = css;
+script.type = "module";
+script.textContent = js;
+document.head.append(style, script);
+"""
+
+
+def page_of(data: Mapping[str, Any]) -> str:
+    """A self-contained HTML document that plays ``data``: no kernel, no network."""
+    raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    key = hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
+    title = html.escape(data["meta"].get("title") or "minigrad recording")
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{title}</title></head>"
+        f'<body><div id="player" data-key="{key}"></div>{_trace_script(raw)}'
+        f'<script type="application/gzip" id="code">{_packed_code()}</script>'
+        f'<script type="module">{_UNPACK}</script></body></html>'
+    )
+
+
+def output_of(data: Mapping[str, Any], height: int = 560) -> str:
+    """The HTML of a notebook output: the player in a frame, over what shows without it.
+
+    Where a notebook is not trusted the frame is taken out, and the last sentence and
+    the graph as an image remain.
+    """
+    page = page_of(data).replace("&", "&amp;").replace("'", "&#39;")
+    outer = f"position:relative;height:{height}px;overflow:hidden"
+    inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
+    return (
+        f'<div data-minigrad-player style="{outer}">{fallback_of(data)}'
+        f"<iframe srcdoc='{page}' title=\"Step player\" "
+        f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
+    )
+
+
+def fallback_of(data: Mapping[str, Any]) -> str:
+    """What can be seen of a recording where nothing can run: words and the graph."""
+    events, meta = data["events"], data["meta"]
+    title = html.escape(meta.get("title") or "A recording")
+    last = html.escape(events[-1]["say"]) if events else ""
+    words = (
+        f"<p><b>{title}</b>: {len(events)} steps. "
+        "Run this cell, or trust the notebook, to step through them.</p>"
+        f"<p>The last one: {last}</p>"
+    )
+    svg = data["graph"]["svg"]
+    if not svg:
+        return words
+    image = base64.b64encode(svg.encode()).decode()
+    return f'{words}<img alt="the graph" src="data:image/svg+xml;base64,{image}">'
+
+
+def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """The forms in which a notebook may show a recording, by MIME type."""
+    bundle = {"text/html": output_of(data), "text/plain": text_of(data)}
+    if data["graph"]["svg"]:
+        bundle["image/svg+xml"] = data["graph"]["svg"]
+    return bundle
+
+
+def text_of(data: Mapping[str, Any], most: int = 12) -> str:
+    """The title and the first sentences of the story, for a terminal."""
+    story = [event["say"] for event in data["events"] if event["lvl"] == 1]
+    title = data["meta"].get("title") or "Recording"
+    lines = [f"{title}: {len(data['events'])} steps"]
+    lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
+    if len(story) > most:
+        lines.append(f"  ... and {len(story) - most} more")
+    return "\n".join(lines)
+
+
+def _trace_script(raw: str) -> str:
+    if len(raw) <= PACK_ABOVE:
+        safe = raw.replace("<", "\\u003c")
+        return f'<script type="application/json" id="trace">{safe}</script>'
+    return f'<script type="application/gzip" id="trace">{_packed(raw)}</script>'
+
+
+@cache
+def _packed_code() -> str:
+    """Style and code of the player, compressed: a notebook holds many of them."""
+    css = (_HERE / "player.css").read_text(encoding="utf-8")
+    js = (_HERE / "player.js").read_text(encoding="utf-8")
+    return _packed(f"{css}\0{js}\nstart();")
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

@@ -1,0 +1,111 @@
+"""Recordings that show themselves: what ``minigrad.record`` and ``step`` give back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from minigrad import errors
+from minigrad.tracing import Recorder, Trace
+from minigrad.views import graph, page
+
+
+class Recording(Trace):
+    """A trace that a notebook shows as a player, and a terminal as sentences."""
+
+    def save_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write the player as one HTML file that needs no network and no Python."""
+        target = Path(path)
+        target.write_text(page.page_of(self._drawn()), encoding="utf-8")
+        return target
+
+    def __repr__(self) -> str:
+        title = self.data["meta"].get("title") or "untitled"
+        return f"<Recording {title!r}: {errors.count_of(len(self), 'step')}>"
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> dict[str, str]:
+        return page.bundle_of(self._drawn())
+
+    def _drawn(self) -> dict[str, Any]:
+        """The data, its graph drawn; drawn once, and again only where none could be."""
+        drawing = self.data["graph"]
+        if drawing["dot"] is None:
+            drawing["dot"] = graph.dot_of(self.data)
+        if drawing["svg"] is None and drawing["nodes"]:
+            drawn = graph.svg_of(drawing["dot"])
+            if drawn is not None:
+                drawing["svg"], drawing["renderer"] = drawn
+        return self.data
+
+
+class _Session:
+    """The ``with`` block of ``record``; the recording is filled when it ends."""
+
+    def __init__(self, recorder: Recorder, recording: Recording) -> None:
+        self._recorder = recorder
+        self._recording = recording
+
+    def __enter__(self) -> Recording:
+        self._recorder.__enter__()
+        return self._recording
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._recorder.__exit__(kind, error, traceback)
+
+
+def record(
+    title: str = "", *, watch: Iterable[Any] = (), lines: bool = True
+) -> _Session:
+    """Record what the engine does inside a ``with`` block.
+
+    ``watch`` names further functions whose lines are to be shown; with ``lines=False``
+    only the story is kept. An error inside is kept in the recording, and raised.
+
+    >>> import minigrad
+    >>> with minigrad.record("double") as trace:
+    ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
+    >>> trace.data["meta"]["title"]
+    'double'
+    """
+    recording = Recording()
+    recorder = Recorder(recording, title=title, watch=watch, lines=lines)
+    return _Session(recorder, recording)
+
+
+def step(function: Callable[..., Any], *args: Any) -> Recording:
+    """Record ``function(*args)``; an exception inside is shown, not raised."""
+    title = getattr(function, "__qualname__", type(function).__name__)
+    recording = Recording()
+    try:
+        with Recorder(recording, title=title, watch=(function,)):
+            function(*args)
+    except Exception:
+        if not recording.data["events"]:
+            raise  # nothing was recorded that could show it
+    return recording
+
+
+def load_trace(path: str | os.PathLike[str]) -> Recording:
+    """The recording that ``save`` wrote to ``path``.
+
+    Raises: FileNotFoundError without a file; a ValueError for one that is no recording.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(
+            errors.message(
+                "load_trace",
+                f"there is no file {os.fspath(path)!r}",
+                "give the path that trace.save(path) wrote",
+            )
+        )
+    return Recording.load(path)
