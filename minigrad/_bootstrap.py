@@ -286,9 +286,11 @@ def provide_browser(environ: Mapping[str, str]) -> None:
             subprocess.run(["apt-get", *words], env=quiet, check=False)
         if find_browser(environ):
             return
-    say("NO BROWSER: there is no Chromium or Chrome here, so the tests in")
-    say("tests/browser will NOT run. To run them, install Chromium or Chrome, or set")
-    say("MINIGRAD_CHROMIUM to its path, and run the command again.")
+    chosen = environ.get("MINIGRAD_CHROMIUM")
+    lacking = f"MINIGRAD_CHROMIUM={chosen} is no program" if chosen else "none found"
+    say(f"NO BROWSER ({lacking}): the tests in tests/browser will NOT run.")
+    say("To run them, install Chromium or Chrome, or set MINIGRAD_CHROMIUM to its")
+    say("path, and run the command again.")
 
 
 def is_root() -> bool:

@@ -94,5 +94,13 @@ def test_nothing_is_installed_for_anyone_else(
     _bootstrap.provide_browser({"PATH": str(tmp_path)})
     assert apt_get == []
     said = capsys.readouterr().out
-    assert "tests/browser will NOT run" in said
+    assert "NO BROWSER (none found): the tests in tests/browser will NOT run" in said
     assert "install Chromium or Chrome" in said
+
+
+def test_named_browser_that_is_absent_is_named_and_replaced_by_none(
+    apt_get: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _bootstrap.provide_browser({"MINIGRAD_CHROMIUM": "absent/browser"})
+    assert apt_get == []
+    assert "MINIGRAD_CHROMIUM=absent/browser is no program" in capsys.readouterr().out
