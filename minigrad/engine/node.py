@@ -128,9 +128,10 @@ class _FunctionBase:
 
     def _release_saved(self) -> None:
         """Drop what was saved, so that its memory can go."""
+        dropped = self._saved
         self._saved = FREED
         if observe.observer is not None:
-            observe.observer.node_released(self)
+            observe.observer.node_released(self, dropped)
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         """Call the node's rule with one gradient for each of its outputs."""
@@ -192,7 +193,7 @@ class AccumulateGrad(_FunctionBase):
             old._bump_version()
         leaf._grad = new
         if observe.observer is not None:
-            observe.observer.gradient_accumulated(leaf, gradient, new)
+            observe.observer.gradient_accumulated(leaf, old is None, gradient, new)
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:

@@ -51,11 +51,13 @@ class Observer(Protocol):
     ) -> None:
         """Backward, *add into the receivers*: ``total`` now waits at the receiver."""
 
-    def gradient_accumulated(self, leaf: Tensor, gradient: Any, new: Tensor) -> None:
-        """``gradient`` was added to a leaf's ``.grad``, which is now ``new``."""
+    def gradient_accumulated(
+        self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
+    ) -> None:
+        """A leaf's ``.grad`` is now ``new``; ``first``: it was None before."""
 
-    def node_released(self, node: _FunctionBase) -> None:
-        """Backward, *release*: the node has dropped its saved values."""
+    def node_released(self, node: _FunctionBase, dropped: tuple[Any, ...]) -> None:
+        """Backward, *release*: the node no longer has the saved values ``dropped``."""
 
     def backward_finished(self, task: GraphTask) -> None:
         """No node is ready any more."""

@@ -1,0 +1,252 @@
+"""The lines that run: the user's own, and those of apply and backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from minigrad.engine.backward import GraphTask
+from minigrad.engine.function import Function
+from minigrad.tracing import sentences
+from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog, mark_of
+from minigrad.tracing.sources import SourceStore, is_ours, is_users, phases_of
+from minigrad.tracing.values import plain
+
+APPLY_PHASES: Final = (
+    "collect inputs",
+    "create ctx",
+    "run forward",
+    "take what was saved",
+    "wrap outputs",
+    "wire edges",
+)
+BACKWARD_PHASES: Final = (
+    "pick the newest ready node",
+    "call its backward",
+    "check what it returned",
+    "add into the receivers",
+    "release",
+)
+RULES: Final = ("forward", "setup_context", "backward", "vjp", "jvp")
+APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
+ENGINE_CODES: Final = {
+    APPLY_CODE: ("apply", APPLY_PHASES),
+    GraphTask.run.__code__: ("backward", BACKWARD_PHASES),
+}
+
+
+class OpenFrame:
+    """A watched frame that has not returned yet."""
+
+    def __init__(self, frame: FrameType, source: int, role: str) -> None:
+        self.frame = frame
+        self.source = source
+        self.role = role
+        self.line = 0
+        self.phase: str | None = None
+        self.phase_starts: dict[str, int] = {}
+        self.marks: dict[str, Any] = {}
+        self.ctxs_before = 0
+
+
+class FrameLog:
+    """Hears lines, and writes them into the event log."""
+
+    def __init__(
+        self, log: EventLog, driver: FrameType | None, codes: Iterable[CodeType]
+    ) -> None:
+        self.sources = SourceStore()
+        self._log = log
+        self._driver = driver
+        self._opening_line = None if driver is None else driver.f_lineno
+        self._file = "" if driver is None else driver.f_code.co_filename
+        self._users = set(codes)
+        self._frames: list[OpenFrame] = []
+        self._phases: dict[int, dict[int, str]] = {}
+        self._error: BaseException | None = None
+        self.phase_entered: Callable[[str], None] = lambda name: None
+
+    def watch(self, code: CodeType) -> None:
+        """Count ``code`` among the user's own."""
+        self._users.add(code)
+
+    def wants(self, code: CodeType, frame: FrameType) -> bool:
+        """Whether the lines of ``code`` are shown."""
+        if code in ENGINE_CODES or code in self._users:
+            return True
+        name = code.co_filename
+        if code.co_name.startswith("<") and code.co_name != "<module>":
+            return False
+        return (name == self._file or is_users(name)) and not is_ours(name)
+
+    def on_call(self, frame: FrameType) -> None:
+        """A watched function begins."""
+        opened = self._open(frame)
+        title = self.sources.sources[opened.source]["name"]
+        level = ENGINE if opened.role == "engine" else LINES
+        self._step("call", level, sentences.entered(title), opened)
+
+    def on_line(self, frame: FrameType, line: int) -> None:
+        """A line is about to run."""
+        opened = self._find(frame)
+        if opened is None:
+            opened = self._open(frame)
+        offset = self._offset(frame, line)
+        if frame is self._driver and line == self._opening_line:
+            return
+        if opened.line == offset and self._last_is(opened, "line"):
+            return
+        opened.line = offset
+        before = opened.phase
+        opened.phase = self._phase_at(opened, offset)
+        source = self.sources.sources[opened.source]
+        text = self.sources.text(opened.source, offset)
+        say = sentences.line_next(source["name"], source["first"] + offset, text)
+        self._step("line", ENGINE if opened.role == "engine" else LINES, say, opened)
+        if opened.phase is not None and opened.phase != before:
+            opened.phase_starts[opened.phase] = len(self._log.events)
+            self.phase_entered(opened.phase)
+
+    def on_return(self, frame: FrameType, value: Any) -> None:
+        """A watched function ends."""
+        opened = self._find(frame)
+        if opened is None or frame is self._driver:
+            return
+        title = self.sources.sources[opened.source]["name"]
+        level = ENGINE if opened.role == "engine" or title == "your cell" else LINES
+        shown = self._log.values.ref(value) or plain("None")
+        self._step("return", level, sentences.left(title, value), opened, val=shown)
+        self._close(opened)
+
+    def on_exception(self, frame: FrameType, error: BaseException) -> None:
+        """A line of a watched function raised, or let an exception through."""
+        opened = self._find(frame)
+        if opened is None or error is self._error:
+            return
+        self._error = error
+        opened.line = self._offset(frame, frame.f_lineno)
+        source = self.sources.sources[opened.source]
+        number = source["first"] + opened.line
+        say = sentences.failed(source["name"], number, error)
+        text = f"{type(error).__name__}: {error}"
+        self._step("exception", STORY, say, opened, err=text)
+
+    def on_unwind(self, frame: FrameType) -> None:
+        """A watched function is left by an exception."""
+        opened = self._find(frame)
+        if opened is None or frame is self._driver:
+            return
+        title = self.sources.sources[opened.source]["name"]
+        say = f"The exception leaves {title}."
+        self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
+        self._log.close_ctxs_down_to(opened.ctxs_before)
+        self._close(opened)
+
+    def phase_start(self, code: CodeType, phase: str) -> int | None:
+        """Where the open call of ``code`` entered ``phase``: an index of events."""
+        for opened in reversed(self._frames):
+            if opened.frame.f_code is code:
+                return opened.phase_starts.get(phase)
+        return None
+
+    def _open(self, frame: FrameType) -> OpenFrame:
+        code = frame.f_code
+        role = "engine" if code in ENGINE_CODES else "user"
+        if code.co_name == "<module>" or frame is self._driver:
+            role = "driver"
+            self._log.namespaces[:0] = [frame.f_globals]
+        opened = OpenFrame(frame, self.sources.add(code, role), role)
+        opened.ctxs_before = len(self._log.open_ctxs)
+        self._frames.append(opened)
+        return opened
+
+    def _close(self, opened: OpenFrame) -> None:
+        while self._frames and self._frames.pop() is not opened:
+            pass
+        self._set_place()
+
+    def _find(self, frame: FrameType) -> OpenFrame | None:
+        for opened in reversed(self._frames):
+            if opened.frame is frame:
+                return opened
+        return None
+
+    def _offset(self, frame: FrameType, line: int) -> int:
+        first = frame.f_code.co_firstlineno
+        return line - (1 if frame.f_code.co_name == "<module>" else first)
+
+    def _last_is(self, opened: OpenFrame, kind: str) -> bool:
+        events = self._log.events
+        return bool(
+            events and events[-1]["k"] == kind and events[-1].get("s") == opened.source
+        )
+
+    def _phase_at(self, opened: OpenFrame, offset: int) -> str | None:
+        if opened.role != "engine":
+            return None
+        if opened.source not in self._phases:
+            names = ENGINE_CODES[opened.frame.f_code][1]
+            lines = self.sources.lines[opened.source]
+            self._phases[opened.source] = phases_of(lines, names)
+        return self._phases[opened.source].get(offset)
+
+    def _step(
+        self, kind: str, level: int, say: str, opened: OpenFrame, **fields: Any
+    ) -> None:
+        """Emit one event of a frame, with the local variables that changed."""
+        self._set_place(opened)
+        changed = self._changed_locals(opened)
+        if changed:
+            fields["loc"] = changed
+        phase = None
+        if opened.phase is not None:
+            phase = (ENGINE_CODES[opened.frame.f_code][0], opened.phase)
+        self._log.emit(kind, level, say, phase=phase, **fields)
+
+    def _set_place(self, opened: OpenFrame | None = None) -> None:
+        opened = opened or (self._frames[-1] if self._frames else None)
+        self._log.place = (
+            {} if opened is None else {"s": opened.source, "l": opened.line}
+        )
+        self._log.depth = len(self._frames)
+
+    def _changed_locals(self, opened: OpenFrame) -> dict[str, Any]:
+        code = opened.frame.f_code
+        names = (*code.co_varnames, *code.co_cellvars)
+        if code.co_name == "<module>":
+            names = code.co_names
+        changed: dict[str, Any] = {}
+        local = opened.frame.f_locals
+        for name in names:
+            if name not in local or name in ("cls", "self", "ctx"):
+                continue
+            value = local[name]
+            if not is_shown(value) or opened.marks.get(name) == mark_of(value):
+                continue
+            opened.marks[name] = mark_of(value)
+            changed[name] = self._log.values.ref(value, name) or plain("None")
+        return changed
+
+
+def is_shown(value: Any) -> bool:
+    """Whether a local variable tells the reader something."""
+    return not callable(value) and not hasattr(value, "__spec__")
+
+
+def codes_of(item: Any) -> list[CodeType]:
+    """The code objects of a function, a method, a class's rules, or a code object."""
+    if isinstance(item, CodeType):
+        return [item]
+    if isinstance(item, type):
+        found = [
+            getattr(vars(item).get(name), "__func__", vars(item).get(name))
+            for name in RULES
+        ]
+        return [code for one in found for code in codes_of(one)]
+    function = getattr(item, "__func__", item)
+    function = getattr(function, "__wrapped__", function)
+    code = getattr(function, "__code__", None)
+    return (
+        [code] if isinstance(code, CodeType) and not is_ours(code.co_filename) else []
+    )

@@ -1,0 +1,174 @@
+"""Hearing which line runs: sys.monitoring from Python 3.12 on, sys.settrace before."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+from types import CodeType, FrameType
+from typing import Any, Protocol
+
+RETURN_VALUE = dis.opmap["RETURN_VALUE"]
+
+
+class LineListener(Protocol):
+    """Who wants to hear of frames; ``wants`` decides which."""
+
+    def wants(self, code: CodeType, frame: FrameType) -> bool: ...
+
+    def on_call(self, frame: FrameType) -> None: ...
+
+    def on_line(self, frame: FrameType, line: int) -> None: ...
+
+    def on_return(self, frame: FrameType, value: Any) -> None: ...
+
+    def on_exception(self, frame: FrameType, error: BaseException) -> None: ...
+
+    def on_unwind(self, frame: FrameType) -> None: ...
+
+
+class SettraceBackend:
+    """Lines heard through ``sys.settrace``, the only way before Python 3.12."""
+
+    name = "settrace"
+
+    def __init__(self, listener: LineListener, driver: FrameType | None) -> None:
+        self._listener = listener
+        self._driver = driver
+
+    def start(self) -> None:
+        """Listen, from the next line of the driver on."""
+        self._before = sys.gettrace()
+        if self._driver is not None:
+            self._driver_before = self._driver.f_trace
+            self._driver.f_trace = self._local
+        sys.settrace(self._global)
+
+    def stop(self) -> None:
+        """Put back what was listening before."""
+        sys.settrace(self._before)
+        if self._driver is not None:
+            self._driver.f_trace = self._driver_before
+
+    def follow(self, code: CodeType) -> None:
+        """Nothing to do: every new frame is asked about."""
+
+    def _global(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if not self._listener.wants(frame.f_code, frame):
+            return None
+        self._listener.on_call(frame)
+        return self._local
+
+    def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            self._listener.on_line(frame, frame.f_lineno)
+        elif event == "exception":
+            self._listener.on_exception(frame, argument[1])
+        elif event == "return" and is_left_by_exception(frame, argument):
+            self._listener.on_unwind(frame)
+        elif event == "return":
+            self._listener.on_return(frame, argument)
+        return self._local
+
+
+def is_left_by_exception(frame: FrameType, value: Any) -> bool:
+    """Whether a "return" of settrace is an exception on its way out."""
+    instruction = frame.f_code.co_code[frame.f_lasti]
+    return value is None and instruction != RETURN_VALUE
+
+
+class MonitoringBackend:
+    """Lines heard through ``sys.monitoring``: unwatched code keeps its speed."""
+
+    name = "monitoring"
+
+    def __init__(self, listener: LineListener, driver: FrameType | None) -> None:
+        self._listener = listener
+        self._driver = driver
+        self._thread = threading.get_ident()
+        self._followed: set[CodeType] = set()
+
+    def start(self) -> None:
+        """Listen, from the next line of the driver on."""
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
+        events = monitoring.events
+        free = [tool for tool in (3, 4, 2, 1) if monitoring.get_tool(tool) is None]
+        if not free:
+            raise RuntimeError("no tool number of sys.monitoring is free")
+        self._tool = free[0]
+        monitoring.use_tool_id(self._tool, "minigrad")
+        for event, callback in (
+            (events.PY_START, self._start),
+            (events.LINE, self._line),
+            (events.PY_RETURN, self._return),
+            (events.RAISE, self._raise),
+            (events.PY_UNWIND, self._unwind),
+        ):
+            monitoring.register_callback(self._tool, event, callback)
+        monitoring.set_events(
+            self._tool, events.PY_START | events.RAISE | events.PY_UNWIND
+        )
+        monitoring.restart_events()
+        if self._driver is not None:
+            self.follow(self._driver.f_code)
+
+    def stop(self) -> None:
+        """Give the tool number back."""
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
+        monitoring.set_events(self._tool, 0)
+        for code in self._followed:
+            monitoring.set_local_events(self._tool, code, 0)
+        for event in ("PY_START", "LINE", "PY_RETURN", "RAISE", "PY_UNWIND"):
+            monitoring.register_callback(
+                self._tool, getattr(monitoring.events, event), None
+            )
+        monitoring.free_tool_id(self._tool)
+
+    def follow(self, code: CodeType) -> None:
+        """Hear the lines and the return of ``code``."""
+        if code in self._followed:
+            return
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
+        events = monitoring.events
+        self._followed.add(code)
+        monitoring.set_local_events(self._tool, code, events.LINE | events.PY_RETURN)
+        # PY_START of this code may have been switched off before it was wanted.
+        monitoring.restart_events()
+
+    def _elsewhere(self) -> bool:
+        return threading.get_ident() != self._thread
+
+    def _start(self, code: CodeType, offset: int) -> Any:
+        if self._elsewhere():
+            return None
+        frame = sys._getframe(1)
+        if not self._listener.wants(code, frame):
+            return sys.monitoring.DISABLE  # type: ignore[attr-defined]  # from 3.12 on
+        self.follow(code)
+        self._listener.on_call(frame)
+        return None
+
+    def _line(self, code: CodeType, line: int) -> None:
+        if not self._elsewhere():
+            self._listener.on_line(sys._getframe(1), line)
+
+    def _return(self, code: CodeType, offset: int, value: Any) -> None:
+        if not self._elsewhere():
+            self._listener.on_return(sys._getframe(1), value)
+
+    def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
+        if code in self._followed and not self._elsewhere():
+            self._listener.on_exception(sys._getframe(1), error)
+
+    def _unwind(self, code: CodeType, offset: int, error: BaseException) -> None:
+        if code in self._followed and not self._elsewhere():
+            self._listener.on_unwind(sys._getframe(1))
+
+
+def choose_backend(
+    listener: LineListener, driver: FrameType | None
+) -> SettraceBackend | MonitoringBackend:
+    """The better of the two that this Python has."""
+    if hasattr(sys, "monitoring"):
+        return MonitoringBackend(listener, driver)
+    return SettraceBackend(listener, driver)

@@ -1,0 +1,203 @@
+"""The list of events, and what each changes on the ctx that is at work."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.saved import SavedTensor
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing.values import Ref, ValueStore, plain
+
+STORY: Final = 1
+LINES: Final = 2
+ENGINE: Final = 3
+MOST_EVENTS: Final = 20_000
+
+
+class Identities:
+    """Numbers objects in the order they are met, without keeping them alive."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._known: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._count = 0
+
+    def get(self, item: Any) -> str | None:
+        """The id of ``item``, if it has one."""
+        entry = self._known.get(id(item))
+        return entry[1] if entry is not None and entry[0]() is item else None
+
+    def add(self, item: Any) -> str:
+        """A new id for ``item``."""
+        name = f"{self._prefix}{self._count}"
+        self._count += 1
+        self._known[id(item)] = (weakref.ref(item), name)
+        return name
+
+
+class EventLog:
+    """Collects events; each carries what changed on the ctx of the moment."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.truncated = False
+        self.values = ValueStore(self.name_of)
+        self.ctxs: list[dict[str, Any]] = []
+        self.namespaces: list[Any] = []
+        self.place: dict[str, int] = {}
+        self.depth = 0
+        self._ctx_ids = Identities("c")
+        self.open_ctxs: list[Any] = []
+        self._shown: dict[str, dict[str, Any]] = {}
+
+    def emit(
+        self,
+        kind: str,
+        level: int,
+        say: str,
+        *,
+        phase: tuple[str, str] | None = None,
+        at: int | None = None,
+        **fields: Any,
+    ) -> None:
+        """Add an event, at the end or before event number ``at``."""
+        if len(self.events) >= MOST_EVENTS:
+            self.truncated = True
+            return
+        event = {"k": kind, "say": say, "lvl": level, "d": self.depth, **self.place}
+        event.update(fields)
+        if phase is not None:
+            event["ph"] = {"of": phase[0], "name": phase[1]}
+        if self.open_ctxs:
+            ctx = self.open_ctxs[-1]
+            event["cid"] = self.ctx_id(ctx)
+            if at is None:
+                changes = self.changes_on(ctx)
+                if changes is not None:
+                    event["ctx"] = changes
+        if at is None:
+            self.events.append(event)
+        else:
+            self.events.insert(at, event)
+
+    def open_ctx(self, ctx: Any) -> None:
+        """From now on ``ctx`` is the one at work."""
+        self.open_ctxs.append(ctx)
+
+    def close_ctx(self, ctx: Any) -> None:
+        """``ctx`` is no longer at work, nor is any that was opened after it."""
+        while any([open_one is ctx for open_one in self.open_ctxs]):
+            self.open_ctxs.pop()
+
+    def close_ctxs_down_to(self, count: int) -> None:
+        """An exception has left the calls that opened the ctxs after ``count``."""
+        del self.open_ctxs[count:]
+
+    def ctx_id(self, ctx: Any) -> str:
+        """The id of ``ctx``, which gets an entry when it is first met."""
+        known = self._ctx_ids.get(ctx)
+        if known is not None:
+            return known
+        new = self._ctx_ids.add(ctx)
+        self.ctxs.append(
+            {
+                "id": new,
+                "name": ctx.name(),
+                "function": ctx._forward_cls.__name__,
+                "node": None,
+            }
+        )
+        return new
+
+    def changes_on(self, ctx: Any) -> dict[str, Any] | None:
+        """What is new on ``ctx`` since it was last shown."""
+        cid = self.ctx_id(ctx)
+        before = self._shown.get(cid, {})
+        now = entries_of(ctx)
+        new = {
+            key: self._ref(key, value)
+            for key, (mark, value) in now.items()
+            if key not in before or before[key] != mark
+        }
+        gone = [key for key in before if key not in now]
+        self._shown[cid] = {key: mark for key, (mark, _) in now.items()}
+        if not new and not gone:
+            return None
+        return {"id": cid, "set": new, "del": gone}
+
+    def _ref(self, key: str, value: Any) -> Ref:
+        if isinstance(value, SavedTensor):
+            return self.values.saved_ref(value)
+        return self.values.ref(value, key) or plain("None")
+
+    def name_of(self, tensor: Tensor) -> str | None:
+        """The variable that holds ``tensor`` in the program that is recorded."""
+        for namespace in self.namespaces:
+            for name, value in list(namespace.items()):
+                if value is tensor and not name.startswith("_"):
+                    return str(name)
+        return None
+
+
+def entries_of(ctx: Any) -> dict[str, tuple[Any, Any]]:
+    """What ctx holds: a mark that changes when the entry does, and the value."""
+    entries: dict[str, tuple[Any, Any]] = {}
+
+    def enter(key: str, value: Any) -> None:
+        entries[key] = (mark_of(value), value)
+
+    enter("needs_input_grad", str(tuple(ctx.needs_input_grad)))
+    if ctx.edges:
+        enter("edges", edges_text(ctx))
+    told = getattr(ctx, "to_save", None)
+    if told:
+        for i, value in enumerate(told):
+            enter(f"saved.{i}", value)
+    elif type(ctx._saved) is not tuple:
+        enter("saved", "released")
+    else:
+        for i, record in enumerate(ctx._raw_saved_tensors):
+            enter(f"saved.{i}", record)
+    for name, value in vars(ctx).items():
+        enter(f"attr.{name}", value)
+    if not getattr(ctx, "_materialize_grads", True):
+        enter("flag.materialize_grads", False)
+    for flag, field in (
+        ("dirty", "dirty_tensors"),
+        ("non_differentiable", "non_differentiable"),
+    ):
+        if getattr(ctx, field, None):
+            enter(f"flag.{flag}", getattr(ctx, field))
+    return entries
+
+
+def mark_of(value: Any) -> Any:
+    """Something small that differs when ``value`` has changed."""
+    if isinstance(value, SavedTensor):
+        return ("saved", id(value.tensor), value.version, value.tensor._version)
+    if isinstance(value, Tensor):
+        return (id(value), value._version, id(value.grad_fn))
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return (type(value), value)
+    if isinstance(value, (tuple, list)):
+        return tuple([mark_of(item) for item in value])
+    return id(value)
+
+
+def edges_text(ctx: Any) -> str:
+    """Where the gradients will go, by name, one for each tensor argument."""
+    names = []
+    for edge in ctx.edges:
+        if edge is NOT_A_TENSOR:
+            continue
+        node, slot = split_edge(edge)
+        label = "none" if node is None else label_of(node)
+        names.append(f"{label} output {slot}" if slot else label)
+    return ", ".join(names)
+
+
+def label_of(node: Any) -> str:
+    """The name of a node without torch's C++ namespace."""
+    return "AccumulateGrad" if isinstance(node, AccumulateGrad) else node.name()

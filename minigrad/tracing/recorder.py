@@ -1,0 +1,148 @@
+"""Recording a ``with`` block: the story, and the lines beside it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import threading
+from collections.abc import Iterable
+from types import FrameType, TracebackType
+from typing import Any, Self, cast
+
+from minigrad import errors
+from minigrad.engine import observe
+from minigrad.engine.builtin import Builtin
+from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
+from minigrad.tracing.listening import choose_backend
+from minigrad.tracing.log import EventLog
+from minigrad.tracing.sources import is_ours
+from minigrad.tracing.story import Story
+from minigrad.tracing.trace import SCHEMA, Trace
+
+
+class RecordingError(errors.MinigradError, RuntimeError):
+    """A recording was started while another one runs."""
+
+
+class Recorder:
+    """Listens while its ``with`` block runs, and fills ``trace`` when that ends.
+
+    ``watch`` names functions, classes or code objects whose lines are shown too;
+    those of the program around the block are shown anyway. With ``lines=False`` only
+    the story is kept, which is quicker.
+    Raises: RecordingError if a recording is under way already.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        *,
+        title: str = "",
+        watch: Iterable[Any] = (),
+        lines: bool = True,
+    ) -> None:
+        self.trace = trace
+        self.title = title
+        self._codes = [code for item in watch for code in codes_of(item)]
+        self._lines = lines
+
+    def __enter__(self) -> Self:
+        if observe.observer is not None:
+            raise RecordingError(
+                errors.message(
+                    "record",
+                    "a recording is under way already, and there can be only one",
+                    "end the first `with minigrad.record()` block before the next",
+                )
+            )
+        driver = first_frame_outside(sys._getframe(1))
+        self._log = EventLog()
+        if driver is not None:
+            self._log.namespaces += [driver.f_locals, driver.f_globals]
+        self._frames = FrameLog(self._log, driver, self._codes)
+        self._story = Story(self._log, self._phase_start, self._watch, self._lines)
+        self._frames.phase_entered = self._story.phase_entered
+        self._backend = choose_backend(self._frames, driver) if self._lines else None
+        observe.observer = cast(observe.Observer, OnThisThread(self._story))
+        if self._backend is not None:
+            self._backend.start()
+            for code in (*self._codes, *ENGINE_CODES):
+                self._backend.follow(code)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._backend is not None:
+            self._backend.stop()
+        observe.observer = None
+        self.trace.data = self._data(error)
+
+    def _phase_start(self, phase: str) -> int | None:
+        return self._frames.phase_start(APPLY_CODE, phase)
+
+    def _watch(self, function: Any) -> None:
+        """Show the lines of a Function that the user wrote, wherever it stands."""
+        if self._backend is None or issubclass(function, Builtin):
+            return
+        for code in codes_of(function):
+            self._frames.watch(code)
+            self._backend.follow(code)
+
+    def _data(self, error: BaseException | None) -> dict[str, Any]:
+        # Imported here because the package's front door is built on all layers.
+        from minigrad import __version__
+
+        meta: dict[str, Any] = {
+            "python": platform.python_version(),
+            "minigrad": __version__,
+            "backend": self._backend.name if self._backend is not None else None,
+            "title": self.title,
+            "truncated": self._log.truncated,
+        }
+        if error is not None:
+            meta["error"] = f"{type(error).__name__}: {error}"
+        return {
+            "schema": SCHEMA,
+            "meta": meta,
+            "sources": self._frames.sources.sources,
+            "values": self._log.values.values,
+            "ctxs": self._log.ctxs,
+            "graph": {
+                "dot": None,
+                "svg": None,
+                "renderer": None,
+                "nodes": self._story.nodes,
+                "edges": self._story.edges,
+            },
+            "events": self._log.events,
+        }
+
+
+class OnThisThread:
+    """Passes on what one thread tells; other threads speak into the void."""
+
+    def __init__(self, observer: observe.Observer) -> None:
+        self._observer = observer
+        self._thread = threading.get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        if threading.get_ident() != self._thread:
+            return ignore
+        return getattr(self._observer, name)
+
+
+def ignore(*facts: Any) -> None:
+    """Hear, and do nothing."""
+
+
+def first_frame_outside(frame: FrameType | None) -> FrameType | None:
+    """The frame of the program that records: the first that is not this package's."""
+    while frame is not None and (
+        is_ours(frame.f_code.co_filename) or "contextlib" in frame.f_code.co_filename
+    ):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,193 @@
+"""One sentence for each step: what is shown, read out, and kept as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.engine.tensor import Tensor
+from minigrad.errors import count_of
+from minigrad.tracing.values import brief, short_repr
+
+NameOf = Callable[[Tensor], str | None]
+
+
+def joined(parts: list[str]) -> str:
+    """A list in words: ``a``, ``a and b``, ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def called(tensor: Tensor, name_of: NameOf) -> str:
+    """A tensor in a sentence: by its name, else by its shape."""
+    name = name_of(tensor)
+    if name is not None:
+        return name
+    if tensor.ndim == 0:
+        return f"a tensor of value {brief(tensor)}"
+    return f"a tensor of shape {tuple(tensor.shape)}"
+
+
+def collected(inputs: tuple[Any, ...], recording: bool, name_of: NameOf) -> str:
+    """Apply, phase 1."""
+    seen = []
+    for value in inputs:
+        if not isinstance(value, Tensor):
+            seen.append(f"{short_repr(value)} is not a tensor")
+        elif value.requires_grad:
+            seen.append(f"{called(value, name_of)} requires grad")
+        else:
+            seen.append(f"{called(value, name_of)} requires none")
+    end = "So this call will be recorded." if recording else "Nothing will be recorded."
+    return f"apply collects the inputs: {joined(seen) or 'there are none'}. {end}"
+
+
+def ctx_created(name: str) -> str:
+    """Apply, phase 2."""
+    return f"apply creates ctx: a new {name}, made for this one call."
+
+
+def forward_runs(function: str) -> str:
+    """Apply, phase 3."""
+    return f"apply runs {function}.forward, with recording switched off."
+
+
+def saved(to_save: tuple[Any, ...], attributes: list[str], name_of: NameOf) -> str:
+    """Apply, phase 4."""
+    tensors = [
+        called(value, name_of) if isinstance(value, Tensor) else short_repr(value)
+        for value in to_save
+    ]
+    start = f"apply takes what forward saved: {joined(tensors) or 'nothing'}."
+    return f"{start} Also kept: {joined(attributes)}." if attributes else start
+
+
+def wrapped(outputs: tuple[Any, ...], recording: bool) -> str:
+    """Apply, phase 5."""
+    shapes = [
+        f"a tensor of shape {tuple(value.shape)}"
+        if isinstance(value, Tensor)
+        else short_repr(value)
+        for value in outputs
+    ]
+    start = "The output is" if len(outputs) == 1 else "The outputs are"
+    end = "" if recording else " It requires no grad."
+    return f"{start} {joined(shapes)}.{end}"
+
+
+def wired(name: str, receivers: list[str]) -> str:
+    """Apply, phase 6, of a call that is recorded."""
+    leads = f" Gradients will go on to {joined(receivers)}." if receivers else ""
+    return f"ctx becomes the output's grad_fn: {name} joins the graph.{leads}"
+
+
+def not_wired() -> str:
+    """Apply, phase 6, of a call that is not recorded."""
+    return "Nothing asks for a gradient: the output gets no grad_fn, and ctx is let go."
+
+
+def built_in(name: str, receivers: list[str]) -> str:
+    """A built-in operation that was recorded."""
+    leads = f", and leads to {joined(receivers)}" if receivers else ""
+    return f"{name} joins the graph{leads}."
+
+
+def older_node(name: str) -> str:
+    """A node that was there before the recording."""
+    return f"{name} was in the graph already."
+
+
+def leaf_node(tensor: str) -> str:
+    """The node of a leaf."""
+    return f"AccumulateGrad stands for the leaf {tensor}: its gradient ends there."
+
+
+def backward_begins(names: list[str], gradients: list[Any]) -> str:
+    """The start of backward."""
+    first = joined(
+        [f"{brief(g)} at {n}" for n, g in zip(names, gradients, strict=True)]
+    )
+    return f"backward begins with the gradient {first}."
+
+
+def picked(name: str, gradients: list[Any]) -> str:
+    """Backward, phase 1."""
+    arrived = joined([brief(gradient) for gradient in gradients])
+    if len(gradients) == 1:
+        return f"{name} is the newest ready node. What waits there: {arrived}."
+    return (
+        f"{name} is the newest ready node. One gradient waits for each of its "
+        f"{len(gradients)} outputs: {arrived}."
+    )
+
+
+def rule_called(function: str) -> str:
+    """Backward, phase 2."""
+    return f"{function}.backward is called with the ctx of forward and that gradient."
+
+
+def returned(function: str, gradients: tuple[Any, ...]) -> str:
+    """Backward, phase 3."""
+    values = joined([brief(gradient) for gradient in gradients])
+    many = count_of(len(gradients), "argument")
+    return (
+        f"{function}.backward returned {values}: one for each of the {many} of forward."
+        if len(gradients) != 1
+        else f"{function}.backward returned {values}, for the one argument of forward."
+    )
+
+
+def sent(receiver: str, gradient: Any, total: Any) -> str:
+    """Backward, phase 4."""
+    if gradient is None:
+        return f"No gradient goes to {receiver}."
+    if total is gradient:
+        return f"The gradient {brief(gradient)} goes to {receiver}."
+    return (
+        f"The gradient {brief(gradient)} goes to {receiver} and is added to what "
+        f"waits there: now {brief(total)}."
+    )
+
+
+def accumulated(tensor: str, gradient: Any, new: Any, first: bool) -> str:
+    """A leaf got its gradient."""
+    if first:
+        return f"{tensor}.grad was empty. Now it is {brief(new)}."
+    return f"{brief(gradient)} is added to {tensor}.grad, which is now {brief(new)}."
+
+
+def released(name: str, count: int) -> str:
+    """Backward, phase 5."""
+    if count == 0:
+        return f"{name} is done. It had saved nothing, so there is nothing to release."
+    return f"{name} is done and lets go of its {count_of(count, 'saved tensor')}."
+
+
+def backward_ends() -> str:
+    """The end of backward."""
+    return "No node is ready any more: backward is finished."
+
+
+def line_next(title: str, number: int, text: str) -> str:
+    """A line is about to run."""
+    return f"{title}, line {number} comes next: {text}"
+
+
+def entered(title: str) -> str:
+    """A function is called."""
+    return f"{title} is called."
+
+
+def left(title: str, value: Any) -> str:
+    """A function returns."""
+    if isinstance(value, tuple):
+        values = joined([brief(item) for item in value])
+        return f"{title} returns {len(value)} values: {values}."
+    return f"{title} returns {brief(value)}."
+
+
+def failed(title: str, number: int, error: BaseException) -> str:
+    """A line raised."""
+    first = str(error).split("\n", 1)[0]
+    return f"{title}, line {number} stops with {type(error).__name__}: {first}"

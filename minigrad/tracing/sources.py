@@ -1,0 +1,163 @@
+"""The code a recording shows: which functions, their lines, coloured."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import keyword
+import linecache
+import textwrap
+import tokenize
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+Token = list[str]
+
+PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+class SourceStore:
+    """The functions that a recording shows, by their code objects."""
+
+    def __init__(self) -> None:
+        self.sources: list[dict[str, Any]] = []
+        self.index: dict[CodeType, int] = {}
+        self.lines: list[list[str]] = []
+
+    def add(self, code: CodeType, role: str) -> int:
+        """The number of ``code`` among the sources; role: user, engine or driver."""
+        if code in self.index:
+            return self.index[code]
+        lines = lines_of(code)
+        self.index[code] = len(self.sources)
+        self.lines.append(lines)
+        self.sources.append(
+            {
+                "name": title_of(code, role),
+                "role": role,
+                "file": file_label(code.co_filename),
+                "first": 1 if code.co_name == "<module>" else code.co_firstlineno,
+                "tokens": tokens_of("\n".join(lines)),
+            }
+        )
+        return self.index[code]
+
+    def text(self, source: int, line: int) -> str:
+        """One line of a source, without its indentation."""
+        lines = self.lines[source]
+        return lines[line].strip() if 0 <= line < len(lines) else ""
+
+
+def is_users(filename: str) -> bool:
+    """Whether a file is a cell of a notebook or of an IPython session."""
+    return "ipykernel_" in filename or filename.startswith("<ipython-input")
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file belongs to this package."""
+    return filename.startswith(PACKAGE)
+
+
+def lines_of(code: CodeType) -> list[str]:
+    """The source lines of a function, or of the whole cell for its top level."""
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        return ["(the source of this code is not available)"]
+    if code.co_name != "<module>":
+        lines = inspect.getblock(lines[code.co_firstlineno - 1 :])
+    return textwrap.dedent("".join(lines)).rstrip("\n").split("\n")
+
+
+def title_of(code: CodeType, role: str) -> str:
+    """What the card of a source is headed with."""
+    if code.co_name == "<module>":
+        return "your cell" if is_users(code.co_filename) else "your program"
+    return code.co_qualname.split("<locals>.")[-1]
+
+
+def file_label(filename: str) -> str:
+    """Where a source is from, without a path of this machine."""
+    if is_users(filename):
+        return "notebook cell"
+    if is_ours(filename):
+        return f"minigrad{filename[len(PACKAGE) :]}".replace("\\", "/")
+    return Path(filename).name
+
+
+def phases_of(lines: list[str], names: tuple[str, ...]) -> dict[int, str]:
+    """For each line of a display function: the phase it belongs to."""
+    phases: dict[int, str] = {}
+    phase = None
+    for number, line in enumerate(lines):
+        comment = line.strip().removeprefix("# ")
+        if line.strip().startswith("#") and comment in names:
+            phase = comment
+        if phase is not None:
+            phases[number] = phase
+    return phases
+
+
+def tokens_of(text: str) -> list[list[Token]]:
+    """Per line: runs of ``[class, text]``.
+
+    The classes: k keyword, s string, c comment, n number, f function or class name.
+    """
+    lines = text.split("\n")
+    marks: list[list[tuple[int, int, str]]] = [[] for _ in lines]
+    try:
+        for kind, start, end in coloured(text):
+            for row in range(start[0], end[0] + 1):
+                first = start[1] if row == start[0] else 0
+                last = end[1] if row == end[0] else len(lines[row - 1])
+                marks[row - 1].append((first, last, kind))
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return [[["", line]] if line else [] for line in lines]
+    return [
+        runs(line, sorted(marked)) for line, marked in zip(lines, marks, strict=True)
+    ]
+
+
+def coloured(text: str) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
+    """The tokens that have a colour: class, start and end (row from 1, column)."""
+    found = []
+    before = ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        kind = kind_of(token, before)
+        if kind:
+            found.append((kind, token.start, token.end))
+        if token.string.strip():
+            before = token.string
+    return found
+
+
+def kind_of(token: tokenize.TokenInfo, before: str) -> str:
+    """The class of one token; ``before`` is the text of the one before it."""
+    if token.type == tokenize.COMMENT:
+        return "c"
+    if token.type == tokenize.NUMBER:
+        return "n"
+    if token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith(
+        "FSTRING"
+    ):
+        return "s"
+    if token.type == tokenize.NAME and keyword.iskeyword(token.string):
+        return "k"
+    if token.type == tokenize.NAME and before in ("def", "class", "@"):
+        return "f"
+    return ""
+
+
+def runs(line: str, marked: list[tuple[int, int, str]]) -> list[Token]:
+    """A line cut into coloured and plain runs."""
+    out: list[Token] = []
+    at = 0
+    for first, last, kind in marked:
+        if first > at:
+            out.append(["", line[at:first]])
+        if last > max(at, first):
+            out.append([kind, line[max(at, first) : last]])
+        at = max(at, last)
+    if at < len(line):
+        out.append(["", line[at:]])
+    return out

@@ -1,0 +1,344 @@
+"""The story: what the engine says of ctx, graph and gradients, as events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing import sentences
+from minigrad.tracing.log import ENGINE, STORY, EventLog, Identities, label_of
+from minigrad.tracing.values import Ref
+
+MOST_OLD_NODES = 2_000
+PhaseStart = Callable[[str], int | None]
+
+
+class Story:
+    """An observer of the engine that writes what it hears into the event log.
+
+    ``phase_start`` tells at which event the running apply entered a phase, so that
+    the story of that phase stands where its first line is shown; ``hears_lines`` says
+    that ``phase_entered`` will be called.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        phase_start: PhaseStart,
+        watch: Callable[[Any], None],
+        hears_lines: bool,
+    ) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[dict[str, Any]] = []
+        self._log = log
+        self._phase_start = phase_start
+        self._watch = watch
+        self._hears_lines = hears_lines
+        self._picked: Any = None
+        self._node_ids = Identities("n")
+        self._edge_ids: dict[tuple[str, int], str] = {}
+        self._running: dict[int, Any] = {}
+
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        if issubclass(function, Builtin):
+            return
+        self._watch(function)
+        log = self._log
+        recording = bool(ctx.edges)
+        log.emit(
+            "phase",
+            STORY,
+            sentences.collected(inputs, recording, log.name_of),
+            phase=("apply", "collect inputs"),
+            at=self._phase_start("collect inputs"),
+        )
+        log.open_ctx(ctx)
+        log.emit(
+            "ctx.new",
+            STORY,
+            sentences.ctx_created(ctx.name()),
+            phase=("apply", "create ctx"),
+            cue=f"ctx: {ctx.name()}",
+        )
+
+    def phase_entered(self, name: str) -> None:
+        """The first line of a phase of the running apply or backward is next."""
+        if name == "run forward" and self._log.open_ctxs:
+            self._say_forward_runs(self._log.open_ctxs[-1])
+        elif name == "call its backward" and is_users(self._picked):
+            self._say_rule_called(self._picked)
+
+    def _say_forward_runs(self, ctx: Any) -> None:
+        name = ctx._forward_cls.__name__
+        self._log.emit(
+            "phase",
+            STORY,
+            sentences.forward_runs(name),
+            phase=("apply", "run forward"),
+            cue=f"{name}.forward",
+        )
+
+    def _say_rule_called(self, node: Any) -> None:
+        name = node._forward_cls.__name__
+        self._log.emit(
+            "phase",
+            STORY,
+            sentences.rule_called(name),
+            phase=("backward", "call its backward"),
+            cue=f"{name}.backward",
+        )
+
+    def saved_taken(self, ctx: Any, result: Any) -> None:
+        log = self._log
+        if not self._hears_lines:
+            self._say_forward_runs(ctx)
+        to_save = ctx.to_save or ()
+        attributes = [f"ctx.{attribute}" for attribute in vars(ctx)]
+        log.emit(
+            "ctx.save",
+            STORY,
+            sentences.saved(to_save, attributes, log.name_of),
+            phase=("apply", "take what was saved"),
+            cue="saved[0]" if to_save else "",
+        )
+
+    def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
+        recorded = any([isinstance(o, Tensor) and o.grad_fn is ctx for o in outputs])
+        if isinstance(ctx._forward_cls, type) and issubclass(ctx._forward_cls, Builtin):
+            if recorded:
+                self._add_node(ctx, outputs)
+            return
+        log = self._log
+        log.emit(
+            "phase",
+            STORY,
+            sentences.wrapped(outputs, recorded),
+            phase=("apply", "wrap outputs"),
+            at=self._phase_start("wrap outputs"),
+            cue="output",
+        )
+        if recorded:
+            self._add_node(ctx, outputs)
+        else:
+            log.emit(
+                "phase",
+                STORY,
+                sentences.not_wired(),
+                phase=("apply", "wire edges"),
+            )
+        log.close_ctx(ctx)
+
+    def backward_started(self, task: Any) -> None:
+        for node, _, _ in task.roots:
+            self._show_older(node)
+        names = [label_of(node) for node, _, _ in task.roots]
+        gradients = [gradient for _, _, gradient in task.roots]
+        self._log.emit(
+            "backward.begin",
+            STORY,
+            sentences.backward_begins(names, gradients),
+            create_graph=task.create_graph,
+            retain=task.retain_graph,
+            roots=[
+                {"n": self._id(node), "slot": slot, "g": self._ref(gradient)}
+                for node, slot, gradient in task.roots
+            ],
+        )
+
+    def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
+        self._leave(task)
+        self._running[id(task)] = node
+        log = self._log
+        if not isinstance(node, AccumulateGrad):
+            log.open_ctx(node)
+            self._watch(node._forward_cls)
+        log.emit(
+            "node.enter",
+            ENGINE if isinstance(node, AccumulateGrad) else STORY,
+            sentences.picked(label_of(node), gradients),
+            phase=("backward", "pick the newest ready node"),
+            n=self._id(node),
+            g=[self._ref(gradient) for gradient in gradients],
+            cue=label_of(node),
+        )
+        self._picked = node
+        if is_users(node) and not self._hears_lines:
+            self._say_rule_called(node)
+
+    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+        if is_users(node):
+            self._log.emit(
+                "phase",
+                STORY,
+                sentences.returned(node._forward_cls.__name__, gradients),
+                phase=("backward", "check what it returned"),
+                returned=[self._ref(gradient) for gradient in gradients],
+            )
+
+    def gradient_sent(
+        self,
+        task: Any,
+        node: Any,
+        slot: int,
+        receiver: Any,
+        receiver_slot: int,
+        gradient: Any,
+        total: Any,
+    ) -> None:
+        edge = self._edge_ids[self._id(node), slot]
+        self._log.emit(
+            "grad.none" if gradient is None else "grad",
+            STORY,
+            sentences.sent(self._called(receiver), gradient, total),
+            phase=("backward", "add into the receivers"),
+            e=edge,
+            n=self._id(receiver),
+            slot=receiver_slot,
+            g=self._ref(gradient),
+            total=self._ref(total),
+            cue=self._called(receiver),
+        )
+
+    def gradient_accumulated(
+        self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
+    ) -> None:
+        name = self._log.name_of(leaf) or "the leaf"
+        node: Any = leaf._accumulate_node() if leaf._accumulate_node else None
+        self._log.emit(
+            "grad.accumulate",
+            STORY,
+            sentences.accumulated(name, gradient, new, first),
+            phase=("backward", "call its backward"),
+            n=self._id(node),
+            g=self._ref(gradient),
+            new=self._ref(new),
+            cue=f"{name}.grad",
+        )
+
+    def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
+        if isinstance(node, AccumulateGrad):
+            return
+        self._log.emit(
+            "ctx.free",
+            STORY if is_users(node) else ENGINE,
+            sentences.released(label_of(node), len(dropped)),
+            phase=("backward", "release"),
+            n=self._id(node),
+        )
+
+    def backward_finished(self, task: Any) -> None:
+        self._leave(task)
+        self._log.emit("backward.end", STORY, sentences.backward_ends())
+
+    def _leave(self, task: Any) -> None:
+        """Say that the node that ran last in ``task`` is done."""
+        node = self._running.pop(id(task), None)
+        if node is None:
+            return
+        say = f"{label_of(node)} is done."
+        self._log.emit("node.exit", ENGINE, say, n=self._id(node))
+        self._log.close_ctx(node)
+
+    def _add_node(self, node: Any, outputs: tuple[Any, ...]) -> None:
+        """A node has joined the graph; its receivers are shown first."""
+        for edge in node.edges:
+            receiver, _ = split_edge(edge)
+            if edge is not None and edge is not NOT_A_TENSOR:
+                self._show_older(receiver)
+        users = is_users(node)
+        receivers = [
+            self._called(split_edge(edge)[0])
+            for edge in node.edges
+            if edge is not None and edge is not NOT_A_TENSOR
+        ]
+        say = (sentences.wired if users else sentences.built_in)(node.name(), receivers)
+        if not users:
+            self._log.open_ctx(node)
+        self._emit_node(node, STORY, say, ("apply", "wire edges"))
+        if not users:
+            self._log.close_ctx(node)
+
+    def _show_older(self, node: Any) -> None:
+        """Show a node, and all below it, that this recording has not met yet."""
+        unseen = [] if self._node_ids.get(node) is not None else [node]
+        found: list[Any] = []
+        while unseen and len(found) < MOST_OLD_NODES:
+            current = unseen.pop()
+            if self._node_ids.get(current) is not None:
+                continue
+            self._node_ids.add(current)
+            found.append(current)
+            for edge in current.edges:
+                if edge is not None and edge is not NOT_A_TENSOR:
+                    unseen.append(split_edge(edge)[0])
+        for current in reversed(found):
+            if isinstance(current, AccumulateGrad):
+                name = self._log.name_of(current.variable) or "without a name"
+                say = sentences.leaf_node(name)
+            else:
+                say = sentences.older_node(current.name())
+            self._emit_node(current, ENGINE, say, None)
+
+    def _emit_node(
+        self, node: Any, level: int, say: str, phase: tuple[str, str] | None
+    ) -> None:
+        name = self._id(node)
+        leaf = isinstance(node, AccumulateGrad)
+        cid = None
+        if not leaf:
+            cid = self._log.ctx_id(node)
+            for entry in self._log.ctxs:
+                if entry["id"] == cid:
+                    entry["node"] = name
+        self.nodes.append(
+            {
+                "id": name,
+                "label": label_of(node),
+                "kind": "accumulate" if leaf else "function",
+                "ctx": cid,
+                "tensor": self._log.name_of(node.variable) if leaf else None,
+                "outputs": len(node.output_metadata),
+            }
+        )
+        added = []
+        for slot, edge in enumerate(node.edges):
+            receiver, receiver_slot = split_edge(edge)
+            if edge is None or edge is NOT_A_TENSOR:
+                continue
+            if self._node_ids.get(receiver) is None:
+                continue
+            new = f"e{len(self.edges)}"
+            self._edge_ids[name, slot] = new
+            self.edges.append(
+                {
+                    "id": new,
+                    "from": name,
+                    "to": self._id(receiver),
+                    "slot": slot,
+                    "to_slot": receiver_slot,
+                }
+            )
+            added.append(new)
+        self._log.emit("graph.node", level, say, phase=phase, n=name, e=added)
+
+    def _id(self, node: Any) -> str:
+        return self._node_ids.get(node) or self._node_ids.add(node)
+
+    def _called(self, node: Any) -> str:
+        """A node in a sentence: a leaf's node by the name of its tensor."""
+        if isinstance(node, AccumulateGrad):
+            name = self._log.name_of(node.variable)
+            return f"AccumulateGrad of {name}" if name else "AccumulateGrad"
+        return str(node.name())
+
+    def _ref(self, value: Any) -> Ref:
+        return None if value is None else self._log.values.ref(value)
+
+
+def is_users(node: Any) -> bool:
+    """Whether the node's rule was written by a user, so that its call is a step."""
+    function = getattr(node, "_forward_cls", None)
+    return function is not None and not issubclass(function, Builtin)

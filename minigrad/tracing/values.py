@@ -1,0 +1,159 @@
+"""Values as data: small pictures of arrays, each kept once; short texts of the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.tensor import Tensor
+
+Ref = dict[str, Any] | None
+
+MOST_ROWS = 8
+MOST_COLUMNS = 8
+MOST_BYTES_TO_HASH = 65536
+SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNORECASE)
+
+
+class ValueStore:
+    """Turns values into references; equal arrays are kept once."""
+
+    def __init__(self, name_of: Callable[[Tensor], str | None]) -> None:
+        self.values: dict[str, dict[str, Any]] = {}
+        self._name_of = name_of
+
+    def ref(self, value: Any, name: str = "") -> Ref:
+        """What the player needs to show ``value``; a string named like a secret hides.
+
+        None stays None: a gradient that did not arrive.
+        """
+        if isinstance(value, Tensor):
+            return {
+                "t": "T",
+                "v": self.keep(value.array, value._version),
+                "rg": bool(value.requires_grad),
+                "name": self._name_of(value),
+                "ver": value._version,
+                "fn": value.grad_fn.name() if value.grad_fn is not None else None,
+            }
+        if isinstance(value, (np.ndarray, np.generic)):
+            return {"t": "A", "v": self.keep(np.asarray(value))}
+        if isinstance(value, (tuple, list)) and len(value) <= 8:
+            return {"t": "L", "i": [self.ref(item) or plain("None") for item in value]}
+        if isinstance(value, str) and SECRET.search(name):
+            return plain("(hidden)")
+        return plain(short_repr(value))
+
+    def saved_ref(self, saved: Any) -> Ref:
+        """A saved value: the tensor, its version then and now, whose output it is."""
+        tensor = saved.tensor
+        return {
+            "t": "S",
+            "v": self.keep(tensor.array, tensor._version),
+            "name": self._name_of(tensor),
+            "ver": saved.version,
+            "now": tensor._version,
+            "out": saved.output_nr,
+        }
+
+    def keep(self, array: Any, version: int = 0) -> str:
+        """The key of a picture of ``array``, which is drawn if it is new."""
+        rows, cut = corner(array)
+        digest = hashlib.blake2b(digest_size=8)
+        digest.update(str((array.shape, array.dtype.name)).encode())
+        if array.nbytes <= MOST_BYTES_TO_HASH:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        else:
+            # The whole of a large array is too slow to read at every step.
+            place = array.__array_interface__["data"][0]
+            digest.update(str((place, version, rows)).encode())
+        key = digest.hexdigest()
+        if key not in self.values:
+            self.values[key] = picture(array, rows, cut)
+        return key
+
+
+def picture(array: Any, rows: list[list[Any]], cut: bool) -> dict[str, Any]:
+    """What is shown of an array: its corner, its range, how many are not a number."""
+    numbers = array.astype(np.float64) if array.dtype.kind != "c" else np.abs(array)
+    finite = numbers[np.isfinite(numbers)]
+    return {
+        "shape": list(array.shape),
+        "dtype": array.dtype.name,
+        "min": float(finite.min()) if finite.size else None,
+        "max": float(finite.max()) if finite.size else None,
+        "nan": int(np.isnan(numbers).sum()),
+        "rows": rows,
+        "cut": cut,
+    }
+
+
+def corner(array: Any) -> tuple[list[list[Any]], bool]:
+    """The first rows and columns as numbers, and whether there is more."""
+    if array.ndim < 2:
+        table = array.reshape(1, -1)
+    else:
+        table = array.reshape(-1, array.shape[-1]) if array.size else array[:0].T[:0]
+    part = table[:MOST_ROWS, :MOST_COLUMNS] if table.ndim == 2 else np.zeros((0, 0))
+    rows = [[json_number(item) for item in row] for row in part]
+    return rows, part.size < array.size
+
+
+def json_number(item: Any) -> Any:
+    """A number that JSON can carry; what is not finite becomes a word."""
+    if isinstance(item, np.bool_):
+        return int(item)
+    number = item.item()
+    if isinstance(number, complex):
+        return str(number)
+    if isinstance(number, float):
+        return float(f"{number:.6g}") if np.isfinite(number) else str(number)
+    return number
+
+
+def plain(text: str) -> Ref:
+    """A value shown as text."""
+    return {"t": "P", "r": text}
+
+
+def short_repr(value: Any) -> str:
+    """``repr`` in at most 60 characters; for a class or a function its name."""
+    if isinstance(value, type) or callable(value):
+        return str(getattr(value, "__qualname__", type(value).__name__))
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        text = repr(value)
+    elif isinstance(value, (tuple, list, dict, set)):
+        text = f"{type(value).__name__} of {len(value)}"
+    else:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def brief(value: Any) -> str:
+    """A value inside a sentence: a number, a short list, or a shape."""
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        value = value.array
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return short_repr(value)
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return number_text(array[()])
+    if array.ndim == 1 and array.size <= 6:
+        return f"[{', '.join(number_text(item) for item in array)}]"
+    lengths = " x ".join(str(length) for length in array.shape)
+    if array.size and (array == array.flat[0]).all():
+        return f"{number_text(array.flat[0])} everywhere ({lengths})"
+    return f"an array of {lengths}"
+
+
+def number_text(number: Any) -> str:
+    """A number in at most four digits, without a trailing point."""
+    if isinstance(number, (np.bool_, bool)):
+        return str(bool(number))
+    return f"{number:.4g}"

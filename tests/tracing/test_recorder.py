@@ -1,0 +1,244 @@
+"""What a recording holds."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+
+import minigrad as mg
+from minigrad.engine import observe
+from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.recorder import RecordingError
+from tests.tracing.programs import (
+    Breaks,
+    Scale,
+    events_of,
+    record_failure,
+    record_scale,
+)
+
+GOLDEN = Path(__file__).with_name("scale.sentences.txt")
+
+
+def test_sentences_are_the_golden_ones_with_either_backend() -> None:
+    said = "\n".join(record_scale().sentences(level=2)) + "\n"
+    assert said == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_story_alone_tells_the_same_story() -> None:
+    without = record_scale(lines=False).sentences(level=1)
+    assert without == record_scale().sentences(level=1)
+    assert record_scale(lines=False).sentences(level=3) != record_scale().sentences(3)
+
+
+def test_phases_of_apply_come_in_their_order() -> None:
+    phases = [
+        event["ph"]["name"]
+        for event in events_of(record_scale(), "phase", "ctx.new", "ctx.save")
+        if event["ph"]["of"] == "apply"
+    ]
+    assert phases == [
+        "collect inputs",
+        "create ctx",
+        "run forward",
+        "take what was saved",
+        "wrap outputs",
+    ]
+
+
+def test_phases_of_backward_come_in_their_order_for_a_users_node() -> None:
+    trace = record_scale()
+    node = trace.data["ctxs"][0]["node"]
+    events = trace.data["events"]
+    start = next(
+        i for i, e in enumerate(events) if e["k"] == "node.enter" and e["n"] == node
+    )
+    phases = [e["ph"]["name"] for e in events[start:] if e["lvl"] == 1 and "ph" in e]
+    assert phases[:5] == [
+        "pick the newest ready node",
+        "call its backward",
+        "check what it returned",
+        "add into the receivers",
+        "release",
+    ]
+
+
+def test_ctx_shows_what_forward_puts_on_it_as_it_happens() -> None:
+    changed = [
+        (event["k"], sorted(event["ctx"]["set"]))
+        for event in record_scale().data["events"]
+        if event.get("cid") == "c0" and "ctx" in event
+    ]
+    assert changed[0] == ("ctx.new", ["edges", "needs_input_grad"])
+    assert changed[1] == ("line", ["saved.0"])
+    assert ("return", ["attr.factor"]) in changed or (
+        "line",
+        ["attr.factor"],
+    ) in changed
+
+
+def test_saved_value_shows_its_version_then_and_now() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        h = x * 1.0
+        y = Scale.apply(h, 3.0)
+        h.detach().mul_(2.0)
+        y.sum().backward()
+    versions = [
+        (event["ctx"]["set"]["saved.0"]["ver"], event["ctx"]["set"]["saved.0"]["now"])
+        for event in trace.data["events"]
+        if event.get("cid") == "c1"
+        and event.get("ctx", {}).get("set", {}).get("saved.0", {}).get("t") == "S"
+    ]
+    assert versions == [(0, 0), (0, 1)]
+
+
+def test_gradient_that_meets_another_shows_the_total() -> None:
+    sent = events_of(record_scale(), "grad")
+    total = [event for event in sent if event["total"] != event["g"]]
+    assert len(total) == 1
+    assert "now [20, 40, 60]" in total[0]["say"]
+
+
+def test_graph_has_an_edge_for_each_use() -> None:
+    graph = record_scale().data["graph"]
+    labels = {node["id"]: node["label"] for node in graph["nodes"]}
+    edges = [(labels[e["from"]], labels[e["to"]], e["slot"]) for e in graph["edges"]]
+    assert edges == [
+        ("ScaleBackward", "AccumulateGrad", 0),
+        ("MulBackward0", "ScaleBackward", 0),
+        ("MulBackward0", "ScaleBackward", 1),
+        ("SumBackward0", "MulBackward0", 0),
+    ]
+
+
+def test_leaf_is_called_by_its_variable() -> None:
+    nodes = record_scale().data["graph"]["nodes"]
+    assert [node["tensor"] for node in nodes if node["kind"] == "accumulate"] == ["x"]
+
+
+def test_nodes_from_before_the_recording_are_in_the_graph() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x
+    trace = Trace()
+    with Recorder(trace):
+        y.backward()
+    labels = [node["label"] for node in trace.data["graph"]["nodes"]]
+    assert labels == ["AccumulateGrad", "MulBackward0"]
+
+
+@pytest.mark.parametrize("where", ["forward", "backward"])
+def test_exception_marks_the_line_that_raised(where: str) -> None:
+    trace = record_failure(where)
+    (event,) = events_of(trace, "exception")
+    source = trace.data["sources"][event["s"]]
+    line = "".join(text for _, text in source["tokens"][event["l"]])
+    assert source["name"] == f"Breaks.{where}"
+    assert line.strip().startswith("raise KeyError")
+    assert event["lvl"] == 1
+    assert trace.data["meta"]["error"].startswith("KeyError")
+
+
+def test_exception_of_the_engine_names_the_learners_method() -> None:
+    class Short(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output
+
+    a, b = (mg.tensor(2.0, requires_grad=True) for _ in range(2))
+    trace = Trace()
+    with pytest.raises(RuntimeError), Recorder(trace):
+        Short.apply(a, b).backward()
+    (event,) = events_of(trace, "exception")
+    assert "Short.backward" in event["err"]
+
+
+def test_caught_exception_leaves_no_ctx_at_work() -> None:
+    x = mg.tensor(1.0, requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        with contextlib.suppress(KeyError):
+            Breaks.apply(x, "forward")
+        done = True
+    assert done
+    assert "cid" not in trace.data["events"][-1]
+
+
+def test_recording_in_a_recording_is_refused_and_the_first_goes_on() -> None:
+    trace = Trace()
+    with Recorder(trace):
+        with pytest.raises(RecordingError, match="already"), Recorder(Trace()):
+            pass
+        mg.tensor(1.0, requires_grad=True) * 2
+    assert len(events_of(trace, "graph.node")) == 2
+
+
+def test_nothing_listens_after_a_recording_even_after_an_error() -> None:
+    record_failure("forward")
+    assert observe.observer is None
+
+
+def test_other_threads_are_not_heard() -> None:
+    def elsewhere() -> None:
+        mg.tensor(1.0, requires_grad=True) * 2
+
+    trace = Trace()
+    with Recorder(trace):
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert events_of(trace, "graph.node") == []
+
+
+def test_recording_keeps_nothing_alive() -> None:
+    x = mg.tensor(1.0, requires_grad=True)
+    gc.disable()
+    try:
+        with Recorder(Trace(), lines=False):
+            node = weakref.ref(Scale.apply(x, 2.0).grad_fn)
+            assert node() is None
+    finally:
+        gc.enable()
+
+
+def test_recording_is_json_without_nan() -> None:
+    x = mg.tensor([float("nan"), float("inf"), 1.0], requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        Scale.apply(x, 2.0)
+    text = json.dumps(trace.data, allow_nan=False)
+    picture = next(v for v in json.loads(text)["values"].values() if v["nan"])
+    assert picture["rows"] == [["nan", "inf", 1.0]]
+    assert (picture["nan"], picture["max"]) == (1, 1.0)
+
+
+def test_string_named_like_a_secret_is_hidden() -> None:
+    names = ("swordfish", "herring")
+    trace = Trace()
+    with Recorder(trace):
+        password = names[0]
+        fish = names[1]
+        length = len(password + fish)
+    assert length == 16
+    shown = {k: v for e in events_of(trace, "line") for k, v in e["loc"].items()}
+    assert shown["password"]["r"] == "(hidden)"
+    assert shown["fish"]["r"] == "'herring'"
+
+
+def test_long_recording_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert record_scale().data["meta"]["truncated"] is False
+    monkeypatch.setattr("minigrad.tracing.log.MOST_EVENTS", 10)
+    trace = record_scale()
+    assert trace.data["meta"]["truncated"] is True
+    assert len(trace) == 10
