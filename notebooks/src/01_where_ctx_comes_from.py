@@ -85,7 +85,8 @@ result = MulConstant.apply(tensor, 10)
 # %% [markdown]
 # **Try.** Here nothing requires a gradient, so nothing will be recorded. Is there a
 # ctx all the same? Guess, step to the end, and look at the graph: what is missing
-# there? For the lines of `apply` itself, choose the level *engine* in the player.
+# there? To follow the lines of `apply` itself, choose the most detailed level in the
+# player.
 
 # %% tags=["try"]
 mg.step(MulConstant.apply, mg.ones(3), 10)
