@@ -60,7 +60,8 @@ hint("01.4")
 # %% [markdown]
 # ## Watch your own class
 #
-# Here are two passes through your `Mul`, with an upstream gradient you can recognise.
+# Here is your `Mul`, once forward and once backward, with an upstream gradient you can
+# recognise.
 #
 # **Predict** the two gradients first. Then step: where does `1.0, 0.5, -1.0` enter
 # your code, and what does it meet there?
