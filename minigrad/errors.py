@@ -107,4 +107,12 @@ class ArgumentValueError(MinigradError, ValueError):
 
 
 class ShapeError(MinigradError, RuntimeError):
-    """Shapes that do not fit together, or a dimension that does not exist."""
+    """Shapes that do not fit together."""
+
+
+class DimensionError(MinigradError, IndexError):
+    """A dimension that does not exist."""
+
+
+class OperandError(MinigradError, RuntimeError):
+    """Elements of a dtype that the operation does not take."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from minigrad import errors
 from minigrad.engine.creation import get_default_dtype
 
 quietly = np.errstate(all="ignore")
@@ -74,7 +75,18 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def dtype_of_number(number: Any) -> np.dtype[Any]:
-    """The dtype that a Python number has where it decides alone."""
+    """The dtype that a Python number has where it decides alone.
+
+    Raises: ArgumentTypeError for what is no number.
+    """
+    if not isinstance(number, (bool, int, float)):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "operand",
+                f"unsupported operand type(s): 'Tensor' and '{type(number).__name__}'",
+                "give a Tensor or a number",
+            )
+        )
     if isinstance(number, bool):
         return np.dtype("bool")
     return np.dtype("int64") if isinstance(number, int) else get_default_dtype()
@@ -85,3 +97,20 @@ def as_floating(array: Any) -> Any:
     if array.dtype.kind in "fc":
         return array
     return array.astype(get_default_dtype())
+
+
+def do_not_broadcast(where: str, a: Any, b: Any) -> errors.ShapeError:
+    """The error for shapes that have no common shape."""
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
+    wrong = [i for i in range(ndim) if a[i] != b[i] and 1 not in (a[i], b[i])][-1]
+    return errors.ShapeError(
+        errors.message(
+            where,
+            f"The size of tensor a ({a[wrong]}) must match the size of tensor b "
+            f"({b[wrong]}) at non-singleton dimension {wrong}",
+            "give both the same shape, or length 1 where one is to be repeated; "
+            "shapes are compared from the last dimension",
+            "06",
+        )
+    )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Array, Tensor
@@ -49,6 +50,15 @@ class Expand(Builtin):
             input.shape[i - new] if length == -1 and i >= new else length
             for i, length in enumerate(size)
         ]
+        if len(kept) < input.ndim or not sums_to(tuple(kept), input.shape):
+            raise errors.ShapeError(
+                errors.message(
+                    "expand",
+                    f"{cannot_expand(input.shape, kept)}. Target sizes: {kept}. "
+                    f"Tensor sizes: {list(input.shape)}",
+                    "only dimensions of length 1 can be expanded; new ones come first",
+                )
+            )
         return np.broadcast_to(input, kept)
 
     @staticmethod
@@ -107,6 +117,21 @@ class Clone(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return grad
+
+
+def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
+    """Why a tensor of ``shape`` does not stretch to ``target``."""
+    new = len(target) - len(shape)
+    if new < 0:
+        return (
+            f"the number of sizes provided ({len(target)}) must be greater or equal to "
+            f"the number of dimensions in the tensor ({len(shape)})"
+        )
+    wrong = [i for i in range(len(shape)) if shape[i] not in (1, target[new + i])][-1]
+    return (
+        f"The expanded size of the tensor ({target[new + wrong]}) must match the "
+        f"existing size ({shape[wrong]}) at non-singleton dimension {new + wrong}"
+    )
 
 
 def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

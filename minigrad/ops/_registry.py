@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 
@@ -89,9 +90,13 @@ def make_call(
     apply = cls.apply
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
-        if given_all and not kwargs:
-            return apply(*args)
-        return apply(*normal(*args, **kwargs))
+        values = args if given_all and not kwargs else normal(*args, **kwargs)
+        try:
+            return apply(*values)
+        except ValueError as error:
+            if is_broadcast_error(error):
+                raise do_not_broadcast(name, *shapes_of(values)) from None
+            raise
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = cls.__doc__
@@ -99,6 +104,16 @@ def make_call(
         arguments if arguments is not None else cls.forward
     )
     return call
+
+
+def is_broadcast_error(error: ValueError) -> bool:
+    """Whether NumPy refused operands that have no common shape."""
+    return str(error).startswith("operands could not be broadcast together with shapes")
+
+
+def shapes_of(operands: tuple[Any, ...]) -> list[tuple[int, ...]]:
+    """The shapes of two operands; a number has the shape ()."""
+    return [getattr(operand, "shape", ()) for operand in operands[:2]]
 
 
 def has_defaults(cls: type[Builtin]) -> bool:
@@ -141,7 +156,12 @@ def add_in_place(
 
     def overwrite(self: Tensor, *args: Any) -> Tensor:
         values = (self, *args) if arguments is None else arguments(self, *args)
-        return apply_in_place(cls, *values)
+        try:
+            return apply_in_place(cls, *values)
+        except ValueError as error:
+            if is_broadcast_error(error):
+                raise do_not_broadcast(f"{name}_", *shapes_of(values)) from None
+            raise
 
     overwrite.__name__ = overwrite.__qualname__ = f"{name}_"
     overwrite.__doc__ = f"``{name}``, written into this tensor's own memory."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Tensor
@@ -36,6 +37,23 @@ def comparison(name: str, operator: str, compare: Any, symbol: str) -> type[Buil
 
 Eq = comparison("eq", "eq", np.equal, "==")
 Ne = comparison("ne", "ne", np.not_equal, "!=")
+
+
+def unlike_anything_else(operator: str) -> None:
+    """Let ``x == None`` and ``x == "text"`` be False, as for any two objects."""
+    compare = getattr(TensorMethods, operator)
+
+    def compared(self: Tensor, other: Any) -> Any:
+        if other is None or isinstance(other, str):
+            return NotImplemented
+        return compare(self, other)
+
+    setattr(TensorMethods, operator, compared)
+
+
+unlike_anything_else("__eq__")
+unlike_anything_else("__ne__")
+
 Lt = comparison("lt", "lt", np.less, "<")
 Le = comparison("le", "le", np.less_equal, "<=")
 Gt = comparison("gt", "gt", np.greater, ">")

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import promoted
+from minigrad.engine.promotion import do_not_broadcast, promoted
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.shape import Reshape, Transpose
@@ -50,7 +50,12 @@ class Matmul(Builtin):
                     "second",
                 )
             )
-        return np.matmul(*promoted(input, other))
+        try:
+            return np.matmul(*promoted(input, other))
+        except ValueError:
+            raise do_not_broadcast(
+                "matmul", input.shape[:-2], other.shape[:-2]
+            ) from None
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

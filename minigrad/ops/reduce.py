@@ -8,10 +8,11 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import quietly
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.shape import Reshape
+from minigrad.ops.shape import Reshape, check_range
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -67,7 +68,7 @@ class Sum(Reduction):
 class Mean(Reduction):
     """The mean over ``dim``, or over everything.
 
-    Raises: ArgumentTypeError for integers and bools.
+    Raises: OperandError for integers and bools.
 
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 6.0]]).mean(dim=1, keepdim=True)
     tensor([[1.5000],
@@ -75,10 +76,11 @@ class Mean(Reduction):
     """
 
     @staticmethod
+    @quietly
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
         check_dim(input, dim)
         if input.dtype.kind not in "fc":
-            raise errors.ArgumentTypeError(
+            raise errors.OperandError(
                 errors.message(
                     "mean",
                     "could not infer output dtype. Input dtype must be either a "
@@ -86,7 +88,8 @@ class Mean(Reduction):
                     "convert first: x.to(minigrad.float32).mean()",
                 )
             )
-        return np.mean(input, axis=axes(dim), keepdims=keepdim)
+        total = input.sum(axis=axes(dim), keepdims=keepdim)
+        return total / copies(input.shape, kept_shape(input.shape, dim))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -101,21 +104,10 @@ def axes(dim: Dim) -> int | tuple[int, ...] | None:
 def check_dim(input: Array, dim: Dim) -> None:
     """Refuse a dimension that is not there.
 
-    Raises: ShapeError, with the range that exists.
+    Raises: DimensionError, with the range that exists.
     """
-    for one in (
-        () if dim is None else (dim if isinstance(dim, (tuple, list)) else (dim,))
-    ):
-        most = max(input.ndim, 1)
-        if not -most <= one < most:
-            raise errors.ShapeError(
-                errors.message(
-                    "dim",
-                    f"Dimension out of range (expected to be in range of [{-most}, "
-                    f"{most - 1}], but got {one}); the shape is {input.shape}",
-                    "count dimensions from 0, or from -1 for the last",
-                )
-            )
+    if dim is not None:
+        check_range(input, *(dim if isinstance(dim, (tuple, list)) else (dim,)))
 
 
 def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:

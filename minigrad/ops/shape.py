@@ -101,6 +101,8 @@ class Reshape(Builtin):
 class Transpose(Builtin):
     """Two dimensions exchanged.
 
+    Raises: DimensionError for one that is not there.
+
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).transpose(0, 1)
     tensor([[1., 3.],
             [2., 4.]])
@@ -110,6 +112,7 @@ class Transpose(Builtin):
 
     @staticmethod
     def forward(input: Array, dim0: int, dim1: int) -> Array:
+        check_range(input, dim0, dim1)
         return np.swapaxes(input, dim0, dim1)
 
     @staticmethod
@@ -119,3 +122,21 @@ class Transpose(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Transpose.of(grad, *ctx.dims), None, None
+
+
+def check_range(input: Array, *dims: int) -> None:
+    """Refuse a dimension that is not there.
+
+    Raises: DimensionError, with the range that exists.
+    """
+    most = max(input.ndim, 1)
+    for dim in dims:
+        if not -most <= dim < most:
+            raise errors.DimensionError(
+                errors.message(
+                    "dim",
+                    f"Dimension out of range (expected to be in range of [{-most}, "
+                    f"{most - 1}], but got {dim}); the shape is {input.shape}",
+                    "count dimensions from 0, or from -1 for the last",
+                )
+            )
