@@ -140,7 +140,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                 if differentiable[output_nr]:
                     output._set_history(self, output_nr)
             self.output_metadata = tuple(metadata)
-            self._keep_saved(to_save)
+            if to_save:
+                self._keep_saved(to_save)
         if observe.observer is not None:
             observe.observer.edges_wired(self, tuple(outputs))
 

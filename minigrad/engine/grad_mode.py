@@ -10,39 +10,49 @@ from types import TracebackType
 from typing import Any, Self
 
 
-class _ThreadState(threading.local):
-    """Grad mode and the counter that numbers the nodes, one of each for a thread."""
+class _Mode:
+    """Grad mode and the counter that numbers the nodes."""
 
-    grad_enabled = True
+    __slots__ = ("grad_enabled", "next_sequence_nr")
 
     def __init__(self) -> None:
+        self.grad_enabled = True
         self.next_sequence_nr = itertools.count().__next__
 
 
-_state = _ThreadState()
+class _ThisThread(threading.local):
+    """One ``_Mode`` for each thread, looked up once for several questions."""
+
+    def __init__(self) -> None:
+        self.mode = _Mode()
+
+
+_this_thread = _ThisThread()
 
 
 def is_grad_enabled() -> bool:
     """Whether this thread records operations."""
-    return _state.grad_enabled
+    return _this_thread.mode.grad_enabled
 
 
 def next_sequence_nr() -> int:
     """A number greater than that of every node this thread has made."""
-    return _state.next_sequence_nr()
+    return _this_thread.mode.next_sequence_nr()
 
 
 class _GradMode:
     """Sets grad mode inside a ``with`` block, or around every call of a function."""
 
-    __slots__ = ("_previous",)
+    __slots__ = ("_mode", "_previous")
 
     _enabled: bool
     _previous: bool
+    _mode: _Mode
 
     def __enter__(self) -> Self:
-        self._previous = _state.grad_enabled
-        _state.grad_enabled = self._enabled
+        self._mode = mode = _this_thread.mode
+        self._previous = mode.grad_enabled
+        mode.grad_enabled = self._enabled
         return self
 
     def __exit__(
@@ -51,7 +61,7 @@ class _GradMode:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _state.grad_enabled = self._previous
+        self._mode.grad_enabled = self._previous
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         enabled = self._enabled
@@ -117,13 +127,14 @@ class set_grad_enabled(_GradMode):
 
     def __init__(self, mode: bool) -> None:
         self._enabled = bool(mode)
-        self._previous = _state.grad_enabled
-        _state.grad_enabled = self._enabled
+        self._mode = _this_thread.mode
+        self._previous = self._mode.grad_enabled
+        self._mode.grad_enabled = self._enabled
 
     def __enter__(self) -> Self:
-        _state.grad_enabled = self._enabled
+        self._mode.grad_enabled = self._enabled
         return self
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        _state.grad_enabled = self._previous
+        self._mode.grad_enabled = self._previous
         return super().__call__(function)

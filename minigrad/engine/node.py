@@ -105,7 +105,10 @@ class _FunctionBase:
         saved = self._saved
         if saved is FREED:
             raise freed_error(self)
-        return tuple([unpack(item, self) for item in saved])
+        tensors = []
+        for item in saved:
+            tensors.append(unpack(item, self))
+        return tuple(tensors)
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor | None, ...]:
@@ -121,9 +124,12 @@ class _FunctionBase:
         """
         packed = []
         for position, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, Tensor):
+            if isinstance(tensor, Tensor):
+                packed.append(pack(tensor, self))
+            elif tensor is None:
+                packed.append(None)
+            else:
                 raise not_savable(self, position, tensor)
-            packed.append(pack(tensor, self))
         self._saved = tuple(packed)
 
     def _release_saved(self) -> None:

@@ -19,14 +19,20 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
     """
     wrapped: list[Tensor | None] = []
     for output_nr, gradient in enumerate(gradients):
-        if gradient is not None:
-            recorded = isinstance(gradient, Tensor)
-            wrapped.append(gradient if recorded else Tensor(gradient))
-        elif node.output_metadata[output_nr] and node._materialize_grads:
-            wrapped.append(Tensor(np.zeros(*node.output_metadata[output_nr])))
-        else:
-            wrapped.append(None)
+        if gradient is None:
+            gradient = missing_gradient(node, output_nr)
+        elif not isinstance(gradient, Tensor):
+            gradient = Tensor(gradient)
+        wrapped.append(gradient)
     return wrapped
+
+
+def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
+    """What backward sees for an output that got no gradient."""
+    metadata = node.output_metadata[output_nr]
+    if metadata is None or not node._materialize_grads:
+        return None
+    return Tensor(np.zeros(*metadata))
 
 
 def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:

@@ -32,10 +32,8 @@ Packed: TypeAlias = Tensor | SavedTensor | None
 """How a node keeps a value: a Tensor by itself was saved at version 0."""
 
 
-def pack(tensor: Tensor | None, node: _FunctionBase) -> Packed:
+def pack(tensor: Tensor, node: _FunctionBase) -> Packed:
     """What ``node`` keeps for ``tensor``; nothing is copied."""
-    if tensor is None:
-        return None
     if tensor._grad_fn is node:
         return SavedTensor(tensor.detach(), tensor._version, tensor.output_nr)
     if tensor._version_counter is None:

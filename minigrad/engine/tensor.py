@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad import errors
 from minigrad.engine._tensor_methods import TensorMethods
@@ -63,7 +64,7 @@ class Tensor(TensorMethods):
     __array_ufunc__ = None
 
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
-        self.array = array if type(array) is np.ndarray else np.asarray(array)
+        self.array = array if type(array) is ndarray else np.asarray(array)
         self._requires_grad = requires_grad
         self._grad_fn = None
         self.output_nr = 0

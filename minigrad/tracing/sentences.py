@@ -171,7 +171,7 @@ def backward_ends() -> str:
 
 def line_next(title: str, number: int, text: str) -> str:
     """A line is about to run."""
-    return f"{title}, line {number} comes next: {text}"
+    return f"{title}, line {number} comes next" + (f": {text}" if text else ".")
 
 
 def entered(title: str) -> str:
