@@ -15,7 +15,7 @@ from typing import Any
 MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
 TIME_OUT = 20.0
 
-_GRAPH = {"rankdir": "TB", "bgcolor": "white", "nodesep": "0.3", "ranksep": "0.42"}
+_GRAPH = {"rankdir": "TB", "bgcolor": "white", "nodesep": "0.3", "ranksep": "0.55"}
 _NODE = {
     "shape": "box",
     "style": "rounded",
@@ -64,8 +64,8 @@ def dot_of(data: Mapping[str, Any]) -> str:
 def svg_of(dot: str) -> tuple[str, str] | None:
     """The SVG of a DOT text and the renderer that drew it; None if none could.
 
-    Renderers are tried in order: ``$MINIGRAD_DOT``, ``graphviz-pure``, ``dot``. One that
-    fails or takes longer than ``TIME_OUT`` seconds is passed over.
+    Renderers are tried in order: ``$MINIGRAD_DOT``, ``graphviz-pure``, ``dot``. One
+    that fails or takes longer than ``TIME_OUT`` seconds is passed over.
     """
     for program in renderers():
         svg = _run(program, dot)
@@ -83,7 +83,7 @@ def renderers() -> list[pathlib.Path]:
 
 
 def use_renderer() -> pathlib.Path | None:
-    """Let every ``graphviz.Digraph`` render with the preferred program, if there is one."""
+    """Let a learner's own ``graphviz.Digraph`` render: give it the program at hand."""
     program = next(iter(renderers()), None)
     if program is not None:
         from graphviz.backend import dot_command
@@ -116,7 +116,7 @@ def _run(program: pathlib.Path, dot: str) -> str | None:
 
 
 def _label(node: Mapping[str, Any]) -> str:
-    """The name of a node, below it the tensor it accumulates into, above it its slots."""
+    """The name of a node, below it its tensor, above it its outputs if several."""
     import graphviz
 
     lines = [node["label"], *([node["tensor"]] if node.get("tensor") else [])]
@@ -126,7 +126,7 @@ def _label(node: Mapping[str, Any]) -> str:
         plain: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
         return plain
     cells = "".join(
-        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">{slot}</TD>'
+        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">out {slot}</TD>'
         for slot in range(outputs)
     )
     rows = "".join(
@@ -134,7 +134,7 @@ def _label(node: Mapping[str, Any]) -> str:
     )
     return (
         '<<TABLE BORDER="1" STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="0" '
-        f'CELLPADDING="3"><TR>{cells}</TR><HR/>{rows}</TABLE>>'
+        f'CELLPADDING="4"><TR>{cells}</TR><HR/>{rows}</TABLE>>'
     )
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from types import CodeType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minigrad.views.recording import Recording
+
+SESSION = "__minigrad_step__"  # the recording's name in the learner's namespace
 
 
 def register_if_ipython() -> None:
@@ -23,6 +29,7 @@ def register_magics(shell: Any) -> None:
 
         The rest of the first line is the recording's title.
         """
+        __tracebackhide__ = True
         step_cell(shell, line.strip(), cell)
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
@@ -32,35 +39,42 @@ def step_cell(shell: Any, title: str, cell: str) -> None:
     """Run ``cell`` in the shell's namespace; show the player, then raise its error."""
     from IPython.display import display
 
-    from minigrad.views.recording import Recording
-
+    __tracebackhide__ = True  # IPython leaves this frame out of a traceback
     code = _compiled(shell, cell)
-    recording = Recording()
-    error = _run(code, shell.user_ns, recording, title or "this cell")
-    display(recording)
+    recording, error = _run(code, shell.user_ns, title or "This cell")
+    display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:
         raise error.with_traceback(_from_cell(error.__traceback__, code))
 
 
 def _compiled(shell: Any, cell: str) -> CodeType:
-    """The cell's code; its lines count from the line of the magic, as the cell shows."""
-    source = "\n" + shell.transform_cell(cell)
-    name = shell.compile.cache(source)
-    code: CodeType = shell.compile(source, name, "exec")
+    """The cell inside ``with SESSION``, its lines numbered as in the notebook."""
+    source = "\n" + shell.transform_cell(cell)  # the magic was its first line
+    name = shell.compile.cache(source, shell.execution_count)
+    tree = ast.parse(source, name)
+    if tree.body:
+        with_line = ast.parse(f"with {SESSION}: pass").body[0]
+        assert isinstance(with_line, ast.With)
+        with_line.body = tree.body
+        tree.body = [with_line]
+    code: CodeType = shell.compile(tree, name, "exec")
     return code
 
 
 def _run(
-    code: CodeType, namespace: dict[str, Any], recording: Any, title: str
-) -> BaseException | None:
-    from minigrad.tracing import Recorder
+    code: CodeType, namespace: dict[str, Any], title: str
+) -> tuple[Recording, BaseException | None]:
+    from minigrad.views.recording import Recording, Session
 
+    recording = Recording()
+    namespace[SESSION] = Session(recording, title=title)
     try:
-        with Recorder(recording, title=title, watch=(code,)):
-            exec(code, namespace)  # noqa: S102  the learner's own cell
+        exec(code, namespace)
     except BaseException as error:
-        return error
-    return None
+        return recording, error
+    finally:
+        del namespace[SESSION]
+    return recording, None
 
 
 def _from_cell(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:

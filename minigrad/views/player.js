@@ -81,11 +81,15 @@ export class Story {
     if (event.ctx) this.changeCtx(state, event.ctx);
     if (event.cid !== undefined) state.cid = event.cid;
     else if (event.ctx) state.cid = event.ctx.id;
-    if (event.ph) notePhase(state, event);
+    notePhase(state, event, this.isEngine(event.s));
     if (event.out) state.printed += event.out;
     const handler = HANDLERS[event.k];
     if (handler) handler(state, event, this);
     else if (event.s !== undefined) visitLine(state, event);
+  }
+
+  isEngine(source) {
+    return this.trace.sources[source]?.role === "engine";
   }
 
   changeCtx(state, change) {
@@ -121,13 +125,18 @@ function blankState() {
 function settle(state, event) {
   for (const id in state.edges) if (state.edges[id] === "active") state.edges[id] = "sent";
   if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
-  state.phases = state.phases.filter((phase) => phase.d <= event.d);
 }
 
-function notePhase(state, event) {
-  const last = state.phases.at(-1);
-  if (last && last.of === event.ph.of) state.phases.pop();
-  state.phases.push({ ...event.ph, d: event.d });
+// A phase holds while deeper frames run. Between two phases of one function none is
+// marked; in another function at the same depth the phases are over.
+function notePhase(state, event, inEngine) {
+  if (event.unwound) return; // an exception leaves a frame: show where it was
+  const { d, s, ph } = event;
+  const outer = state.phases.filter((phase) => phase.d < d);
+  const same = state.phases.find((phase) => phase.d === d && phase.s === s);
+  if (ph) outer.push({ ...ph, d, s });
+  else if (same && inEngine) outer.push({ ...same, name: null });
+  state.phases = outer;
 }
 
 // The frame an event belongs to; frames above it have been left.
@@ -508,7 +517,8 @@ function keepInView(box, line, note) {
   const below = note && note.classList.contains("said") ? note.offsetHeight : 0;
   const bottom = top + line.offsetHeight + below;
   if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) {
-    box.scrollTop = top - Math.max(0, (box.clientHeight - (bottom - top)) / 2);
+    const middle = top - Math.max(0, (box.clientHeight - (bottom - top)) / 2);
+    box.scrollTop = Math.round(middle / line.offsetHeight) * line.offsetHeight;
   }
 }
 
@@ -518,8 +528,9 @@ class GraphPane {
     this.trace = trace;
     this.story = story;
     Object.assign(this, pane("graph", "Graph"));
-    this.hint = element("p", "empty");
-    this.box.append(this.hint);
+    this.empty = element("p", "empty", "No node: nothing here asks for a gradient.");
+    this.empty.hidden = trace.graph.nodes.length > 0;
+    this.body.append(this.empty);
     this.parts = new Map(); // id of a node or edge -> its <g> elements
     const svg = trace.graph.svg && parseSvg(trace.graph.svg);
     if (svg) this.adopt(svg);
@@ -575,9 +586,7 @@ class GraphPane {
 
   show(view) {
     const { state, event } = view;
-    this.note.textContent = passWords(state);
-    this.hint.textContent = this.emptyWords(state);
-    this.hint.hidden = !this.hint.textContent;
+    this.note.textContent = passWords(state, this.trace.graph.nodes.length);
     if (!this.svg) return;
     this.overlay.replaceChildren();
     for (const [id, parts] of this.parts) {
@@ -592,12 +601,6 @@ class GraphPane {
     this.showCue(view);
     this.follow(event);
     if (travelling && view.animate) this.travel(travelling, event.g, view.duration);
-  }
-
-  emptyWords(state) {
-    if (!this.trace.graph.nodes.length) return "No node: nothing here asks for a gradient.";
-    if (Object.keys(state.nodes).length) return "";
-    return "No node yet. Faint shapes show where nodes will come.";
   }
 
   showBadges({ state, event, animate, duration }, travelling) {
@@ -668,7 +671,8 @@ class GraphPane {
     const box = this.nodeBox(node, event.e);
     if (!box) return;
     this.parts.get(node)?.[0].classList.add("marked");
-    if (event.k === "grad.accumulate") return; // the badge of .grad says it already
+    const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
+    if (said) return; // the badge of .grad, or the node itself, says it already
     const x = box.x + box.width;
     this.badge(cue, "badge cue", { x, y: box.y + box.height + 7 });
   }
@@ -739,10 +743,11 @@ function tick(part) {
   return mark;
 }
 
-function passWords(state) {
+function passWords(state, count) {
   if (state.pass === "backward") return "backward runs";
   if (state.pass === "over") return "backward is over";
-  return Object.keys(state.nodes).length ? "forward builds it" : "";
+  const seen = Object.keys(state.nodes).length;
+  return seen < count ? "faint: still to come" : "";
 }
 
 class CtxPane {
@@ -752,6 +757,7 @@ class CtxPane {
     Object.assign(this, pane("ctx", "ctx"));
     this.table = element("dl", "entries");
     this.empty = element("p", "empty");
+    this.cue = element("span", "cue");
     this.moving = element("div", "moving");
     this.locals = element("details", "locals");
     this.locals.open = true;
@@ -761,7 +767,7 @@ class CtxPane {
     this.body.append(this.empty, this.table, this.moving, this.locals);
   }
 
-  show({ state, event, changes, cue }) {
+  show({ state, event, changes, cue, level }) {
     const ctx = this.story.ctxs[state.cid];
     const entries = state.ctxs[state.cid];
     this.box.dataset.ctx = entries ? state.cid : "";
@@ -778,7 +784,17 @@ class CtxPane {
       row.dataset.key = key;
     }
     this.showMoving(event);
-    this.showLocals(state, changes, cue);
+    this.showLocals(state, changes, cue, level);
+    this.showCue(cue, entries);
+  }
+
+  // Where no entry is meant, the cue is the gradient on its way or the ctx itself.
+  showCue(cue, entries) {
+    this.cue.hidden = !cue || this.body.querySelector(".cued") !== null;
+    this.cue.textContent = cue || "";
+    if (!this.moving.hidden) this.moving.querySelector("h4").append(this.cue);
+    else if (entries) this.title.after(this.cue);
+    else this.cue.hidden = true;
   }
 
   emptyWords(state, event, entries) {
@@ -827,9 +843,11 @@ class CtxPane {
     this.moving.hidden = !this.moving.childElementCount;
   }
 
-  showLocals(state, changes, cue) {
+  // The engine's own variables are shown only to those who follow the engine's lines.
+  showLocals(state, changes, cue, level) {
     const frame = state.stack.at(-1);
-    const names = Object.keys(frame?.locals || {});
+    const engine = frame && this.story.isEngine(frame.s);
+    const names = engine && level < 3 ? [] : Object.keys(frame?.locals || {});
     this.locals.hidden = !names.length;
     this.localsTable.replaceChildren();
     if (!names.length) return;
@@ -943,7 +961,7 @@ export class Player {
     const step = textButton("Step", "Step", "→", () => this.step());
     const over = textButton("Over", "Step over", "o", () => this.over());
     const out = textButton("Out", "Step out", "u", () => this.out());
-    const last = iconButton("last", "Last step", "End", () => this.go(this.story.length));
+    const last = iconButton("last", "Last step", "End", () => this.go(this.stops.at(-1)));
     step.classList.add("primary");
     this.playButton = iconButton("play", "Play", "Space", () => this.toggle());
     this.backward = [first, back];
@@ -1007,6 +1025,7 @@ export class Player {
       state: this.story.stateAt(to),
       event,
       cue: cueOf(event),
+      level: this.level,
       changes: this.story.changes(since, to),
       animate: single && !this.still.matches,
       duration: 550 / this.speed,

@@ -43,12 +43,18 @@ class Recording(Trace):
         return self.data
 
 
-class _Session:
-    """The ``with`` block of ``record``; the recording is filled when it ends."""
+class Session:
+    """The ``with`` block of ``record``; its recording is filled when it ends."""
 
-    def __init__(self, recorder: Recorder, recording: Recording) -> None:
-        self._recorder = recorder
+    def __init__(
+        self,
+        recording: Recording,
+        title: str,
+        watch: Iterable[Any] = (),
+        lines: bool = True,
+    ) -> None:
         self._recording = recording
+        self._recorder = Recorder(recording, title=title, watch=watch, lines=lines)
 
     def __enter__(self) -> Recording:
         self._recorder.__enter__()
@@ -65,7 +71,7 @@ class _Session:
 
 def record(
     title: str = "", *, watch: Iterable[Any] = (), lines: bool = True
-) -> _Session:
+) -> Session:
     """Record what the engine does inside a ``with`` block.
 
     ``watch`` names further functions whose lines are to be shown; with ``lines=False``
@@ -74,12 +80,10 @@ def record(
     >>> import minigrad
     >>> with minigrad.record("double") as trace:
     ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
-    >>> trace.data["meta"]["title"]
-    'double'
+    >>> trace
+    <Recording 'double': ... steps>
     """
-    recording = Recording()
-    recorder = Recorder(recording, title=title, watch=watch, lines=lines)
-    return _Session(recorder, recording)
+    return Session(Recording(), title, watch, lines)
 
 
 def step(function: Callable[..., Any], *args: Any) -> Recording:

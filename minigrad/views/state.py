@@ -1,0 +1,154 @@
+"""What the player shows at a position, worked out from the trace alone.
+
+The player folds the same events in the browser; the browser tests compare the two.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+Json = Mapping[str, Any]
+
+MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
+
+
+def stops_of(data: Json, level: int = 2) -> list[int]:
+    """The positions at which the player stops at a level: 1 story, 2 lines, 3 all."""
+    events = enumerate(data["events"], 1)
+    return [0, *(position for position, event in events if event["lvl"] <= level)]
+
+
+def state_at(data: Json, position: int) -> dict[str, Any]:
+    """The sentence, the lit nodes and edges, and the ctx after ``position`` events."""
+    nodes: dict[str, str] = {}
+    edges: dict[str, str] = {}
+    ctxs: dict[str, dict[str, Any]] = {}
+    current: str | None = None
+    for event in data["events"][:position]:
+        edges = {id: "sent" if now == "active" else now for id, now in edges.items()}
+        if "ctx" in event:
+            _change_ctx(ctxs, event["ctx"])
+        current = _current_ctx(data, event, current)
+        _light(data, event, nodes, edges)
+    entries = ctxs.get(current or "")
+    return {
+        "position": position,
+        "say": _sentence(data, position),
+        "nodes": nodes,
+        "edges": edges,
+        "ctx": {
+            "id": None if entries is None else current,
+            "entries": {k: value_text(data, ref) for k, ref in (entries or {}).items()},
+        },
+    }
+
+
+def _sentence(data: Json, position: int) -> str:
+    if position:
+        return str(data["events"][position - 1]["say"])
+    return data["meta"].get("title") or "A recording"
+
+
+def _change_ctx(ctxs: dict[str, dict[str, Any]], change: Json) -> None:
+    entries = ctxs.setdefault(change["id"], {})
+    entries.update(change.get("set", {}))
+    for key in change.get("del", ()):
+        entries.pop(key, None)
+
+
+def _current_ctx(data: Json, event: Json, before: str | None) -> str | None:
+    if "cid" in event:
+        return event["cid"]  # type: ignore[no-any-return]
+    if event["k"] == "node.enter":
+        owners = {node["id"]: node["ctx"] for node in data["graph"]["nodes"]}
+        return owners.get(event["n"])
+    return event["ctx"]["id"] if "ctx" in event else before
+
+
+def _light(
+    data: Json, event: Json, nodes: dict[str, str], edges: dict[str, str]
+) -> None:
+    kind = event["k"]
+    if kind == "graph.node":
+        nodes.setdefault(event["n"], "seen")
+        receivers = {edge["id"]: edge["to"] for edge in data["graph"]["edges"]}
+        for edge in event.get("e", ()):
+            edges.setdefault(edge, "seen")
+            nodes.setdefault(receivers[edge], "seen")
+    elif kind == "backward.begin":
+        nodes.update(dict.fromkeys(nodes, "seen"))
+        edges.update(dict.fromkeys(edges, "seen"))
+    elif kind == "node.enter":
+        nodes[event["n"]] = "active"
+    elif kind == "node.exit":
+        nodes[event["n"]] = "done"
+    elif kind == "grad":
+        edges[event["e"]] = "active"
+    elif kind == "grad.none":
+        edges[event["e"]] = "none"
+
+
+def value_text(data: Json, ref: Json | None) -> str:
+    """The words and numbers with which the player shows a value."""
+    if ref is None:
+        return "None"
+    if ref["t"] == "P":
+        return str(ref["r"])
+    if ref["t"] == "L":
+        if all(item is None or item["t"] == "P" for item in ref["i"]):
+            words = [value_text(data, item) for item in ref["i"]]
+            return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
+        return " ".join(value_text(data, item) for item in ref["i"])
+    return " ".join([*_about(data, ref), *_cells(data["values"].get(ref["v"]))])
+
+
+def _about(data: Json, ref: Json) -> list[str]:
+    value = data["values"].get(ref["v"])
+    words = [ref["name"]] if ref.get("name") else []
+    if value is not None:
+        shape = "\u00d7".join(map(str, value["shape"]))
+        words.append(f"{value['dtype']} {f'[{shape}]' if shape else 'scalar'}")
+    if ref["t"] == "S":
+        same = ref["now"] == ref["ver"]
+        saved = f"saved at v{ref['ver']}"
+        words.append(saved if same else f"⚠ {saved}, now v{ref['now']}")
+        if ref.get("out") is not None:
+            words.append(f"output {ref['out']}")
+    if ref["t"] == "T":
+        words += [f"v{ref['ver']}"] if ref["ver"] > 0 else []
+        words += ["requires grad"] if ref["rg"] else []
+    return words
+
+
+def _cells(value: Json | None) -> list[str]:
+    if value is None:
+        return []
+    numbers = [number(x) for row in value["rows"] for x in row]
+    words = numbers if len(numbers) <= MAX_NUMBERS else []
+    if value["cut"]:
+        ends = f"{number(value['min'])} … {number(value['max'])}"
+        words.append(f"part shown; all: {ends}")
+    if value["nan"]:
+        words.append(f"{value['nan']} nan")
+    return words
+
+
+def number(x: float | None) -> str:
+    """A number in at most four digits, as the player writes it.
+
+    >>> number(10.0), number(-0.125), number(0.00001), number(1234567.0), number(None)
+    ('10', '-0.125', '1.00e-5', '1.23e+6', 'nan')
+    """
+    if x is None:
+        return "nan"
+    if not math.isfinite(x):
+        return str(x)
+    size = abs(x)
+    if x == int(x) and size < 1e6:
+        return str(int(x))
+    if size >= 1e5 or size < 1e-3:
+        return re.sub(r"e([+-])0", r"e\1", f"{x:.2e}")
+    return repr(float(f"{x:.4g}")).removesuffix(".0")

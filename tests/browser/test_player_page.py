@@ -1,0 +1,280 @@
+"""The stand-alone page of a recording, driven in a real browser."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import minigrad
+from minigrad.autograd import Function
+from minigrad.views import Recording, record
+from minigrad.views.state import state_at, stops_of
+from tests.views import stories
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+READY = "() => document.getElementById('player').player"
+TIMEOUT = 10_000
+
+Opener = Callable[..., Page]
+
+
+class MulConstant(Function):
+    @staticmethod
+    def forward(ctx, x, constant):  # type: ignore[no-untyped-def]
+        ctx.constant = constant
+        ctx.save_for_backward(x)
+        return x * constant
+
+    @staticmethod
+    def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
+        (_x,) = ctx.saved_tensors
+        return grad_output * ctx.constant, None
+
+
+def real() -> stories.Json:
+    """A recording of the engine: two ways lead to x, one through a custom Function."""
+    with record("real") as trace:
+        x = minigrad.tensor([1.0, -2.5], requires_grad=True)
+        y = MulConstant.apply(x, 10)
+        (y + x * 3).sum().backward()
+    return trace.data
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Opens the page of a trace; at the end there must have been no error on it."""
+    wrong: list[str] = []
+    contexts = []
+
+    def open_page(data: stories.Json, **options: Any) -> Page:
+        path = Recording(data).save_html(tmp_path / "player.html")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(TIMEOUT)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("requestfailed", lambda request: wrong.append(request.url))
+        page.on(
+            "console",
+            lambda said: wrong.append(said.text) if said.type == "error" else None,
+        )
+        page.goto(path.as_uri())
+        page.wait_for_function(READY)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def shown(page: Page) -> Any:
+    return page.evaluate("document.getElementById('player').player.state()")
+
+
+def press(page: Page, key: str) -> Any:
+    page.locator("#player").focus()
+    page.keyboard.press(key)
+    return shown(page)
+
+
+def position(page: Page) -> int:
+    return int(shown(page)["position"])
+
+
+@pytest.mark.parametrize(
+    "make", [stories.mul_constant, stories.fan_in, stories.failing, stories.grid, real]
+)
+def test_every_stop_forward_and_back_shows_what_the_trace_says(
+    opened: Opener, make: Callable[[], stories.Json]
+) -> None:
+    data = make()
+    stops = stops_of(data)
+    page = opened(data)
+    assert shown(page) == state_at(data, 0)
+    for stop in stops[1:]:
+        assert press(page, "ArrowRight") == state_at(data, stop)
+    for stop in reversed(stops[:-1]):
+        assert press(page, "ArrowLeft") == state_at(data, stop)
+
+
+def test_a_comparison_with_another_position_fails(opened: Opener) -> None:
+    data = stories.mul_constant()
+    page = opened(data)
+    assert press(page, "ArrowRight") != state_at(data, 2)
+
+
+def test_jump_across_keyframes_equals_the_folded_state(opened: Opener) -> None:
+    data = stories.mul_constant()
+    data["events"] *= 4
+    page = opened(data)
+    for at in (150, 64, 63, 65, 128, 1, 184):
+        page.evaluate(f"player.player.go({at})")
+        assert shown(page) == state_at(data, at)
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_level_decides_where_steps_stop(opened: Opener, level: int) -> None:
+    data = stories.mul_constant()
+    page = opened(data)
+    page.get_by_label("Detail").select_option(str(level))
+    assert page.evaluate("player.player.stops") == stops_of(data, level)
+
+
+def test_keys_move_to_the_ends_and_play(opened: Opener) -> None:
+    data = stories.fan_in()
+    page = opened(data)
+    assert press(page, "End")["position"] == len(data["events"])
+    assert press(page, "Home")["position"] == 0
+    press(page, " ")
+    page.wait_for_function("() => player.player.position === 2")
+    press(page, " ")
+    stopped = position(page)
+    page.wait_for_timeout(1600)
+    assert position(page) == stopped
+
+
+def test_step_over_skips_what_the_line_calls(opened: Opener) -> None:
+    data = stories.mul_constant()
+    page = opened(data)
+    page.evaluate("player.player.go(3)")
+    press(page, "o")
+    assert "y is there" in shown(page)["say"]
+
+
+def test_step_out_returns_to_the_caller(opened: Opener) -> None:
+    data = stories.mul_constant()
+    inside = next(i for i, e in enumerate(data["events"], 1) if e["d"] == 3)
+    page = opened(data)
+    page.evaluate(f"player.player.go({inside})")
+    press(page, "u")
+    assert data["events"][position(page) - 1]["d"] < 3
+
+
+def test_help_opens_with_a_key_and_closes_with_escape(opened: Opener) -> None:
+    page = opened(stories.fan_in())
+    help = page.get_by_role("dialog", name="Help")
+    press(page, "?")
+    assert help.is_visible()
+    page.keyboard.press("Escape")
+    assert help.is_hidden()
+
+
+def test_player_does_not_start_by_itself(opened: Opener) -> None:
+    page = opened(stories.fan_in())
+    page.wait_for_timeout(1700)
+    assert position(page) == 0
+
+
+def test_position_is_kept_when_the_page_is_loaded_again(opened: Opener) -> None:
+    page = opened(stories.fan_in())
+    press(page, "ArrowRight")
+    page.reload()
+    page.wait_for_function(READY)
+    assert position(page) == 1
+
+
+def test_failing_line_carries_the_message_to_the_end(opened: Opener) -> None:
+    page = opened(stories.failing())
+    press(page, "End")
+    assert page.locator(".line.failed .text").text_content() == (
+        "    return x * constant"
+    )
+    assert "<b>" in (page.locator(".said.failed").text_content() or "")
+    assert page.locator(".said.failed b").count() == 0
+
+
+def test_text_of_a_trace_is_never_markup(opened: Opener) -> None:
+    evil = "<img src=x onerror=\"document.title='hacked'\">"
+    data = stories.mul_constant()
+    data["graph"]["nodes"][1]["tensor"] = evil
+    data["sources"][0]["tokens"][0] = [["", evil]]
+    for event in data["events"]:
+        event["say"] = evil
+        for ref in event.get("ctx", {}).get("set", {}).values():
+            if ref["t"] == "P":
+                ref["r"] = evil
+    page = opened(data)
+    for stop in stops_of(data)[1:]:
+        assert press(page, "ArrowRight") == state_at(data, stop)
+    assert page.locator("#player img").count() == 0
+    assert page.title() != "hacked"
+
+
+def test_gradient_travels_with_its_value_and_stays_at_the_receiver(
+    opened: Opener,
+) -> None:
+    data = stories.fan_in()
+    meeting = next(i for i, e in enumerate(data["events"], 1) if e.get("e") == "e0")
+    page = opened(data)
+    page.evaluate(f"player.player.go({meeting - 1})")
+    page.evaluate("player.player.step()")
+    assert page.locator(".ball").count() == 1
+    page.wait_for_function("() => !document.querySelector('.ball')")
+    assert page.locator(".badge.arriving").text_content() == "5 = 3 + 2"
+
+
+def test_reduced_motion_has_no_travelling_ball(opened: Opener) -> None:
+    data = stories.fan_in()
+    page = opened(data, reduced_motion="reduce")
+    for _ in stops_of(data):
+        press(page, "ArrowRight")
+        assert page.locator(".ball").count() == 0
+
+
+def test_change_flashes_and_does_not_when_nothing_changed(opened: Opener) -> None:
+    data = stories.mul_constant()
+    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
+    page = opened(data)
+    page.evaluate(f"player.player.go({saved})")
+    assert page.locator(".row.flash dt").all_text_contents() == ["saved[0]"]
+    press(page, "ArrowRight")
+    assert page.locator(".row.flash dt").count() == 0
+
+
+def test_one_cue_marks_code_graph_and_ctx(opened: Opener) -> None:
+    data = stories.mul_constant()
+    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
+    page = opened(data)
+    page.evaluate(f"player.player.go({saved})")
+    for place in (".code .cue", ".graph .badge.cue", ".ctx .row.cued dt"):
+        assert page.locator(place).all_text_contents() == ["saved[0]"], place
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_theme_follows_the_system(opened: Opener, scheme: str) -> None:
+    page = opened(stories.fan_in(), color_scheme=scheme)
+    dark = page.evaluate("document.documentElement.classList.contains('dark')")
+    assert dark is (scheme == "dark")
+
+
+def test_sentence_is_read_out(opened: Opener) -> None:
+    page = opened(stories.fan_in())
+    assert page.locator(".say").get_attribute("aria-live") == "polite"
+
+
+def test_every_button_has_a_name(opened: Opener) -> None:
+    page = opened(stories.fan_in())
+    names = page.locator(".bar button").evaluate_all(
+        "buttons => buttons.map((button) => button.getAttribute('aria-label'))"
+    )
+    assert len(names) == 8
+    assert all(names)

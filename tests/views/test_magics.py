@@ -1,0 +1,73 @@
+"""``%%step`` in a real IPython shell."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from minigrad.views import magics
+from minigrad.views.recording import Recording
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    shell = InteractiveShell()
+    shell.history_manager.enabled = False
+    magics.register_magics(shell)
+    shell.run_cell("import minigrad as mg")
+    yield shell
+    shell.history_manager.end_session()
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[Recording]:
+    shown: list[Any] = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    return shown
+
+
+def test_step_runs_the_cell_in_the_namespace_and_shows_the_player(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    shell.run_cell("%%step A title\ny = mg.tensor(3.0, requires_grad=True) * 2")
+    assert shell.user_ns["y"].item() == 6.0
+    assert [one.data["meta"]["title"] for one in shown] == ["A title"]
+    assert magics.SESSION not in shell.user_ns
+
+
+def test_lines_are_numbered_as_in_the_cell(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    shell.run_cell("%%step\nx = mg.tensor(3.0)\ny = x * 2")
+    cell = shown[0].data["sources"][0]
+    assert cell["role"] == "driver"
+    assert cell["tokens"][3 - cell["first"]] == [["", "y = x * "], ["n", "2"]]
+
+
+def test_error_shows_the_player_and_fails_the_cell(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    result = shell.run_cell("%%step\nx = 1\nx.no_such_thing")
+    assert isinstance(result.error_in_exec, AttributeError)
+    assert shown[0].data["events"][-1]["k"] in ("exception", "return")
+    assert "no_such_thing" in shown[0].data["meta"]["error"]
+
+
+def test_syntax_error_is_told_without_a_player(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    result = shell.run_cell("%%step\nx = = 1")
+    assert isinstance(result.error_in_exec, SyntaxError)
+    assert shown == []
+
+
+def test_empty_cell_is_no_error(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    assert shell.run_cell("%%step\n# nothing\n").success
+
+
+def test_registering_needs_no_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(__import__("sys").modules, "IPython")
+    magics.register_if_ipython()

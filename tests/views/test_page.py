@@ -1,0 +1,113 @@
+"""The page and the notebook output: self-contained, safe, and not too heavy."""
+
+import base64
+import gzip
+import html
+import json
+import re
+from typing import Any
+
+import pytest
+
+from minigrad.views import page
+from tests.views import stories
+
+EVIL = "</script><img src=x onerror=alert(1)>'\"&\u2028"
+
+
+def poisoned() -> stories.Json:
+    """A trace whose every text tries to be markup."""
+    data = stories.mul_constant()
+    data["meta"]["title"] = EVIL
+    data["graph"]["nodes"][1]["tensor"] = EVIL
+    for event in data["events"]:
+        event["say"] = EVIL
+        if "ctx" in event:
+            event["ctx"]["set"]["attr.text"] = stories.plain(EVIL)
+    data["sources"][0]["tokens"] = [[["", EVIL]]]
+    return data
+
+
+def trace_in(text: str) -> Any:
+    found = re.search(r'<script type="([^"]*)" id="trace">(.*?)</script>', text, re.S)
+    assert found is not None
+    if found[1] == "application/json":
+        return json.loads(found[2])
+    return json.loads(gzip.decompress(base64.b64decode(found[2])))
+
+
+def frame_in(output: str) -> str:
+    found = re.search(r"srcdoc='([^']*)'", output)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+def test_page_carries_the_trace_whole() -> None:
+    data = stories.mul_constant()
+    assert trace_in(page.page_of(data)) == data
+
+
+def test_large_trace_travels_compressed() -> None:
+    data = stories.mul_constant()
+    data["events"] *= 10
+    text = page.page_of(data)
+    assert 'type="application/gzip" id="trace"' in text
+    assert trace_in(text) == data
+
+
+def test_text_of_a_trace_never_becomes_markup() -> None:
+    data = poisoned()
+    text = page.page_of(data)
+    assert trace_in(text) == data
+    assert "<img" not in text
+    assert text.count("</script>") == text.count("<script")
+
+
+def test_page_in_a_notebook_output_is_the_page() -> None:
+    for data in (stories.mul_constant(), poisoned()):
+        assert frame_in(page.output_of(data)) == page.page_of(data)
+
+
+def test_fallback_shows_no_markup_of_the_trace() -> None:
+    assert "<img" not in page.fallback_of(poisoned())
+
+
+def test_fallback_has_the_graph_and_the_last_sentence() -> None:
+    data = stories.fan_in()
+    data["graph"]["svg"] = "<svg/>"
+    fallback = page.fallback_of(data)
+    assert 'src="data:image/svg+xml;base64,PHN2Zy8+"' in fallback
+    assert "Nothing waits any more." in fallback
+
+
+def test_page_loads_nothing_from_elsewhere() -> None:
+    text = page.page_of(stories.mul_constant())
+    assert not re.findall(r"(?:src|href)=", text)
+
+
+def test_bundle_without_a_drawing_has_no_image() -> None:
+    bundle = page.bundle_of(stories.fan_in())
+    assert set(bundle) == {"text/html", "text/plain"}
+
+
+def test_bundle_with_a_drawing_has_the_image() -> None:
+    data = stories.fan_in()
+    data["graph"]["svg"] = "<svg/>"
+    assert page.bundle_of(data)["image/svg+xml"] == "<svg/>"
+
+
+def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
+    lines = page.text_of(stories.fan_in(), most=2).split("\n")
+    assert lines == [
+        "Two ways lead to x: their gradients add up: 23 steps",
+        "  1. a's node leads to x.",
+        "  2. b's node leads to x as well.",
+        "  ... and 16 more",
+    ]
+
+
+@pytest.mark.parametrize("factor", [1, 4])
+def test_page_is_at_most_44_kilobytes_for_a_lesson(factor: int) -> None:
+    data = stories.mul_constant()
+    data["events"] *= factor
+    assert len(page.page_of(data)) < 44_000

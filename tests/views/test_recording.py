@@ -1,0 +1,131 @@
+"""record, step, load_trace, and how a recording shows and keeps itself."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import minigrad
+from minigrad import Tensor, errors
+from minigrad.autograd import Function
+from minigrad.views import graph
+from minigrad.views.recording import Recording, load_trace, record, step
+from tests.views import stories
+
+
+class Tenfold(Function):
+    @staticmethod
+    def forward(ctx, x):  # type: ignore[no-untyped-def]
+        return x * 10
+
+    @staticmethod
+    def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
+        return grad_output * 10
+
+
+class Broken(Function):
+    @staticmethod
+    def forward(ctx, x):  # type: ignore[no-untyped-def]
+        raise KeyError("no such thing")
+
+
+def leaf() -> Tensor:
+    return minigrad.tensor([1.0, 2.0], requires_grad=True)
+
+
+def test_record_is_empty_inside_its_block_and_filled_after() -> None:
+    with record("tenfold") as trace:
+        Tenfold.apply(leaf()).sum().backward()
+        assert len(trace) == 0
+    assert trace.data["meta"]["title"] == "tenfold"
+    assert {"graph.node", "grad"} <= {event["k"] for event in trace.data["events"]}
+
+
+def test_record_keeps_the_driver_that_opened_it() -> None:
+    with record() as trace:
+        leaf()
+    drivers = [s for s in trace.data["sources"] if s["role"] == "driver"]
+    assert [s["name"] for s in drivers] == [
+        "test_record_keeps_the_driver_that_opened_it"
+    ]
+
+
+def test_error_in_a_block_is_raised_and_kept() -> None:
+    with pytest.raises(KeyError, match="no such thing"), record() as trace:
+        Broken.apply(leaf())
+    assert "no such thing" in trace.data["meta"]["error"]
+
+
+def test_step_records_the_lines_of_its_function() -> None:
+    def double(x: Tensor) -> Tensor:
+        return x * 2
+
+    recording = step(double, leaf())
+    names = [source["name"] for source in recording.data["sources"]]
+    assert any(name.endswith("double") for name in names)
+
+
+def test_step_keeps_an_error_and_does_not_raise_it() -> None:
+    recording = step(Broken.apply, leaf())
+    assert "no such thing" in recording.data["meta"]["error"]
+    assert any(event["k"] == "exception" for event in recording.data["events"])
+
+
+def test_graph_is_drawn_when_first_shown() -> None:
+    recording = Recording(stories.fan_in())
+    assert recording.data["graph"]["dot"] is None
+    bundle = recording._repr_mimebundle_()
+    assert recording.data["graph"]["dot"].startswith("digraph")
+    assert recording.data["graph"]["svg"] == bundle["image/svg+xml"]
+
+
+def test_without_a_renderer_a_recording_still_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(graph, "renderers", list)
+    bundle = Recording(stories.fan_in())._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+
+
+def test_saved_recording_loads_as_it_was(tmp_path: Path) -> None:
+    recording = Recording(stories.mul_constant())
+    recording.save(tmp_path / "story.json")
+    assert load_trace(tmp_path / "story.json").data == recording.data
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*none\.json"):
+        load_trace(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"schema": "other/1"}', '{"schema": "minigrad.trace/1"}']
+)
+def test_foreign_or_damaged_file_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError, match=r"load_trace: .*x.json is ") as raised:
+        load_trace(tmp_path / "x.json")
+    assert isinstance(raised.value, errors.MinigradError)
+
+
+def test_trace_that_was_saved_is_plain_json(tmp_path: Path) -> None:
+    with record() as trace:
+        Tenfold.apply(leaf()).sum().backward()
+    trace.save(tmp_path / "real.json")
+    assert json.loads((tmp_path / "real.json").read_text()) == trace.data
+
+
+def test_html_file_holds_the_page(tmp_path: Path) -> None:
+    path = Recording(stories.fan_in()).save_html(tmp_path / "story.html")
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_views_do_not_load_what_draws() -> None:
+    heavy = "{'graphviz', 'ipywidgets', 'anywidget', 'matplotlib', 'IPython'}"
+    program = f"import sys, minigrad.views.recording; print({heavy} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"
