@@ -7,9 +7,22 @@ recording, drawing and exercises load when they are first used.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as _np
+if sys.version_info < (3, 11):  # noqa: UP036  a bare clone is imported unasked
+    raise ImportError(
+        "minigrad needs Python 3.11 to 3.14; this is Python "
+        f"{sys.version_info[0]}.{sys.version_info[1]}"
+    )
+
+try:
+    import numpy as _np
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "minigrad needs NumPy, which this Python does not have\n"
+        "  fix: in a clone of the course, run: python3 minigrad lab"
+    ) from error
 
 from minigrad import autograd
 from minigrad.engine.creation import (
@@ -107,8 +120,6 @@ def __getattr__(name: str) -> Any:
 
 def _is_under_ipython() -> Any:
     """Whether a notebook or IPython session is running; never imports IPython."""
-    import sys
-
     ipython = sys.modules.get("IPython")
     return ipython is not None and ipython.get_ipython() is not None
 

@@ -25,7 +25,8 @@ USAGE = """\
 usage: python3 minigrad <command> [arguments]
 
   lab    open lesson 01 in JupyterLab; arguments go to JupyterLab
-         (for example: --no-browser --port 8899)
+         (for example: --no-browser --port 8899). You work on copies, in the folder
+         workspace of the clone, or in the folder that MINIGRAD_HOME names
   test   run the tests; arguments go to pytest
          (for example: -k saved tests/engine)
   build  write the notebooks from their sources; with --check, only compare
@@ -105,7 +106,9 @@ def run(command: str, rest: list[str]) -> int:
     bring_up_to_date(environment, EXTRAS[command])
     python = str(environment.python)
     if command == "lab":
-        return hand_over([python, *lab_arguments(rest)], lab_environ(os.environ))
+        workspace = lay_out_workspace(os.environ)
+        arguments = lab_arguments(workspace, rest)
+        return hand_over([python, *arguments], lab_environ(os.environ))
     if command == "test":
         provide_browser(os.environ)
         return hand_over([python, "-m", "pytest", *rest], os.environ)
@@ -228,17 +231,50 @@ def write_stamp(environment: Environment, stamp: Stamp) -> None:
     new.replace(environment.stamp)
 
 
-def lab_arguments(rest: Sequence[str]) -> list[str]:
+def lay_out_workspace(environ: Mapping[str, str]) -> Path:
+    """The folder with the learner's own copies, completed by what is not in it yet.
+
+    It is ``workspace`` in the clone, or MINIGRAD_HOME. A copy that is there already is
+    the learner's: it is never written to again.
+    """
+    chosen = environ.get("MINIGRAD_HOME")
+    workspace = Path(chosen).expanduser().resolve() if chosen else ROOT / "workspace"
+    shipped = [
+        path.relative_to(ROOT)
+        for pattern in ("notebooks/*.ipynb", "exercises/*/*.ipynb")
+        for path in sorted(ROOT.glob(pattern))
+    ]
+    try:
+        for name in shipped:
+            if not (workspace / name).exists():
+                copy_whole(ROOT / name, workspace / name)
+    except OSError as error:
+        raise BootstrapError(
+            f"the notebooks cannot be copied to {workspace} ({error})"
+            "\n  fix: set MINIGRAD_HOME to a folder that you can write to"
+        ) from None
+    return workspace
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Copy a file so that an interruption leaves no half of it under its name."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    shutil.copyfile(source, part)
+    part.replace(target)
+
+
+def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:
     """How Python starts JupyterLab on lesson 01; ``rest`` is the user's."""
     arguments = [
         "-m",
         "jupyterlab",
         "--ServerApp.ip=127.0.0.1",
-        f"--ServerApp.root_dir={ROOT}",
+        f"--ServerApp.root_dir={workspace}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
-    if (ROOT / FIRST_LESSON).is_file():
+    if (workspace / FIRST_LESSON).is_file():
         arguments.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
     if is_root():
         # Jupyter refuses root otherwise; in a container there is often no one else.

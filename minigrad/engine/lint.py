@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+import weakref
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -50,6 +51,7 @@ def look_at_call(function: type[Function], ctx: Any, result: Any) -> None:
     for attribute, value in vars(ctx).items():
         if any([value is output for output in results if isinstance(output, Tensor)]):
             tell(
+                function,
                 f"{name}.forward",
                 f"ctx.{attribute} is an output of this call: the output holds ctx as "
                 "its grad_fn and ctx holds the output, so neither is freed",
@@ -58,6 +60,7 @@ def look_at_call(function: type[Function], ctx: Any, result: Any) -> None:
             )
         elif isinstance(value, (Tensor, np.ndarray)):
             tell(
+                function,
                 f"{name}.forward",
                 f"ctx.{attribute} is a {type(value).__name__} kept as an attribute: "
                 "no version check, and backward does not release it",
@@ -67,6 +70,7 @@ def look_at_call(function: type[Function], ctx: Any, result: Any) -> None:
     for attribute, value in vars(function).items():
         if isinstance(value, (Tensor, np.ndarray)):
             tell(
+                function,
                 name,
                 f"{name}.{attribute} is a {type(value).__name__} on the class: all "
                 "calls share it, and the last one wins",
@@ -77,6 +81,7 @@ def look_at_call(function: type[Function], ctx: Any, result: Any) -> None:
     for value in results:
         if isinstance(value, (list, np.ndarray, np.generic)):
             tell(
+                function,
                 f"{name}.forward",
                 f"returned a {type(value).__name__}, which can carry no gradient",
                 "return a Tensor, or a tuple of Tensors",
@@ -86,18 +91,41 @@ def look_at_call(function: type[Function], ctx: Any, result: Any) -> None:
 
 def look_at_methods(function: type[Function]) -> None:
     """Warn about rules that are not static methods."""
-    for method in ("forward", "setup_context", "backward"):
-        found = inspect.getattr_static(function, method)
-        if not isinstance(found, staticmethod):
-            tell(
-                f"{function.__name__}.{method}",
-                "is not a static method; it runs, and what it calls self is ctx",
-                f"write @staticmethod above `def {method}`",
-                "01",
-            )
+    plain = [
+        method
+        for method in ("forward", "setup_context", "backward", "vjp", "jvp")
+        if not isinstance(inspect.getattr_static(function, method, None), STATIC)
+    ]
+    if plain:
+        tell(
+            function,
+            function.__name__,
+            f"without @staticmethod: {', '.join(plain)}. They run, because apply takes "
+            "them from the class, but they look as if an instance called them",
+            "write @staticmethod above each `def`",
+            "01",
+        )
 
 
-def tell(where: str, what: str, fix: str, lesson: str) -> None:
-    """Show one message of teaching mode."""
+STATIC = (staticmethod, type(None))
+"""What a rule may be: a static method, or not there at all."""
+
+_told: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
+
+
+def tell(
+    function: type[Function], where: str, what: str, fix: str, lesson: str
+) -> None:
+    """Show one message of teaching mode: once for each class, at its own lines."""
     text = errors.message(where, what, fix, lesson)
-    warnings.warn(text, TeachingWarning, stacklevel=2)
+    told = _told.setdefault(function, set())
+    if text in told:
+        return
+    told.add(text)
+    forward = getattr(function.forward, "__code__", None)
+    warnings.warn_explicit(
+        text,
+        TeachingWarning,
+        filename="<unknown>" if forward is None else forward.co_filename,
+        lineno=1 if forward is None else forward.co_firstlineno,
+    )

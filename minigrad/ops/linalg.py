@@ -40,12 +40,12 @@ class Matmul(Builtin):
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
-        if input.ndim == 0 or other.ndim == 0 or not inner_lengths_agree(input, other):
+        if not inner_lengths_agree(input, other):
             raise errors.ShapeError(
                 errors.message(
                     "matmul",
-                    f"mat1 and mat2 shapes cannot be multiplied ({input.shape} and "
-                    f"{other.shape})",
+                    "mat1 and mat2 shapes cannot be multiplied "
+                    f"({np.shape(input)} and {np.shape(other)})",
                     "the last length of the first must be the last but one of the "
                     "second",
                 )
@@ -74,8 +74,10 @@ class Matmul(Builtin):
         )
 
 
-def inner_lengths_agree(input: Array, other: Array) -> bool:
+def inner_lengths_agree(input: Any, other: Any) -> bool:
     """Whether rows of the first are as long as columns of the second."""
+    if np.ndim(input) == 0 or np.ndim(other) == 0:
+        return False
     return bool(input.shape[-1] == other.shape[-2 if other.ndim > 1 else 0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import sys
 import threading
@@ -15,7 +16,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
-from minigrad.tracing.sources import is_ours
+from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.trace import SCHEMA, Trace
 
@@ -55,7 +56,7 @@ class Recorder:
                     "end the first `with minigrad.record()` block before the next",
                 )
             )
-        driver = first_frame_outside(sys._getframe(1))
+        driver = learners_frame(sys._getframe(1))
         self._log = EventLog()
         if driver is not None:
             self._log.namespaces += [driver.f_locals, driver.f_globals]
@@ -139,10 +140,13 @@ def ignore(*facts: Any) -> None:
     """Hear, and do nothing."""
 
 
-def first_frame_outside(frame: FrameType | None) -> FrameType | None:
-    """The frame of the program that records: the first that is not this package's."""
+def learners_frame(frame: FrameType | None) -> FrameType | None:
+    """The frame of the program that records; None if an installed package does."""
     while frame is not None and (
-        is_ours(frame.f_code.co_filename) or "contextlib" in frame.f_code.co_filename
+        is_ours(frame.f_code.co_filename)
+        or frame.f_code.co_filename == contextlib.__file__
     ):
         frame = frame.f_back
+    if frame is None or is_installed(frame.f_code.co_filename):
+        return None
     return frame

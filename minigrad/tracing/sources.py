@@ -6,6 +6,7 @@ import inspect
 import io
 import keyword
 import linecache
+import sysconfig
 import textwrap
 import tokenize
 from pathlib import Path
@@ -15,6 +16,9 @@ from typing import Any
 Token = list[str]
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
+INSTALLED = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
+)
 
 
 class SourceStore:
@@ -52,6 +56,11 @@ class SourceStore:
 def is_users(filename: str) -> bool:
     """Whether a file is a cell of a notebook or of an IPython session."""
     return "ipykernel_" in filename or filename.startswith("<ipython-input")
+
+
+def is_installed(filename: str) -> bool:
+    """Whether a file came with Python or with a package: nothing a learner wrote."""
+    return filename.startswith(INSTALLED) or filename.startswith("<frozen")
 
 
 def is_ours(filename: str) -> bool:

@@ -108,10 +108,49 @@ def test_lab_starts_on_lesson_one_on_loopback_without_news(clone: Clone) -> None
     clone.run("lab", "--no-browser", "--port", "8899")
     started = clone.calls()[-1]
     assert started.startswith("-m jupyterlab --ServerApp.ip=127.0.0.1 ")
-    assert f"--ServerApp.root_dir={clone.root} " in started
+    assert f"--ServerApp.root_dir={clone.root / 'workspace'} " in started
     assert f"--LabApp.default_url=/lab/tree/{_bootstrap.FIRST_LESSON} " in started
     assert "--LabApp.news_url=None " in started
     assert started.endswith(" --no-browser --port 8899")
+
+
+def test_lab_opens_copies_and_leaves_those_that_are_there(clone: Clone) -> None:
+    exercise = clone.root / "exercises/01_first/01_first.ipynb"
+    exercise.parent.mkdir(parents=True)
+    exercise.write_text("shipped")
+    copy = clone.root / "workspace/exercises/01_first/01_first.ipynb"
+    clone.run("lab")
+    assert copy.read_text() == "shipped"
+    copy.write_text("the learner's")
+    exercise.write_text("shipped anew")
+    clone.run("lab")
+    assert copy.read_text() == "the learner's"
+    assert [path.name for path in copy.parent.iterdir()] == [copy.name]
+
+
+def test_lab_takes_the_workspace_that_is_named(clone: Clone, tmp_path: Path) -> None:
+    lesson = clone.root / _bootstrap.FIRST_LESSON
+    lesson.parent.mkdir()
+    lesson.touch()
+    home = tmp_path / "my course"
+    clone.run("lab", MINIGRAD_HOME=str(home))
+    assert (home / _bootstrap.FIRST_LESSON).is_file()
+    assert not (clone.root / "workspace").exists()
+    assert f"--ServerApp.root_dir={home} " in clone.calls()[-1]
+
+
+def test_workspace_that_cannot_be_written_is_named(
+    clone: Clone, tmp_path: Path
+) -> None:
+    lesson = clone.root / _bootstrap.FIRST_LESSON
+    lesson.parent.mkdir()
+    lesson.touch()
+    file = tmp_path / "a file"
+    file.touch()
+    done = clone.run("lab", MINIGRAD_HOME=str(file / "folder"))
+    assert done.returncode == 2
+    assert f"the notebooks cannot be copied to {file / 'folder'}" in done.stderr
+    assert "fix: set MINIGRAD_HOME" in done.stderr
 
 
 def test_lab_keeps_blas_to_one_thread_unless_told_otherwise(clone: Clone) -> None:
