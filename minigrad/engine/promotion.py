@@ -92,6 +92,21 @@ def dtype_of_number(number: Any) -> np.dtype[Any]:
     return np.dtype("int64") if isinstance(number, int) else get_default_dtype()
 
 
+def refuse_bools(where: str, array: Any) -> None:
+    """Refuse an operation that has no meaning for True and False.
+
+    Raises: OperandError.
+    """
+    if array.dtype.char == "?":
+        raise errors.OperandError(
+            errors.message(
+                where,
+                "is not supported on a bool tensor",
+                "convert it first, for example x.to(minigrad.int64)",
+            )
+        )
+
+
 def as_floating(array: Any) -> Any:
     """Integers and bools in the default dtype, for functions like ``exp``."""
     if array.dtype.kind in "fc":

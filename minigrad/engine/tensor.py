@@ -311,7 +311,16 @@ class Tensor(TensorMethods):
         return int(self.item())
 
     def __bool__(self) -> bool:
-        return bool(self.item())
+        if self.array.size != 1:
+            raise errors.ShapeError(
+                errors.message(
+                    "bool",
+                    "Boolean value of Tensor with more than one value is ambiguous "
+                    f"(its shape is {self.shape})",
+                    "compare one element, or ask minigrad.equal(a, b)",
+                )
+            )
+        return bool(self.array)
 
     def __len__(self) -> int:
         if self.ndim == 0:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import as_floating, promoted, quietly
+from minigrad.engine.promotion import as_floating, promoted, quietly, refuse_bools
 from minigrad.engine.structural import Add
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.elementwise import Log
+from minigrad.ops.elementwise import Log, like, plain
 
 PAIRS = [
     (1.5, -2.0),
@@ -49,6 +49,9 @@ class Sub(Builtin):
 
     @staticmethod
     def forward(input: Any, other: Any) -> Any:
+        for operand in (input, other):
+            if isinstance(operand, np.ndarray):
+                refuse_bools("sub: Subtraction, the `-` operator,", operand)
         return np.subtract(*promoted(input, other))
 
     @staticmethod
@@ -152,6 +155,7 @@ class Neg(Builtin):
 
     @staticmethod
     def forward(input: Any) -> Any:
+        refuse_bools("neg: Negation, the `-` operator,", input)
         return np.negative(input)
 
     @staticmethod
@@ -189,7 +193,9 @@ class Pow(Builtin):
     @staticmethod
     @quietly
     def forward(input: Any, exponent: Any) -> Any:
-        return np.power(*promoted(input, exponent))
+        a, b = promoted(input, exponent)
+        refuse_bools("pow", a if isinstance(a, np.ndarray) else b)
+        return np.power(a, b)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -201,20 +207,23 @@ class Pow(Builtin):
         needs_input, needs_exponent = ctx.needs_input_grad
         return (
             power_slope(grad, input, exponent) if needs_input else None,
-            grad * input**exponent * logarithm(input) if needs_exponent else None,
+            exponent_slope(grad, input, exponent) if needs_exponent else None,
         )
 
 
 def power_slope(grad: Any, input: Any, exponent: Any) -> Any:
-    """grad * exponent * input**(exponent - 1); a number 0 as exponent gives 0."""
-    if isinstance(exponent, (int, float)) and exponent == 0:
-        return grad * 0
-    return grad * exponent * input ** (exponent - 1)
+    """grad * exponent * input**(exponent - 1), and 0 for 0**0."""
+    if isinstance(exponent, (int, float)):
+        return grad * exponent * input ** (exponent - 1) if exponent else grad * 0
+    both_zero = (plain(exponent) == 0) & (plain(input) == 0)
+    return grad * exponent * input ** (exponent - 1 + like(exponent, both_zero))
 
 
-def logarithm(value: Any) -> Any:
-    """The natural logarithm of a number, an array or a Tensor."""
-    return float(np.log(value)) if isinstance(value, (int, float)) else Log.of(value)
+def exponent_slope(grad: Any, input: Any, exponent: Any) -> Any:
+    """grad * input**exponent * log(input), and 0 where a power of 0 is not infinite."""
+    at_zero = (plain(input) == 0) & (plain(exponent) >= 0)
+    moved = like(exponent, at_zero.astype(exponent.dtype)) + input
+    return grad * input**exponent * Log.of(moved)
 
 
 def keep_operands(ctx: Any, inputs: tuple[Any, ...]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import as_floating, quietly
+from minigrad.engine.promotion import as_floating, quietly, refuse_bools
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op
@@ -121,6 +121,7 @@ class Abs(SavesInput):
 
     @staticmethod
     def forward(input: Array) -> Any:
+        refuse_bools("abs", input)
         return np.abs(input)
 
     @staticmethod
@@ -144,6 +145,7 @@ class Sin(SavesInput):
     """
 
     @staticmethod
+    @quietly
     def forward(input: Array) -> Any:
         return np.sin(as_floating(input))
 
@@ -168,6 +170,7 @@ class Cos(SavesInput):
     """
 
     @staticmethod
+    @quietly
     def forward(input: Array) -> Any:
         return np.cos(as_floating(input))
 
@@ -265,6 +268,7 @@ class Relu(SavesOutput):
 
     @staticmethod
     def forward(input: Array) -> Any:
+        refuse_bools("relu", input)
         return np.maximum(input, 0)
 
     @staticmethod
