@@ -276,6 +276,11 @@ class Tensor(TensorMethods):
         """The shape, or the length along ``dim``."""
         return self.shape if dim is None else self.shape[dim]
 
+    @property
+    def T(self) -> Tensor:
+        """The dimensions in reverse order: rows and columns of a matrix exchanged."""
+        return self.permute(*range(self.ndim - 1, -1, -1))
+
     def stride(self) -> tuple[int, ...]:
         """How many elements to go on in memory for one step along each dimension."""
         return tuple(step // self.array.itemsize for step in self.array.strides)

@@ -124,6 +124,84 @@ class Transpose(Builtin):
         return Transpose.of(grad, *ctx.dims), None, None
 
 
+@op(
+    "permute",
+    node_name="PermuteBackward0",
+    reference=lambda x, *dims: np.transpose(x, dims),
+    samples=[(MATRIX, 1, 0), ([MATRIX], 2, 0, 1), ([MATRIX], -2, -1, 0)],
+    arguments=with_shape,
+)
+class Permute(Builtin):
+    """The dimensions in another order; ``x.T`` is the reverse one.
+
+    Raises: ShapeError unless every dimension is named once.
+
+    >>> minigrad.ones(2, 3, 4).permute(2, 0, 1).shape
+    (4, 2, 3)
+    """
+
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Array, dims: tuple[int, ...]) -> Array:
+        check_range(input, *dims)
+        if sorted([dim % input.ndim for dim in dims]) != list(range(input.ndim)):
+            raise errors.ShapeError(
+                errors.message(
+                    "permute",
+                    f"dims {list(dims)} do not name each of the {input.ndim} "
+                    "dimensions once",
+                    "give every dimension, in the order that the result is to have",
+                )
+            )
+        return np.transpose(input, dims)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        dims = [dim % output.ndim for dim in inputs[1]]
+        ctx.back = tuple([dims.index(dim) for dim in range(output.ndim)])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Permute.of(grad, ctx.back), None
+
+
+@op(
+    "t",
+    node_name="TBackward0",
+    reference=np.transpose,
+    samples=[(MATRIX,), ([1.0, 2.0],), (2.0,)],
+)
+class T(Builtin):
+    """A matrix with rows and columns exchanged; a vector as it is.
+
+    Raises: ShapeError for more than two dimensions.
+
+    >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).t()
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
+
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Array) -> Array:
+        if input.ndim > 2:
+            raise errors.ShapeError(
+                errors.message(
+                    "t",
+                    "t() expects a tensor with <= 2 dimensions, but self is "
+                    f"{input.ndim}D",
+                    "use transpose(dim0, dim1), or x.T for all dimensions reversed",
+                )
+            )
+        return np.transpose(input)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return T.of(grad)
+
+
 def check_range(input: Array, *dims: int) -> None:
     """Refuse a dimension that is not there.
 

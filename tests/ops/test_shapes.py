@@ -202,6 +202,16 @@ def test_shapes_that_do_not_fit_name_both() -> None:
         minigrad.ones(2, 3).expand(2, 4)
 
 
+def test_property_t_reverses_the_dimensions() -> None:
+    x = minigrad.ones(2, 3, 4, requires_grad=True)
+    assert x.T.shape == (4, 3, 2)
+    assert x.T.grad_fn.name() == "PermuteBackward0"
+    with pytest.raises(errors.ShapeError, match="<= 2 dimensions, but self is 3D"):
+        x.t()
+    with pytest.raises(errors.ShapeError, match="do not name each of the 3 dim"):
+        x.permute(0, 1, 1)
+
+
 @pytest.mark.parametrize("use", [lambda x: x.sum(2), lambda x: x.transpose(0, 2)])
 def test_dimension_that_is_not_there_names_the_range(use: Any) -> None:
     says = r"Dimension out of range \(expected to be in range of \[-2, 1\], but got 2"
