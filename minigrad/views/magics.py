@@ -50,7 +50,8 @@ def step_cell(shell: Any, title: str, cell: str) -> None:
 def _compiled(shell: Any, cell: str) -> CodeType:
     """The cell inside ``with SESSION``, its lines numbered as in the notebook."""
     source = "\n" + shell.transform_cell(cell)  # the magic was its first line
-    name = shell.compile.cache(source, shell.execution_count)
+    running = shell.execution_count - 1  # the count is that of the next cell
+    name = shell.compile.cache(source, running)
     tree = ast.parse(source, name)
     if tree.body:
         with_line = ast.parse(f"with {SESSION}: pass").body[0]

@@ -48,12 +48,16 @@ export class Story {
     });
   }
 
+  // A step forward goes on from the state before; any other move from a keyframe.
   stateAt(position) {
     const keyframe = Math.floor(position / KEYFRAME_EVERY);
-    const state = structuredClone(this.keyframes[keyframe]);
-    for (let i = keyframe * KEYFRAME_EVERY; i < position; i++) {
-      this.advance(state, this.events[i]);
+    let { state, at } = this.before || {};
+    if (!state || at > position || at < keyframe * KEYFRAME_EVERY) {
+      state = structuredClone(this.keyframes[keyframe]);
+      at = keyframe * KEYFRAME_EVERY;
     }
+    for (; at < position; at++) this.advance(state, this.events[at]);
+    this.before = { state, at };
     return state;
   }
 
@@ -518,7 +522,8 @@ function keepInView(box, line, note) {
   const bottom = top + line.offsetHeight + below;
   if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) {
     const middle = top - Math.max(0, (box.clientHeight - (bottom - top)) / 2);
-    box.scrollTop = Math.round(middle / line.offsetHeight) * line.offsetHeight;
+    const height = line.getBoundingClientRect().height;
+    box.scrollTop = Math.round(middle / height) * height;
   }
 }
 
@@ -534,7 +539,7 @@ class GraphPane {
     this.parts = new Map(); // id of a node or edge -> its <g> elements
     const svg = trace.graph.svg && parseSvg(trace.graph.svg);
     if (svg) this.adopt(svg);
-    else if (trace.graph.dot) this.body.append(element("pre", "dot", trace.graph.dot));
+    else if (trace.graph.dot && this.empty.hidden) this.body.append(element("pre", "dot", trace.graph.dot));
   }
 
   adopt(svg) {
@@ -594,7 +599,8 @@ class GraphPane {
       const now = this.story.edges[known]
         ? state.edges[known] || "unseen"
         : state.nodes[known] || "unseen";
-      if (id === known) for (const part of parts) part.dataset.state = now;
+      if (id !== known || parts[0].dataset.state === now) continue;
+      for (const part of parts) part.dataset.state = now;
     }
     const travelling = event?.k === "grad" ? event.e : null;
     this.showBadges(view, travelling);
