@@ -1,0 +1,68 @@
+"""A browser, a JupyterLab and a page for the tests of one module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.laboratory import FLAGS, Lab, running_lab
+
+# Playwright's event loop runs in this thread as long as its driver does, and would be
+# in the way of other modules' tests: hence one driver a module, and not one a session.
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """The machine's own Chromium, with a fresh profile."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab on copies of the lessons and exercises."""
+    with running_lab(tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """One page, in which the tests of a module work one after the other."""
+    context = browser.new_context(viewport={"width": 1400, "height": 950})
+    context.set_default_timeout(30_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def errors_of_module(page: Page) -> list[str]:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    return errors
+
+
+@pytest.fixture(autouse=True)
+def page_errors(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """What went wrong in the page; a test in which anything did fails in the end."""
+    if "page" not in request.fixturenames:
+        yield []
+        return
+    errors: list[str] = request.getfixturevalue("errors_of_module")
+    yield errors
+    caught = list(errors)
+    errors.clear()
+    assert not caught, "the page has thrown errors"
+
+
+@pytest.fixture
+def screenshots(tmp_path: Path) -> Path:
+    """Where pictures go: the folder MINIGRAD_SCREENSHOTS, else a temporary one."""
+    folder = Path(os.environ.get("MINIGRAD_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,289 @@
+"""A real JupyterLab for the browser tests, and the hands that work in it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import ElementHandle, Frame, Page
+
+ROOT = Path(__file__).resolve().parents[2]
+SLUG = "01_where_ctx_comes_from"
+LESSON = f"notebooks/{SLUG}.ipynb"
+EXERCISE = f"exercises/{SLUG}/{SLUG}.ipynb"
+
+START_SECONDS = 60
+RUN_MILLISECONDS = 120_000
+
+# Sandboxing needs rights that a container lacks; the rest keeps Chromium off the net.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+OPEN_NOTEBOOK = """
+const panel = window.jupyterapp?.shell.currentWidget;
+const cells = panel?.content?.widgets;
+"""
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Jupyter's settings fresh under ``home``, and kernels that see this checkout."""
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+    }
+    fresh = {name: str(home / folder) for name, folder in folders.items()}
+    fresh |= {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
+    return kept | fresh
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab: its address and the folder it serves."""
+
+    url: str
+    folder: Path
+
+
+@contextlib.contextmanager
+def running_lab(home: Path) -> Iterator[Lab]:
+    """Start JupyterLab on copies of lessons and exercises; stop it in the end."""
+    folder = home / "work"
+    for name in ("notebooks", "exercises"):
+        shutil.copytree(ROOT / name, folder / name)
+    no_news(home / "settings")
+    port = free_port()
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += [
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={folder}",
+        "--IdentityProvider.token=",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    log = home / "lab.log"
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            command,
+            env=environment(home),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_up(url, process, log)
+        yield Lab(url, folder)
+    finally:
+        stop(process)
+
+
+def no_news(settings: Path) -> None:
+    """Keep the question about news out of the way."""
+    folder = settings / "@jupyterlab" / "apputils-extension"
+    folder.mkdir(parents=True)
+    choice = json.dumps({"fetchNews": "false", "checkForUpdates": False})
+    (folder / "notification.jupyterlab-settings").write_text(choice)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+            urllib.request.urlopen(f"{url}/api", timeout=5).close()
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End the whole process group, kernels last."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(5)
+
+
+class Notebook:
+    """The notebook that is open in a JupyterLab page."""
+
+    def __init__(self, page: Page, lab: Lab, path: str) -> None:
+        self.page = page
+        self.url = f"{lab.url}/lab/tree/{path}"
+        page.goto(f"{self.url}?reset")
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        self.page.wait_for_function(
+            "() => {" + OPEN_NOTEBOOK + "return panel?.context?.isReady && cells.length"
+            " && panel.sessionContext.session?.kernel?.status === 'idle'; }"
+        )
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+    def reload(self) -> None:
+        self.page.goto(self.url)
+        self.page.reload()
+        self.wait_until_ready()
+
+    def do(self, command: str, **args: Any) -> None:
+        """Carry out one of the application's commands, and wait for its end."""
+        self.page.evaluate(
+            """([command, args]) => {
+                window.commandIsDone = false;
+                const end = () => { window.commandIsDone = true; };
+                window.jupyterapp.commands.execute(command, args).then(end, end);
+            }""",
+            [command, args],
+        )
+        self.page.wait_for_function(
+            "() => window.commandIsDone", timeout=RUN_MILLISECONDS
+        )
+
+    def run_all(self) -> None:
+        self.do("notebook:run-all-cells")
+        self.wait_until_idle()
+
+    def run(self, index: int) -> None:
+        self.select(index)
+        self.do("notebook:run-cell")
+        self.wait_until_idle()
+
+    def wait_until_idle(self) -> None:
+        self.page.wait_for_function(
+            "() => {" + OPEN_NOTEBOOK + "return cells.every(cell =>"
+            " (cell.model.executionState ?? 'idle') === 'idle')"
+            " && panel.sessionContext.session.kernel.status === 'idle'; }",
+            timeout=RUN_MILLISECONDS,
+        )
+
+    def restart_kernel(self) -> None:
+        """A new kernel, without the dialog that asks whether one is sure."""
+        self.page.evaluate(
+            "async () => {" + OPEN_NOTEBOOK + "window.restarted = false;"
+            " panel.sessionContext.session.kernel.restart()"
+            " .then(() => { window.restarted = true; }); }"
+        )
+        self.page.wait_for_function("() => window.restarted")
+        self.wait_until_idle()
+
+    def select(self, index: int) -> None:
+        """Make a cell the active one and bring it into view."""
+        self.page.evaluate(
+            "index => {" + OPEN_NOTEBOOK + "panel.content.activeCellIndex = index;"
+            " return panel.content.scrollToItem(index, 'start'); }",
+            index,
+        )
+        self.element(index).scroll_into_view_if_needed()
+
+    def element(self, index: int) -> ElementHandle:
+        handle = self.page.evaluate_handle(
+            "index => {" + OPEN_NOTEBOOK + "return cells[index].node; }", index
+        )
+        element = handle.as_element()
+        assert element is not None
+        return element
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Type, source, tags and outputs of every cell, as the model has them."""
+        found: list[dict[str, Any]] = self.page.evaluate(
+            "() => {" + OPEN_NOTEBOOK + "return cells.map(({model}) => ({"
+            " type: model.type, source: model.sharedModel.getSource(),"
+            " count: model.executionCount ?? null,"
+            " tags: model.sharedModel.getMetadata('tags') ?? [],"
+            " outputs: model.outputs?.toJSON() ?? [] })); }"
+        )
+        return found
+
+    def tagged(self, tag: str) -> int:
+        """The index of the first cell with ``tag``."""
+        return next(i for i, cell in enumerate(self.cells()) if tag in cell["tags"])
+
+    def html_of(self, index: int) -> str:
+        """All HTML that a cell has put out."""
+        outputs = self.cells()[index]["outputs"]
+        parts = [o["data"].get("text/html", "") for o in outputs if "data" in o]
+        return "".join("".join(part) for part in parts)
+
+    def players(self) -> list[int]:
+        """The indices of the cells that have put out a player."""
+        return [i for i in range(len(self.cells())) if "<iframe" in self.html_of(i)]
+
+    def player(self, index: int) -> Frame:
+        """The frame of the player that a cell shows, once the player has started."""
+        self.select(index)
+        frame_of = self.element(index).wait_for_selector("iframe")
+        assert frame_of is not None
+        frame = frame_of.content_frame()
+        assert frame is not None
+        wait_for_player(frame)
+        return frame
+
+    def type_into(self, index: int, source: str) -> None:
+        """Replace a cell's source at the keyboard, as a learner would."""
+        self.select(index)
+        editor = self.element(index).wait_for_selector(".cm-content")
+        assert editor is not None
+        editor.click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(source)
+        assert self.cells()[index]["source"] == source
+
+    def use_theme(self, theme: str) -> None:
+        """Put on JupyterLab's own "Light" or "Dark" theme, and wait for it."""
+        self.do("apputils:change-theme", theme=f"JupyterLab {theme}")
+        dark = theme == "Dark"
+        self.page.wait_for_function(
+            "dark => document.body.dataset.jpThemeLight === String(!dark)", arg=dark
+        )
+        for frame in self.page.frames[1:]:
+            frame.wait_for_function(
+                "dark => document.documentElement.classList.contains('dark') === dark",
+                arg=dark,
+            )
+
+
+def wait_for_player(frame: Frame | Page) -> None:
+    frame.wait_for_function("() => document.querySelector('#player')?.player")
+
+
+def go(frame: Frame | Page, position: int) -> None:
+    """Put the player at a position."""
+    frame.evaluate("to => document.querySelector('#player').player.go(to)", position)

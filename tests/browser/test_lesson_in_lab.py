@@ -1,0 +1,166 @@
+"""Lesson 01 in a real JupyterLab: every player shows what its records say."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Frame, Page
+
+from tests.browser.laboratory import LESSON, Lab, Notebook, go
+from tests.browser.seen import brightness, on_screen, unreadable
+from tests.browser.told import Trace, differences, stops, told, trace_in
+
+Event = dict[str, Any]
+
+FORWARD, NO_GRAPH, BACKWARD = range(3)  # the lesson's players, from top to bottom
+
+
+@pytest.fixture(scope="module")
+def lesson(page: Page, lab: Lab, errors_of_module: list[str]) -> Notebook:
+    """The lesson, all its cells run."""
+    notebook = Notebook(page, lab, LESSON)
+    notebook.run_all()
+    return notebook
+
+
+def at_start(lesson: Notebook, number: int) -> tuple[Frame, Trace]:
+    """The player with this number, at its first position, and its recording."""
+    index = lesson.players()[number]
+    frame = lesson.player(index)
+    go(frame, 0)
+    return frame, trace_in(lesson.html_of(index))
+
+
+def key(name: str) -> Callable[[Frame], None]:
+    return lambda frame: frame.press("#player", name)
+
+
+def button(name: str) -> Callable[[Frame], None]:
+    return lambda frame: frame.get_by_role("button", name=name, exact=True).click()
+
+
+TEN_FORWARD = [key("ArrowRight"), button("Step")] * 5
+THREE_BACK = [key("ArrowLeft"), button("Step back"), key("ArrowLeft")]
+
+
+def test_all_cells_of_the_lesson_run(lesson: Notebook) -> None:
+    code = [cell for cell in lesson.cells() if cell["type"] == "code"]
+    kinds = {output["output_type"] for cell in code for output in cell["outputs"]}
+    assert all(cell["count"] for cell in code)
+    assert "error" not in kinds
+
+
+@pytest.mark.parametrize("number", [FORWARD, BACKWARD])
+def test_ten_steps_forward_and_three_back_show_what_the_records_say(
+    lesson: Notebook, number: int
+) -> None:
+    frame, trace = at_start(lesson, number)
+    assert differences(on_screen(frame), told(trace, 0)) == []
+    way = [*range(1, 11), 9, 8, 7]
+    for move, stop in zip(TEN_FORWARD + THREE_BACK, way, strict=True):
+        move(frame)
+        position = stops(trace)[stop]
+        screen = on_screen(frame)
+        assert screen["position"] == position
+        assert differences(screen, told(trace, position)) == []
+
+
+@pytest.mark.parametrize("number", [FORWARD, NO_GRAPH, BACKWARD])
+def test_every_position_of_a_player_shows_what_the_records_say(
+    lesson: Notebook, number: int
+) -> None:
+    frame, trace = at_start(lesson, number)
+    last = len(trace["events"])
+    for position in [*range(last + 1), *reversed(range(last))]:
+        go(frame, position)
+        assert differences(on_screen(frame), told(trace, position)) == [], position
+
+
+def other_sentence(happened: list[Event]) -> None:
+    happened[-1]["say"] += " Or not."
+
+
+def other_node(happened: list[Event]) -> None:
+    happened.append({**happened[-1], "k": "node.exit", "n": "n0"})
+
+
+def other_edge(happened: list[Event]) -> None:
+    sent = [event for event in happened if event["k"] == "grad"]
+    sent[0]["k"] = "grad.none"
+
+
+def other_entry(happened: list[Event]) -> None:
+    changes = [event["ctx"] for event in happened if "ctx" in event]
+    changes[-1]["set"]["needs_input_grad"] = {"t": "P", "r": "(False,)"}
+
+
+def other_ctx(happened: list[Event]) -> None:
+    happened[-1]["cid"] = "c1"
+
+
+@pytest.mark.parametrize(
+    ("alter", "shows"),
+    [
+        (other_sentence, "say"),
+        (other_node, "nodes"),
+        (other_edge, "edges"),
+        (other_entry, "entries"),
+        (other_ctx, "ctx"),
+    ],
+)
+def test_an_altered_record_differs_from_the_screen(
+    lesson: Notebook, alter: Callable[[list[Event]], None], shows: str
+) -> None:
+    frame, trace = at_start(lesson, BACKWARD)
+    position = stops(trace)[10]
+    go(frame, position)
+    screen = on_screen(frame)
+    assert differences(screen, told(trace, position)) == []
+    happened = copy.deepcopy(trace["events"][:position])
+    alter(happened)
+    altered = told({**trace, "events": happened}, len(happened))
+    found = [line.split(":")[0] for line in differences(screen, altered)]
+    assert shows in found
+
+
+def test_an_altered_line_differs_from_the_screen(lesson: Notebook) -> None:
+    frame, trace = at_start(lesson, FORWARD)
+    lines = [i for i, event in enumerate(trace["events"]) if event["k"] == "line"]
+    go(frame, lines[-1] + 1)
+    told_of_line: dict[str, Any] = told(trace, lines[-1] + 1)
+    assert differences(on_screen(frame), told_of_line) == []
+    told_of_line["line"] += "  # or not"
+    (found,) = differences(on_screen(frame), told_of_line)
+    assert found.startswith("line:")
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_sentence_and_code_are_readable_at_every_stop(
+    lesson: Notebook, theme: str
+) -> None:
+    lesson.use_theme(theme)
+    frame, trace = at_start(lesson, BACKWARD)
+    for stop in stops(trace):
+        go(frame, stop)
+        assert unreadable(frame, "#player p, #player .code .text") == {}
+
+
+def test_light_and_dark_theme_look_different(
+    lesson: Notebook, screenshots: Path
+) -> None:
+    pictures = {}
+    for theme in ("Light", "Dark"):
+        lesson.use_theme(theme)
+        frame, trace = at_start(lesson, BACKWARD)
+        go(frame, stops(trace)[10])
+        frame.wait_for_function(
+            "() => document.getAnimations().every(one => one.playState === 'finished')"
+        )
+        pictures[theme] = screenshots / f"lesson-01-{theme.lower()}.png"
+        lesson.page.screenshot(path=pictures[theme])
+    assert brightness(pictures["Light"]) > 0.7
+    assert brightness(pictures["Dark"]) < 0.4
