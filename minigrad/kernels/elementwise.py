@@ -32,7 +32,8 @@ def sigmoid(array: Any, output: Any) -> None:
 
 def softplus_in_numpy(array: Any) -> Any:
     """log(1 + e**x)."""
-    return np.logaddexp(0, array).astype(array.dtype)
+    with np.errstate(invalid="ignore"):  # NaN gives NaN without a word, as elsewhere
+        return np.logaddexp(0, array).astype(array.dtype)
 
 
 @elementwise_kernel(softplus_in_numpy)

@@ -1,0 +1,101 @@
+"""When Numba runs, when NumPy runs instead, and what is said about it."""
+
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad.kernels import _jit
+from minigrad.kernels._jit import elementwise_kernel
+
+
+def twice_in_numpy(array: Any) -> Any:
+    return array * 2
+
+
+def make(loop: Any) -> Any:
+    return elementwise_kernel(twice_in_numpy)(loop)
+
+
+def doubled(array: Any, output: Any) -> None:
+    """Twice the input."""
+    for i in range(array.size):
+        output[i] = 2 * array[i]
+
+
+def failing(array: Any, output: Any) -> None:
+    """Cannot be compiled: Numba knows no such name."""
+    output[0] = nobody_knows(array)  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_kernel_keeps_the_name_and_the_words_of_its_loop() -> None:
+    kernel = make(doubled)
+    assert (kernel.__name__, kernel.__doc__) == ("doubled", "Twice the input.")
+    assert kernel.twin is twice_in_numpy
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int64", "bool"])
+def test_other_dtypes_go_to_the_twin(
+    monkeypatch: pytest.MonkeyPatch, dtype: str
+) -> None:
+    monkeypatch.setattr(_jit, "compile_loop", lambda loop: pytest.fail("compiled"))
+    assert make(doubled)(np.ones(2, dtype)).tolist() == [2, 2]
+
+
+def test_loop_is_compiled_once_at_the_first_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[Any] = []
+    monkeypatch.setattr(
+        _jit, "compile_loop", lambda loop: compiled.append(loop) or loop
+    )
+    kernel = make(doubled)
+    assert compiled == []
+    for _ in range(2):
+        assert kernel(np.ones((2, 2))).tolist() == [[2.0, 2.0]] * 2
+    assert compiled == [doubled]
+
+
+def test_jit_switched_off_runs_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINIGRAD_JIT", "0")
+    monkeypatch.setattr(_jit, "compile_loop", lambda loop: pytest.fail("compiled"))
+    assert make(doubled)(np.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_jit_switched_off_loads_no_numba() -> None:
+    program = (
+        "import sys, minigrad as m;"
+        "print(m.tensor([0.0]).sigmoid().item(), 'numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"MINIGRAD_JIT": "0", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "0.5 False\n"
+
+
+def test_failing_kernel_warns_once_and_gives_numpys_result() -> None:
+    kernel = make(failing)
+    with pytest.warns(RuntimeWarning, match="failing: Numba could not run it") as seen:
+        first = kernel(np.ones(2))
+    assert len(seen) == 1
+    assert "plain NumPy is used from now on" in str(seen[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        second = kernel(np.ones(2))
+    assert first.tolist() == second.tolist() == [2.0, 2.0]
+
+
+def test_missing_numba_warns_once_and_gives_numpys_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    kernel = make(doubled)
+    with pytest.warns(RuntimeWarning, match="ModuleNotFoundError|ImportError"):
+        assert kernel(np.ones(2)).tolist() == [2.0, 2.0]
