@@ -435,6 +435,13 @@ def test_node_runs_once_after_all_that_use_it(torch: Any) -> None:
     assert x.grad.item() == 2 + 4 + 8
 
 
+@pytest.mark.rule("P02", "P03")
+def test_leaf_used_by_two_nodes_gets_the_sum(torch: Any) -> None:
+    x = leaf(torch, 1.0)
+    (x * 2 + x * 3).backward()
+    assert x.grad.item() == 5.0
+
+
 @pytest.mark.rule("P02")
 def test_only_consumers_on_the_executed_graph_are_waited_for(torch: Any) -> None:
     log: list[Any] = []

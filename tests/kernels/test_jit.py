@@ -12,6 +12,12 @@ from minigrad.kernels import _jit
 from minigrad.kernels._jit import elementwise_kernel
 
 
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba is used here, whatever the environment of the tests says."""
+    monkeypatch.delenv("MINIGRAD_JIT", raising=False)
+
+
 def twice_in_numpy(array: Any) -> Any:
     return array * 2
 

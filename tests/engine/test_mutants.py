@@ -1,0 +1,275 @@
+"""Engines with one mistake each: for every one, a test that turns red."""
+
+import contextlib
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.engine import backward, function, inplace, node, returned, saved
+from minigrad.engine.backward import GraphTask
+from minigrad.engine.function import BackwardCFunction, Function
+from minigrad.engine.node import AccumulateGrad, _FunctionBase
+from minigrad.engine.tensor import Tensor
+
+Patch = pytest.MonkeyPatch
+
+
+def overwrite_instead_of_add(patch: Patch) -> None:
+    def put(task: Any, node: Any, slot: int, gradient: Any) -> Any:
+        waiting = task.waiting.setdefault(node, [None] * len(node.output_metadata))
+        waiting[slot] = gradient
+        return gradient
+
+    patch.setattr(GraphTask, "_add", put)
+
+
+def overwrite_in_grad(patch: Patch) -> None:
+    def put(self: Any, gradient: Any, create_graph: bool) -> None:
+        self.variable._grad = Tensor(np.array(gradient))
+
+    patch.setattr(AccumulateGrad, "_accumulate", put)
+
+
+def add_in_place(patch: Patch) -> None:
+    right = GraphTask._add
+
+    def add(task: Any, node: Any, slot: int, gradient: Any) -> Any:
+        waiting = task.waiting.get(node)
+        if waiting is None or waiting[slot] is None or gradient is None:
+            return right(task, node, slot, gradient)
+        waiting[slot] += gradient
+        return waiting[slot]
+
+    patch.setattr(GraphTask, "_add", add)
+
+
+def run_at_the_first_gradient(patch: Patch) -> None:
+    right = backward.count_dependencies
+
+    def one_each(roots: Any) -> Any:
+        return {node: min(count, 1) for node, count in right(roots).items()}
+
+    patch.setattr(backward, "count_dependencies", one_each)
+
+
+def oldest_first(patch: Patch) -> None:
+    right = backward.heappush
+
+    def push(heap: Any, item: Any) -> None:
+        right(heap, (-item[0], *item[1:]))
+
+    patch.setattr(backward, "heappush", push)
+
+
+def leaves_last(patch: Patch) -> None:
+    patch.setattr(node, "FIRST_OF_ALL", -1)
+
+
+def no_version_check(patch: Patch) -> None:
+    right = saved.unpack
+
+    def unpack(packed: Any, node: Any) -> Any:
+        if isinstance(packed, Tensor):
+            return packed
+        if packed is not None:
+            packed.version = packed.tensor._version
+        return right(packed, node)
+
+    patch.setattr(node, "unpack", unpack)
+
+
+def version_taken_when_saving_is_asked_for(patch: Patch) -> None:
+    right = BackwardCFunction._take_what_was_saved
+
+    def take(self: Any, inputs: Any, result: Any) -> Any:
+        to_save, *rest = right(self, inputs, result)
+        return tuple(x.detach() if isinstance(x, Tensor) else x for x in to_save), *rest
+
+    patch.setattr(BackwardCFunction, "_take_what_was_saved", take)
+
+
+def one_ctx_for_a_class(patch: Patch) -> None:
+    right = Function._create_ctx.__func__
+    made: dict[Any, Any] = {}
+
+    def create(cls: Any, inputs: Any, needs: Any, edges: Any) -> Any:
+        return made.setdefault(cls, right(cls, inputs, needs, edges))
+
+    patch.setattr(Function, "_create_ctx", classmethod(create))
+
+
+def no_zeros_for_missing_gradients(patch: Patch) -> None:
+    patch.setattr(returned, "missing_gradient", lambda node, output_nr: None)
+
+
+def zeros_always(patch: Patch) -> None:
+    def zeros(node: Any, output_nr: int) -> Any:
+        metadata = node.output_metadata[output_nr]
+        return None if metadata is None else Tensor(np.zeros(*metadata))
+
+    patch.setattr(returned, "missing_gradient", zeros)
+
+
+def needs_input_grad_follows_grad_mode(patch: Patch) -> None:
+    right = function.look_back
+
+    def look_back(inputs: Any) -> Any:
+        needs, edges = right(inputs)
+        return tuple(n and minigrad.is_grad_enabled() for n in needs), edges
+
+    patch.setattr(function, "look_back", look_back)
+
+
+def any_number_of_gradients(patch: Patch) -> None:
+    def pad(node: Any, gradients: Any) -> Any:
+        return (*gradients, *[None] * len(node.edges))[: len(node.edges)]
+
+    patch.setattr(returned, "cut_surplus", pad)
+
+
+def no_surplus_none(patch: Patch) -> None:
+    def refuse(node: Any, gradients: Any) -> Any:
+        raise returned.not_wanted(node, len(node.edges))
+
+    patch.setattr(returned, "cut_surplus", refuse)
+
+
+def no_reduction_to_the_inputs_shape(patch: Patch) -> None:
+    patch.setattr(backward, "fit", lambda node, slot, gradient: gradient)
+
+
+def small_gradients_are_broadcast(patch: Patch) -> None:
+    right = backward.fit
+
+    def fit(node: Any, slot: int, gradient: Any) -> Any:
+        receiver, number = backward.split_edge(node.edges[slot])
+        if receiver is not None and receiver is not backward.NOT_A_TENSOR:
+            shape, _ = receiver.output_metadata[number]
+            with contextlib.suppress(ValueError):
+                gradient = np.broadcast_to(gradient, shape)
+        return right(node, slot, gradient)
+
+    patch.setattr(backward, "fit", fit)
+
+
+def nothing_is_released(patch: Patch) -> None:
+    patch.setattr(_FunctionBase, "_release_saved", lambda node: None)
+
+
+def released_although_retained(patch: Patch) -> None:
+    patch.setattr(backward, "keep", lambda retain_graph, create_graph: False)
+
+
+def forward_is_recorded(patch: Patch) -> None:
+    patch.setattr(function, "not_recording", contextlib.nullcontext)
+
+
+def recorded_under_no_grad(patch: Patch) -> None:
+    patch.setattr(function, "is_grad_enabled", lambda: True)
+
+
+def saved_output_as_it_is(patch: Patch) -> None:
+    def pack(tensor: Any, node: Any) -> Any:
+        return saved.SavedTensor(tensor, tensor._version, None)
+
+    patch.setattr(node, "pack", pack)
+
+
+def history_stays_after_a_change_in_place(patch: Patch) -> None:
+    def overwrite(tensor: Any, values: Any, operation: Any) -> None:
+        tensor.array[...] = values
+
+    patch.setattr(inplace, "overwrite", overwrite)
+
+
+CAUGHT_BY: list[tuple[Callable[[Patch], None], str]] = [
+    (
+        overwrite_instead_of_add,
+        "test_inputs.test_tensor_given_twice_gets_both_gradients",
+    ),
+    (overwrite_in_grad, "test_backward.test_later_gradient_is_added_in_place"),
+    (add_in_place, "test_backward.test_summing_changes_no_gradient_that_someone_holds"),
+    (
+        run_at_the_first_gradient,
+        "test_backward.test_leaf_used_by_two_nodes_gets_the_sum",
+    ),
+    (oldest_first, "test_backward.test_order_follows_creation_and_not_position"),
+    (leaves_last, "test_backward.test_leaf_accumulates_before_any_other_ready_node"),
+    (
+        no_version_check,
+        "test_saved.test_modified_message_names_the_operation_that_made_the_tensor",
+    ),
+    (
+        version_taken_when_saving_is_asked_for,
+        "test_saved.test_saved_input_and_intermediate_come_back_as_themselves",
+    ),
+    (
+        one_ctx_for_a_class,
+        "test_function.test_apply_makes_one_ctx_a_call_recorded_or_not",
+    ),
+    (
+        no_zeros_for_missing_gradients,
+        "test_returned.test_missing_gradient_becomes_zeros_like_the_output",
+    ),
+    (zeros_always, "test_returned.test_set_materialize_grads_false_gives_none"),
+    (
+        needs_input_grad_follows_grad_mode,
+        "test_inputs.test_needs_input_grad_ignores_grad_mode",
+    ),
+    (any_number_of_gradients, "test_returned.test_too_few_gradients_name_both_counts"),
+    (no_surplus_none, "test_returned.test_surplus_none_is_dropped"),
+    (
+        no_reduction_to_the_inputs_shape,
+        "test_returned.test_gradient_larger_by_broadcasting_is_summed_down",
+    ),
+    (
+        small_gradients_are_broadcast,
+        "test_returned.test_gradient_of_another_shape_is_an_error",
+    ),
+    (
+        nothing_is_released,
+        "test_saved.test_second_backward_says_that_saved_values_are_freed",
+    ),
+    (released_although_retained, "test_saved.test_retain_graph_keeps_everything"),
+    (
+        forward_is_recorded,
+        "test_function.test_forward_and_setup_context_run_with_grad_mode_off",
+    ),
+    (
+        recorded_under_no_grad,
+        "test_function.test_recorded_needs_grad_mode_and_an_input_that_requires_grad",
+    ),
+    (
+        saved_output_as_it_is,
+        "test_memory.test_output_saved_by_its_own_ctx_makes_no_cycle",
+    ),
+    (
+        history_stays_after_a_change_in_place,
+        "test_tensor.test_version_counts_changes_in_place",
+    ),
+]
+
+MORE_ARGUMENTS = {
+    "test_order_follows_creation_and_not_position": (False,),
+    "test_gradient_of_another_shape_is_an_error": ((),),
+}
+
+
+@pytest.mark.parametrize(
+    ("mutate", "name"), CAUGHT_BY, ids=[mutate.__name__ for mutate, _ in CAUGHT_BY]
+)
+def test_mistake_turns_its_test_red(
+    mutate: Callable[[Patch], None], name: str, monkeypatch: Patch
+) -> None:
+    module, test = name.split(".")
+    program = getattr(importlib.import_module(f"tests.engine.{module}"), test)
+    arguments = (minigrad, *MORE_ARGUMENTS.get(test, ()))
+    program(*arguments)
+
+    mutate(monkeypatch)
+    with pytest.raises((Exception, pytest.fail.Exception)):
+        program(*arguments)
