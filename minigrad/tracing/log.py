@@ -130,6 +130,8 @@ class EventLog:
     def _ref(self, key: str, value: Any) -> Ref:
         if isinstance(value, SavedTensor):
             return self.values.saved_ref(value)
+        if key in ("needs_input_grad", "edges", "saved"):
+            return plain(value)
         return self.values.ref(value, key) or plain("None")
 
     def name_of(self, tensor: Tensor) -> str | None:

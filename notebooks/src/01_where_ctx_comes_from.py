@@ -49,7 +49,7 @@ result = MulConstant.apply(tensor, 10)
 
 # %% [markdown] tags=["explain"]
 # It is a `MulConstantBackward`: a class that you did not write. It was made at the
-# moment the `class` statement ran. (The warnings are from teaching mode: the program
+# moment the `class` statement ran. (The warning is from teaching mode: the program
 # runs without `@staticmethod`, and the section *And self?* says why.)
 
 # %% tags=["explain"]
@@ -220,7 +220,7 @@ half.grad_fn, half.grad_fn.note
 # | wrap outputs | `wrap_outputs`, `outputs.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
 # | wire edges | `BackwardCFunction._wire_edges`, `function.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
 # | pick the newest ready node | `GraphTask._pick_newest_ready`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
-# | call its backward | `BackwardCFunction.apply`, `function.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
+# | call its backward | `BackwardCFunction._run_backward`, `function.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |
 # | add into the receivers | `GraphTask._add`, `backward.py` | `InputBuffer::add` |
 # | release | `_FunctionBase._release_saved`, `node.py` | `PyNode::release_variables`, `python_function.cpp` |
