@@ -416,7 +416,7 @@ def first_gradient(
                 f"give a gradient of shape {tensor.shape}: it is not broadcast",
             )
         )
-    return gradient
+    return gradient.to(tensor.dtype)
 
 
 def no_graph(index: int, where: str) -> errors.GraphError:

@@ -190,7 +190,8 @@ class AccumulateGrad(_FunctionBase):
         leaf = self.variable
         old = leaf._grad
         if create_graph:
-            new = gradient if old is None else old + gradient
+            # A copy: the same tensor may be on its way to another leaf.
+            new = gradient.clone() if old is None else old + gradient
         elif old is None:
             new = Tensor(np.array(gradient))
         else:

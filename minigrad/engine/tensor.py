@@ -338,6 +338,12 @@ class Tensor(TensorMethods):
 
     __hash__ = object.__hash__
 
+    def __format__(self, spec: str) -> str:
+        """One number as Python formats it; anything larger as it prints."""
+        if self.ndim == 0:
+            return format(self.array.item(), spec)
+        return object.__format__(self, spec)
+
     def __repr__(self) -> str:
         # Imported here because printing is built on tensors.
         from minigrad.engine.printing import tensor_text

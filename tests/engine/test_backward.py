@@ -292,6 +292,28 @@ def test_create_graph_accumulates_out_of_place(torch: Any) -> None:
     assert x.grad.grad_fn is not None
 
 
+@pytest.mark.rule("O05")
+@pytest.mark.filterwarnings("ignore:Using backward\\(\\) with create_graph=True")
+def test_create_graph_gives_each_leaf_its_own_grad(torch: Any) -> None:
+    a, b = leaf(torch, 1.0, 2.0), leaf(torch, 3.0, 4.0)
+    (a + b).sum().backward(create_graph=True)
+    assert a.grad is not b.grad
+    (a * 5).sum().backward()
+    assert (a.grad.tolist(), b.grad.tolist()) == ([6.0, 6.0], [1.0, 1.0])
+
+
+def test_gradient_argument_is_cast_to_the_outputs_dtype(torch: Any) -> None:
+    seen: list[Any] = []
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        seen.append(grad.dtype)
+        return grad
+
+    y = rule(torch, lambda ctx, x: x * 1, backward).apply(leaf(torch, 1.0))
+    y.backward(torch.tensor(1.0, dtype=torch.float32))
+    assert seen == [torch.float64]
+
+
 @pytest.mark.rule("O06")
 def test_grad_is_none_before_and_after_a_reset(torch: Any) -> None:
     x = leaf(torch, 2.0)

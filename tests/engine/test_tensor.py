@@ -138,6 +138,18 @@ def test_deleting_grad_sets_it_to_none(torch: Any) -> None:
     assert x.grad is None
 
 
+def test_to_the_same_dtype_is_the_tensor_itself(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    assert x.to(torch.float64) is x
+    assert x.to(torch.float32) is not x
+
+
+def test_number_is_formatted_like_a_python_number(torch: Any) -> None:
+    assert f"{torch.tensor(2.0):.3f}" == "2.000"
+    assert f"{torch.tensor(2.0)}" == "2.0"
+    assert f"{torch.tensor([2.0])}" == "tensor([2.])"
+
+
 def test_item_of_several_elements_is_refused(torch: Any) -> None:
     says = "a Tensor with 2 elements cannot be converted to Scalar"
     with raises(torch, errors.ShapeError, says):
