@@ -87,9 +87,8 @@ export class Story {
     else if (event.ctx) state.cid = event.ctx.id;
     notePhase(state, event, this.isEngine(event.s));
     if (event.out) state.printed += event.out;
-    const handler = HANDLERS[event.k];
-    if (handler) handler(state, event, this);
-    else if (event.s !== undefined) visitLine(state, event);
+    HANDLERS[event.k]?.(state, event, this);
+    if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
   }
 
   isEngine(source) {
@@ -165,6 +164,8 @@ function resolveError(state) {
   for (const frame of state.stack) frame.failed = null;
 }
 
+const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
+
 const HANDLERS = {
   call(state, event) {
     if (state.error) resolveError(state);
@@ -204,7 +205,6 @@ const HANDLERS = {
   "graph.node"(state, event, story) {
     state.nodes[event.n] ||= "seen";
     for (const id of event.e || []) story.revealEdge(state, id);
-    visitLine(state, event);
   },
 
   "backward.begin"(state, event) {
@@ -213,7 +213,6 @@ const HANDLERS = {
     for (const id in state.nodes) state.nodes[id] = "seen";
     for (const id in state.edges) state.edges[id] = "seen";
     for (const root of event.roots || []) addWaiting(state, root.n, root.slot, root.g, root.g);
-    visitLine(state, event);
   },
 
   "node.enter"(state, event, story) {
@@ -226,35 +225,29 @@ const HANDLERS = {
       }),
     );
     if (event.cid === undefined) state.cid = story.nodes[event.n]?.ctx ?? null;
-    visitLine(state, event);
   },
 
   grad(state, event, story) {
     state.edges[event.e] = "active";
     const slot = story.edges[event.e]?.to_slot || 0;
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
-    visitLine(state, event);
   },
 
   "grad.none"(state, event) {
     state.edges[event.e] = "none";
-    visitLine(state, event);
   },
 
   "grad.accumulate"(state, event) {
     state.grads[event.n] = event.new;
-    visitLine(state, event);
   },
 
   "node.exit"(state, event) {
     state.nodes[event.n] = "done";
     delete state.waiting[event.n];
-    visitLine(state, event);
   },
 
   "backward.end"(state, event) {
     state.pass = "over";
-    visitLine(state, event);
   },
 };
 

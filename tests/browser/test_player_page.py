@@ -60,12 +60,20 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
-    """Opens the page of a trace; at the end there must have been no error on it."""
+    """Opens the page of a trace, or a notebook's page with it as an output.
+
+    At the end there must have been no error on it.
+    """
     wrong: list[str] = []
     contexts = []
 
-    def open_page(data: stories.Json, **options: Any) -> Page:
+    def open_page(
+        data: stories.Json, notebook: str | None = None, **options: Any
+    ) -> Page:
         path = Recording(data).save_html(tmp_path / "player.html")
+        if notebook is not None:
+            output = Recording(data)._repr_mimebundle_()["text/html"]
+            path.write_text(notebook.format(output=output), encoding="utf-8")
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -77,7 +85,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
             lambda said: wrong.append(said.text) if said.type == "error" else None,
         )
         page.goto(path.as_uri())
-        page.wait_for_function(READY)
+        page.frames[-1].wait_for_function(READY)
         return page
 
     yield open_page
@@ -122,13 +130,17 @@ def test_a_comparison_with_another_position_fails(opened: Opener) -> None:
     assert press(page, "ArrowRight") != state_at(data, 2)
 
 
-def test_jump_across_keyframes_equals_the_folded_state(opened: Opener) -> None:
+def test_every_jump_equals_the_folded_state(opened: Opener) -> None:
     data = stories.mul_constant()
-    data["events"] *= 4
+    data["events"] = stories.fan_in()["events"] + data["events"]  # past a keyframe
+    data["graph"]["nodes"].append(stories.fan_in()["graph"]["nodes"][3])
+    data["graph"]["edges"] += stories.fan_in()["graph"]["edges"][2:]
+    positions = list(range(len(data["events"]), -1, -1))
     page = opened(data)
-    for at in (150, 64, 63, 65, 128, 1, 184):
-        page.evaluate(f"player.player.go({at})")
-        assert shown(page) == state_at(data, at)
+    found = page.evaluate(
+        "all => all.map(at => (player.player.go(at), player.player.state()))", positions
+    )
+    assert found == [state_at(data, at) for at in positions]
 
 
 @pytest.mark.parametrize("level", [1, 2, 3])
@@ -278,3 +290,27 @@ def test_every_button_has_a_name(opened: Opener) -> None:
     )
     assert len(names) == 8
     assert all(names)
+
+
+def test_output_of_a_notebook_is_as_high_as_its_player(opened: Opener) -> None:
+    page = opened(stories.fan_in(), notebook="<body>{output}</body>")
+    frame = page.frames[1]
+    height = frame.evaluate("player.getBoundingClientRect().height")
+    box = page.locator("[data-minigrad-player]").bounding_box()
+    assert box is not None
+    assert 0 < box["height"] - height < 16
+
+
+def test_output_of_a_notebook_follows_its_theme(opened: Opener) -> None:
+    notebook = '<body data-jp-theme-light="false">{output}</body>'
+    page = opened(stories.fan_in(), notebook=notebook, color_scheme="light")
+    page.frames[1].wait_for_selector("html.dark")
+    page.evaluate("document.body.dataset.jpThemeLight = 'true'")
+    page.frames[1].wait_for_selector("html:not(.dark)")
+
+
+def test_output_without_its_frame_shows_words_and_the_graph(opened: Opener) -> None:
+    page = opened(stories.fan_in(), notebook="<body>{output}</body>")
+    page.evaluate("document.querySelector('iframe').remove()")
+    assert page.get_by_alt_text("the graph").is_visible()
+    assert page.get_by_text("Nothing waits any more.").is_visible()

@@ -99,6 +99,10 @@ def test_odd_name_stays_text_in_the_svg(name: str) -> None:
     assert "<b>" not in drawn[0]
 
 
+def test_name_in_angle_brackets_is_no_html_label() -> None:
+    assert 'label="<b>x</b>"' in dot_with_label("<b>x</b>")
+
+
 def test_odd_name_stays_text_in_a_node_with_slots() -> None:
     dot = dot_with_label("<b>&", outputs=2)
     assert "&lt;b&gt;&amp;" in dot
@@ -129,7 +133,7 @@ def test_renderer_beside_python_is_found_without_path(
 
 
 def test_failing_renderer_is_passed_over(program: Program) -> None:
-    program("graphviz-pure", "exit 1")
+    program("graphviz-pure", "echo '<svg>half'; exit 1")
     program("dot", "echo '<?xml?><svg>drawn</svg>'")
     assert graph.svg_of("digraph {}") == ("<svg>drawn</svg>\n", "dot")
 
@@ -137,7 +141,7 @@ def test_failing_renderer_is_passed_over(program: Program) -> None:
 def test_slow_renderer_is_given_up(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program("graphviz-pure", "exec sleep 30")
+    program("graphviz-pure", "sleep 1; echo '<svg>late</svg>'")
     monkeypatch.setattr(graph, "TIME_OUT", 0.2)
     assert graph.svg_of("digraph {}") is None
 
