@@ -1,19 +1,11 @@
 """no_grad, enable_grad, set_grad_enabled: rules T."""
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.engine.support import Boom, leaf
-
-
-@pytest.fixture(autouse=True)
-def recording_again(torch: Any) -> Iterator[None]:
-    """A test that fails in the middle must not switch recording off for the rest."""
-    yield
-    torch.set_grad_enabled(True)
 
 
 @pytest.mark.rule("T01")

@@ -1,0 +1,103 @@
+"""What the engine tells a listener, and when."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad.engine import observe
+from tests.engine.support import leaf, rule
+
+
+class Listener:
+    """Notes the name of each call, and what it was about."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def hear(*values: Any) -> None:
+            self.heard.append((name, values))
+
+        return hear
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.heard]
+
+    def last(self, name: str) -> Any:
+        return [values for heard, values in self.heard if heard == name][-1]
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    observe.observer = Listener()  # type: ignore[assignment]
+    yield observe.observer  # type: ignore[misc]
+    observe.observer = None
+
+
+def doubled() -> Any:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    return rule(minigrad, forward, lambda ctx, grad: grad * 2)
+
+
+APPLY = ["ctx_created", "saved_taken", "edges_wired"]
+
+
+def test_apply_tells_its_phases_in_order(listener: Listener) -> None:
+    x = leaf(minigrad, 3.0)
+    y = doubled().apply(x)
+    own = [name for name, values in listener.heard if values[0] is y.grad_fn]
+    assert own == APPLY
+    ctx, function, inputs = next(v for n, v in listener.heard if n == "ctx_created")
+    assert (ctx, function.__name__) == (y.grad_fn, "F")
+    assert inputs[0] is x
+
+
+def test_operation_inside_forward_is_told_too(listener: Listener) -> None:
+    doubled().apply(leaf(minigrad, 3.0))
+    created = [v[1].__name__ for n, v in listener.heard if n == "ctx_created"]
+    assert created == ["F", "Mul"]
+
+
+def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
+    x = leaf(minigrad, 3.0)
+    y = doubled().apply(x)
+    listener.heard.clear()
+    y.backward()
+    names = [n for n in listener.names() if n not in ("ctx_created", "edges_wired")]
+    assert names == [
+        "backward_started",
+        "node_picked",
+        "node_returned",
+        "gradient_sent",
+        "node_released",
+        "node_picked",
+        "gradient_accumulated",
+        "node_returned",
+        "node_released",
+        "backward_finished",
+    ]
+    sent = listener.last("gradient_sent")
+    assert sent[1] is y.grad_fn
+    assert (sent[2], sent[4], float(sent[5]), float(sent[6])) == (0, 0, 2.0, 2.0)
+    tensor, first, gradient, new = listener.last("gradient_accumulated")
+    assert tensor is x
+    assert first is True
+    assert float(gradient) == 2.0
+    assert new is x.grad
+
+
+def test_listener_changes_no_result() -> None:
+    results = []
+    for listening in (False, True):
+        observe.observer = Listener() if listening else None  # type: ignore[assignment]
+        x = leaf(minigrad, 3.0)
+        y = doubled().apply(x) * x
+        y.backward()
+        results.append((y.item(), x.grad.item(), y.grad_fn.name()))
+    observe.observer = None
+    assert results[0] == results[1]
