@@ -357,8 +357,9 @@ function heatMap(value) {
   return map;
 }
 
-// A value reference as elements: what it is, its version, its numbers.
-export function valueView(trace, ref) {
+// A value as elements: what it is, its version, its numbers. Its name is left out where
+// the label beside it says the same.
+export function valueView(trace, ref, label = "") {
   const view = element("div", "value");
   if (!ref || ref.t === "P") {
     const text = ref ? ref.r : "None";
@@ -376,7 +377,7 @@ export function valueView(trace, ref) {
   }
   const value = trace.values[ref.v];
   const line = element("div", "about");
-  if (ref.name) line.append(element("b", "", ref.name));
+  if (ref.name && ref.name !== label) line.append(element("b", "", ref.name));
   if (value) line.append(element("span", "", `${value.dtype} ${shapeWords(value.shape)}`));
   if (ref.t === "S") line.append(versionView(ref));
   if (ref.t === "S" && ref.out !== null && ref.out !== undefined) {
@@ -801,6 +802,7 @@ class CtxPane {
       const saved = Object.keys(entries).some((key) => key.startsWith("saved."));
       return saved ? "" : "Nothing saved so far.";
     }
+    if (state.cid) return "Nothing is recorded of this ctx.";
     const node = this.story.nodes[event?.n];
     if (node?.kind === "accumulate") {
       return `AccumulateGrad has no ctx: it only adds into ${node.tensor || "its tensor"}.grad.`;
@@ -813,7 +815,7 @@ class CtxPane {
     const row = element("div", changed ? "row flash" : "row");
     const name = element("dt", "", label);
     const value = element("dd");
-    value.append(valueView(this.trace, ref));
+    value.append(valueView(this.trace, ref, label));
     if (cue === label) row.classList.add("cued");
     row.append(name, value);
     table.append(row);
