@@ -156,7 +156,7 @@ class Notebook:
             "() => {" + OPEN_NOTEBOOK + "return panel?.context?.isReady && cells.length"
             " && panel.sessionContext.session?.kernel?.status === 'idle'; }"
         )
-        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
+        self.wait_for_no_cover()
 
     def reload(self) -> None:
         self.page.goto(self.url)
@@ -267,7 +267,11 @@ class Notebook:
         assert self.cells()[index]["source"] == source
 
     def use_theme(self, theme: str) -> None:
-        """Put on JupyterLab's own "Light" or "Dark" theme, and wait for it."""
+        """Put on JupyterLab's own "Light" or "Dark" theme, and wait for it.
+
+        JupyterLab covers itself meanwhile, and errs if the next change comes before
+        the cover is gone.
+        """
         self.do("apputils:change-theme", theme=f"JupyterLab {theme}")
         dark = theme == "Dark"
         self.page.wait_for_function(
@@ -278,6 +282,10 @@ class Notebook:
                 "dark => document.documentElement.classList.contains('dark') === dark",
                 arg=dark,
             )
+        self.wait_for_no_cover()
+
+    def wait_for_no_cover(self) -> None:
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
 
 
 def wait_for_player(frame: Frame | Page) -> None:
