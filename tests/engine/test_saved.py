@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import minigrad
 from minigrad import errors
 from tests.engine.support import leaf, raises, rule, same_memory
 
@@ -308,6 +309,18 @@ def test_raw_saved_tensors_are_one_handle_each_and_freed_alike(torch: Any) -> No
     y.backward()
     with raises(torch, errors.SavedFreedError, "second time"):
         _ = y.grad_fn._raw_saved_tensors
+
+
+def test_handles_tell_tensor_version_and_output() -> None:
+    def choose(ctx: Any, x: Any, y: Any) -> None:
+        ctx.save_for_backward(x, y, None)
+
+    x = leaf(minigrad, 2.0)
+    y = saving(minigrad, choose).apply(x)
+    first, second, none = y.grad_fn._raw_saved_tensors
+    assert (first.tensor is x, first.version, first.output_nr) == (True, 0, None)
+    assert (second.tensor is y, second.version, second.output_nr) == (False, 0, 0)
+    assert none is None
 
 
 @pytest.mark.rule("F24")
