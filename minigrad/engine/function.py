@@ -149,8 +149,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         rule = rule_of(self._forward_cls)
         return rule(self, *wrap_gradients(self, gradients))
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
-        return check_gradients(self, returned, create_graph)
+    _check_returned = check_gradients
 
 
 class FunctionMeta(type):

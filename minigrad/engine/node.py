@@ -105,9 +105,12 @@ class _FunctionBase:
         saved = self._saved
         if saved is FREED:
             raise freed_error(self)
-        tensors = []
+        tensors: list[Tensor | None] = []
         for item in saved:
-            tensors.append(unpack(item, self))
+            if isinstance(item, Tensor) and item._version_counter is None:
+                tensors.append(item)
+            else:
+                tensors.append(unpack(item, self))
         return tuple(tensors)
 
     @property

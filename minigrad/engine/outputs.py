@@ -22,7 +22,8 @@ def wrap_outputs(
     Only a tuple is several outputs. Values that are not Tensors pass through.
     Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs.
     """
-    if recording and not (dirty or non_differentiable) and is_new(result, inputs):
+    marked = dirty or non_differentiable
+    if recording and not marked and is_new_tensor(result, inputs):
         return [result], [True]
 
     values = result if isinstance(result, tuple) else (result,)
@@ -39,7 +40,7 @@ def wrap_outputs(
     return outputs, differentiable
 
 
-def is_new(result: Any, inputs: tuple[Any, ...]) -> bool:
+def is_new_tensor(result: Any, inputs: tuple[Any, ...]) -> bool:
     """Whether forward returned the usual thing: one new floating-point Tensor."""
     return (
         isinstance(result, Tensor)
