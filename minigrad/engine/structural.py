@@ -50,7 +50,7 @@ class Expand(Builtin):
             input.shape[i - new] if length == -1 and i >= new else length
             for i, length in enumerate(size)
         ]
-        if len(kept) < input.ndim or not sums_to(tuple(kept), input.shape):
+        if -1 in kept or not sums_to(tuple(kept), input.shape):
             raise errors.ShapeError(
                 errors.message(
                     "expand",
@@ -131,6 +131,11 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
         return (
             f"the number of sizes provided ({len(target)}) must be greater or equal to "
             f"the number of dimensions in the tensor ({len(shape)})"
+        )
+    if -1 in target:
+        return (
+            "The expanded size of the tensor (-1) isn't allowed in a leading, "
+            f"non-existing dimension {target.index(-1)}"
         )
     wrong = [i for i in range(len(shape)) if shape[i] not in (1, target[new + i])][-1]
     return (

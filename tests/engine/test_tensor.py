@@ -138,6 +138,17 @@ def test_deleting_grad_sets_it_to_none(torch: Any) -> None:
     assert x.grad is None
 
 
+def test_expand_keeps_the_lengths_given_as_minus_one(torch: Any) -> None:
+    x = torch.ones((2, 1))
+    assert tuple(x.expand(-1, 3).shape) == (2, 3)
+    assert tuple(x.expand(4, -1, -1).shape) == (4, 2, 1)
+    says = "expanded size of the tensor (-1) isn't allowed in a leading, non-existing"
+    with raises(torch, errors.ShapeError, says):
+        x.expand(-1, 2, 1)
+    with raises(torch, errors.ShapeError, "the number of sizes provided (1) must be"):
+        x.expand(2)
+
+
 def test_to_the_same_dtype_is_the_tensor_itself(torch: Any) -> None:
     x = leaf(torch, 1.0, 2.0)
     assert x.to(torch.float64) is x
