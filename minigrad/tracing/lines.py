@@ -157,6 +157,7 @@ class FrameLog:
             role = "driver"
             self._log.namespaces[:0] = [frame.f_globals]
         opened = OpenFrame(frame, self.sources.add(code, role), role)
+        opened.line = self.sources.head(opened.source)
         opened.ctxs_before = len(self._log.open_ctxs)
         self._frames.append(opened)
         return opened

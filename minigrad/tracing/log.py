@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any, Final
 
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
@@ -115,7 +116,7 @@ class EventLog:
         """What is new on ``ctx`` since it was last shown."""
         cid = self.ctx_id(ctx)
         before = self._shown.get(cid, {})
-        now = entries_of(ctx)
+        now = entries_of(ctx, self.called)
         new = {
             key: self._ref(key, value)
             for key, (mark, value) in now.items()
@@ -134,6 +135,11 @@ class EventLog:
             return plain(value)
         return self.values.ref(value, key) or plain("None")
 
+    def called(self, node: Any) -> str:
+        """A node in a sentence: a leaf's node by the name of its tensor."""
+        name = self.name_of(node.variable) if is_leaf(node) else None
+        return label_of(node) if name is None else f"{label_of(node)} of {name}"
+
     def name_of(self, tensor: Tensor) -> str | None:
         """The variable that holds ``tensor`` in the program that is recorded."""
         for namespace in self.namespaces:
@@ -143,7 +149,7 @@ class EventLog:
         return None
 
 
-def entries_of(ctx: Any) -> dict[str, tuple[Any, Any]]:
+def entries_of(ctx: Any, called: Callable[[Any], str]) -> dict[str, tuple[Any, Any]]:
     """What ctx holds: a mark that changes when the entry does, and the value."""
     entries: dict[str, tuple[Any, Any]] = {}
 
@@ -152,7 +158,7 @@ def entries_of(ctx: Any) -> dict[str, tuple[Any, Any]]:
 
     enter("needs_input_grad", str(tuple(ctx.needs_input_grad)))
     if ctx.edges:
-        enter("edges", edges_text(ctx))
+        enter("edges", edges_text(ctx, called))
     told = getattr(ctx, "to_save", None)
     if told:
         for i, value in enumerate(told):
@@ -188,18 +194,23 @@ def mark_of(value: Any) -> Any:
     return id(value)
 
 
-def edges_text(ctx: Any) -> str:
+def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:
     """Where the gradients will go, by name, one for each tensor argument."""
     names = []
     for edge in ctx.edges:
         if edge is NOT_A_TENSOR:
             continue
         node, slot = split_edge(edge)
-        label = "none" if node is None else label_of(node)
+        label = "none" if node is None else called(node)
         names.append(f"{label} output {slot}" if slot else label)
     return ", ".join(names)
 
 
+def is_leaf(node: Any) -> bool:
+    """Whether the graph ends at ``node``."""
+    return isinstance(node, AccumulateGrad)
+
+
 def label_of(node: Any) -> str:
     """The name of a node without torch's C++ namespace."""
-    return "AccumulateGrad" if isinstance(node, AccumulateGrad) else node.name()
+    return "AccumulateGrad" if is_leaf(node) else str(node.name())

@@ -47,6 +47,13 @@ class SourceStore:
         )
         return self.index[code]
 
+    def head(self, source: int) -> int:
+        """The line of a source with its ``def``; decorators stand before it."""
+        for number, line in enumerate(self.lines[source]):
+            if line.lstrip().startswith(("def ", "async def ", "class ")):
+                return number
+        return 0
+
     def text(self, source: int, line: int) -> str:
         """One line of a source, without its indentation."""
         lines = self.lines[source]

@@ -192,14 +192,14 @@ class Story:
         self._log.emit(
             "grad.none" if gradient is None else "grad",
             STORY,
-            sentences.sent(self._called(receiver), gradient, total),
+            sentences.sent(self._log.called(receiver), gradient, total),
             phase=("backward", "add into the receivers"),
             e=edge,
             n=self._id(receiver),
             slot=receiver_slot,
             g=self._ref(gradient),
             total=self._ref(total),
-            cue=self._called(receiver),
+            cue=self._log.called(receiver),
         )
 
     def gradient_accumulated(
@@ -250,7 +250,7 @@ class Story:
                 self._show_older(receiver)
         users = is_users(node)
         receivers = [
-            self._called(split_edge(edge)[0])
+            self._log.called(split_edge(edge)[0])
             for edge in node.edges
             if edge is not None and edge is not NOT_A_TENSOR
         ]
@@ -326,13 +326,6 @@ class Story:
 
     def _id(self, node: Any) -> str:
         return self._node_ids.get(node) or self._node_ids.add(node)
-
-    def _called(self, node: Any) -> str:
-        """A node in a sentence: a leaf's node by the name of its tensor."""
-        if isinstance(node, AccumulateGrad):
-            name = self._log.name_of(node.variable)
-            return f"AccumulateGrad of {name}" if name else "AccumulateGrad"
-        return str(node.name())
 
     def _ref(self, value: Any) -> Ref:
         return None if value is None else self._log.values.ref(value)

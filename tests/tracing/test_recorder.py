@@ -83,6 +83,19 @@ def test_ctx_shows_what_forward_puts_on_it_as_it_happens() -> None:
     ) in changed
 
 
+def test_edges_on_ctx_name_the_leaf() -> None:
+    (created,) = events_of(record_scale(), "ctx.new")
+    assert created["ctx"]["set"]["edges"]["r"] == "AccumulateGrad of x"
+
+
+def test_call_is_shown_at_the_def_and_not_at_its_decorator() -> None:
+    trace = record_scale()
+    calls = [e for e in events_of(trace, "call") if e["lvl"] == 2]
+    lines = [trace.data["sources"][e["s"]]["tokens"][e["l"]] for e in calls]
+    heads = ["".join(text for _, text in line) for line in lines]
+    assert [head.split("(")[0] for head in heads] == ["def forward", "def backward"]
+
+
 def test_saved_value_shows_its_version_then_and_now() -> None:
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     trace = Trace()
