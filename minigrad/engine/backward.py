@@ -102,7 +102,7 @@ class GraphTask:
 
     def _send(self, node: _FunctionBase, slot: int, gradient: Any) -> None:
         """Add ``gradient`` to what waits at the other end of an edge of ``node``."""
-        edge = node.edges[slot]
+        edge = node._edges[slot]
         if edge is None or edge is NOT_A_TENSOR:
             return
         receiver, receiver_slot = split_edge(edge)
@@ -122,7 +122,7 @@ class GraphTask:
         """Add to what waits for output ``slot`` of ``node``; never in place."""
         waiting = self.waiting.get(node)
         if waiting is None:
-            waiting = self.waiting[node] = [None] * len(node.output_metadata)
+            waiting = self.waiting[node] = [None] * len(node._output_metadata)
         total = waiting[slot]
         if gradient is not None:
             total = gradient if total is None else total + gradient
@@ -136,7 +136,7 @@ class GraphTask:
                 if (node, slot) in self.targets:
                     self.captured[node, slot] = gradient
         if self.needed is None or self.needed.get(node, False):
-            heappush(self.ready, (-node.sequence_nr, next(self.arrival), node))
+            heappush(self.ready, (-node._number, next(self.arrival), node))
         else:
             del self.waiting[node]
 
@@ -145,7 +145,9 @@ class GraphTask:
         wanted = {node for node, _ in self.targets}
         lies_on_path: dict[_FunctionBase, bool] = {}
         for node in inputs_first(self.dependencies):
-            below = [split_edge(edge)[0] for edge in node.edges if needs_gradient(edge)]
+            below = [
+                split_edge(edge)[0] for edge in node._edges if needs_gradient(edge)
+            ]
             passes = any([child in lies_on_path for child in below])
             if passes or node in wanted:
                 lies_on_path[node] = passes or node in runs
@@ -157,7 +159,7 @@ def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
     dependencies = dict.fromkeys(roots, 0)
     unseen = list(dependencies)
     while unseen:
-        for edge in unseen.pop().edges:
+        for edge in unseen.pop()._edges:
             if edge is None or edge is NOT_A_TENSOR:
                 continue
             node: Any = edge[0] if type(edge) is tuple else edge
@@ -177,7 +179,7 @@ def inputs_first(dependencies: dict[_FunctionBase, int]) -> list[_FunctionBase]:
     while free:
         node = free.pop()
         order.append(node)
-        for edge in node.edges:
+        for edge in node._edges:
             if needs_gradient(edge):
                 child = split_edge(edge)[0]
                 left[child] -= 1
@@ -193,11 +195,11 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     needed, none is checked: the answer is None.
     Raises: GradientShapeError for any other shape.
     """
-    edge = node.edges[slot]
+    edge = node._edges[slot]
     if edge is None or edge is NOT_A_TENSOR:
         return None
     receiver, output_nr = split_edge(edge)
-    shape, dtype = receiver.output_metadata[output_nr]
+    shape, dtype = receiver._output_metadata[output_nr]
     if gradient.shape != shape:
         if not sums_to(gradient.shape, shape):
             raise wrong_shape(node, slot, gradient.shape, shape)
@@ -211,7 +213,7 @@ def wrong_shape(
     node: _FunctionBase, slot: int, got: tuple[int, ...], wanted: tuple[int, ...]
 ) -> errors.GradientShapeError:
     """The error for a gradient that is not its input's shape."""
-    tensors_before = [e for e in node.edges[:slot] if e is not NOT_A_TENSOR]
+    tensors_before = [e for e in node._edges[:slot] if e is not NOT_A_TENSOR]
     return errors.GradientShapeError(
         errors.message(
             f"{node.operation_name()}.backward",
@@ -250,7 +252,7 @@ def backward(
     if not wanted:
         raise no_inputs("backward")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
-    leaves = frozenset([node for node, _ in targets if not node.edges])
+    leaves = frozenset([node for node, _ in targets if not node._edges])
     task = GraphTask(
         roots, keep(retain_graph, create_graph), create_graph, targets, leaves
     )

@@ -39,13 +39,13 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
 
     def _wire(self, output: Tensor) -> None:
         """Hang this node on the output."""
-        self.output_metadata = ((output.shape, output.dtype),)
+        self._output_metadata = ((output.shape, output.dtype),)
         output._set_history(self, 0)
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         (gradient,) = gradients
         if gradient is None:
-            return (None,) * len(self.edges)
+            return (None,) * len(self._edges)
         return self._forward_cls.backward(self, gradient)
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
@@ -131,10 +131,10 @@ class Builtin(Function):
     def _create_builtin_ctx(cls, inputs: tuple[Any, ...], recording: bool) -> Any:
         """A new node that knows where its inputs came from."""
         ctx = cls._backward_cls()
-        ctx.edges = cls._input_edges(inputs) if recording else ()
-        ctx.needs_input_grad = tuple([needs_gradient(edge) for edge in ctx.edges])
-        ctx.sequence_nr = next_sequence_nr()
-        ctx.output_metadata = ()
+        ctx._edges = cls._input_edges(inputs) if recording else ()
+        ctx.needs_input_grad = tuple([needs_gradient(edge) for edge in ctx._edges])
+        ctx._number = next_sequence_nr()
+        ctx._output_metadata = ()
         ctx._saved = ()
         if observe.observer is not None:
             observe.observer.ctx_created(ctx, cls, inputs)

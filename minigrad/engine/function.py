@@ -133,13 +133,13 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
         Saved last, because a saved output has to know which node made it.
         """
-        if self.edges:
+        if self._edges:
             metadata = []
             for output_nr, output in enumerate(outputs):
                 metadata.append(metadata_of(output))
                 if differentiable[output_nr]:
                     output._set_history(self, output_nr)
-            self.output_metadata = tuple(metadata)
+            self._output_metadata = tuple(metadata)
             if to_save:
                 self._keep_saved(to_save)
         if observe.observer is not None:
@@ -250,9 +250,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         """A new ctx: a node that already knows where its inputs came from."""
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs_input_grad
-        ctx.edges = edges
-        ctx.sequence_nr = next_sequence_nr()
-        ctx.output_metadata = ()
+        ctx._edges = edges
+        ctx._number = next_sequence_nr()
+        ctx._output_metadata = ()
         ctx._saved = ()
         ctx._materialize_grads = True
         ctx.to_save = None
@@ -339,7 +339,7 @@ def check_kept(
     for value in values:
         if not isinstance(value, Tensor) or contains(dirty, value):
             continue
-        is_detached = value._requires_grad and not ctx.edges
+        is_detached = value._requires_grad and not ctx._edges
         if contains(inputs, value) and contains(kept, value) and not is_detached:
             raise errors.CtxUseError(
                 errors.message(

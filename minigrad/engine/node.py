@@ -53,22 +53,22 @@ FREED: Final = Freed()
 class _FunctionBase:
     """A recorded operation: edges to where its inputs came from, and what it saved.
 
-    The gradient travels along ``edges``, one for each argument of forward.
+    The gradient travels along ``_edges``, one for each argument of forward.
     """
 
     __slots__ = (
         "__weakref__",
+        "_edges",
+        "_number",
+        "_output_metadata",
         "_saved",
-        "edges",
         "needs_input_grad",
-        "output_metadata",
-        "sequence_nr",
     )
 
-    edges: tuple[Edge, ...]
+    _edges: tuple[Edge, ...]
     needs_input_grad: tuple[bool, ...]
-    output_metadata: tuple[OutputMetadata, ...]
-    sequence_nr: int
+    _output_metadata: tuple[OutputMetadata, ...]
+    _number: int
     _saved: tuple[Packed, ...]
 
     requires_grad = True
@@ -88,12 +88,12 @@ class _FunctionBase:
         A leaf that requires grad gives its AccumulateGrad, one that does not
         ``(None, 0)``.
         """
-        pairs = (split_edge(edge) for edge in self.edges if edge is not NOT_A_TENSOR)
+        pairs = (split_edge(edge) for edge in self._edges if edge is not NOT_A_TENSOR)
         return tuple(pairs)
 
     def _sequence_nr(self) -> int:
         """The place of this node in the order of creation; newer is greater."""
-        return self.sequence_nr
+        return self._number
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -169,10 +169,10 @@ class AccumulateGrad(_FunctionBase):
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable
-        self.edges = ()
+        self._edges = ()
         self.needs_input_grad = ()
-        self.output_metadata = ((variable.shape, variable.dtype),)
-        self.sequence_nr = FIRST_OF_ALL
+        self._output_metadata = ((variable.shape, variable.dtype),)
+        self._number = FIRST_OF_ALL
         self._saved = ()
 
     def name(self) -> str:

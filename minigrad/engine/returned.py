@@ -29,7 +29,7 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
 
 def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
     """What backward sees for an output that got no gradient."""
-    metadata = node.output_metadata[output_nr]
+    metadata = node._output_metadata[output_nr]
     if metadata is None or not node._materialize_grads:
         return None
     return Tensor(np.zeros(*metadata))
@@ -42,11 +42,11 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     argument that is not a Tensor, or a value that is not a Tensor.
     """
     gradients = returned if isinstance(returned, tuple) else (returned,)
-    if len(gradients) != len(node.edges):
+    if len(gradients) != len(node._edges):
         gradients = cut_surplus(node, gradients)
 
     checked: list[Any] = []
-    edges = node.edges
+    edges = node._edges
     for position, gradient in enumerate(gradients):
         if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
             checked.append(gradient if create_graph else gradient.array)
@@ -66,7 +66,7 @@ def where(node: Any) -> str:
 
 def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
     """As many gradients as forward has arguments, if the rest is only None."""
-    wanted = len(node.edges)
+    wanted = len(node._edges)
     surplus = gradients[wanted:]
     if len(gradients) > wanted and all([value is None for value in surplus]):
         return gradients[:wanted]

@@ -157,7 +157,7 @@ def entries_of(ctx: Any, called: Callable[[Any], str]) -> dict[str, tuple[Any, A
         entries[key] = (mark_of(value), value)
 
     enter("needs_input_grad", str(tuple(ctx.needs_input_grad)))
-    if ctx.edges:
+    if ctx._edges:
         enter("edges", edges_text(ctx, called))
     told = getattr(ctx, "to_save", None)
     if told:
@@ -197,7 +197,7 @@ def mark_of(value: Any) -> Any:
 def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:
     """Where the gradients will go, by name, one for each tensor argument."""
     names = []
-    for edge in ctx.edges:
+    for edge in ctx._edges:
         if edge is NOT_A_TENSOR:
             continue
         node, slot = split_edge(edge)

@@ -47,7 +47,7 @@ class Story:
             return
         self._watch(function)
         log = self._log
-        recording = bool(ctx.edges)
+        recording = bool(ctx._edges)
         log.emit(
             "phase",
             STORY,
@@ -244,14 +244,14 @@ class Story:
 
     def _add_node(self, node: Any, outputs: tuple[Any, ...]) -> None:
         """A node has joined the graph; its receivers are shown first."""
-        for edge in node.edges:
+        for edge in node._edges:
             receiver, _ = split_edge(edge)
             if edge is not None and edge is not NOT_A_TENSOR:
                 self._show_older(receiver)
         users = is_users(node)
         receivers = [
             self._log.called(split_edge(edge)[0])
-            for edge in node.edges
+            for edge in node._edges
             if edge is not None and edge is not NOT_A_TENSOR
         ]
         say = (sentences.wired if users else sentences.built_in)(node.name(), receivers)
@@ -271,7 +271,7 @@ class Story:
                 continue
             self._node_ids.add(current)
             found.append(current)
-            for edge in current.edges:
+            for edge in current._edges:
                 if edge is not None and edge is not NOT_A_TENSOR:
                     unseen.append(split_edge(edge)[0])
         for current in reversed(found):
@@ -300,11 +300,11 @@ class Story:
                 "kind": "accumulate" if leaf else "function",
                 "ctx": cid,
                 "tensor": self._log.name_of(node.variable) if leaf else None,
-                "outputs": len(node.output_metadata),
+                "outputs": len(node._output_metadata),
             }
         )
         added = []
-        for slot, edge in enumerate(node.edges):
+        for slot, edge in enumerate(node._edges):
             receiver, receiver_slot = split_edge(edge)
             if edge is None or edge is NOT_A_TENSOR:
                 continue

@@ -480,7 +480,7 @@ class CodePane {
       return line;
     });
     box.append(head, listing);
-    return { box, listing, lines, source: index, notes: [] };
+    return { box, head, listing, lines, source: index, notes: [] };
   }
 
   showFrame(card, frame, role, cue) {
@@ -493,7 +493,7 @@ class CodePane {
     const line = card.lines[frame.l];
     if (!line) return;
     line.classList.add(frame.failed ? "failed" : role === "top" ? "current" : "caller");
-    if (cue) this.annotate(card, line, element("span", "cue", cue), false);
+    if (cue) this.placeCue(card, line, element("span", "cue", cue));
     if (frame.failed) {
       this.annotate(card, line, element("div", "said failed", frame.failed), true);
     } else if (frame.over) {
@@ -501,6 +501,12 @@ class CodePane {
       this.annotate(card, line, element("div", "said", text), true);
     }
     card.inView = () => keepInView(card.listing, line, card.notes.at(-1));
+  }
+
+  // Beside the line, where it does not hide code; else in the heading of the card.
+  placeCue(card, line, mark) {
+    this.annotate(card, line, mark, false);
+    if (line.offsetWidth > card.listing.clientWidth) card.head.append(mark);
   }
 
   annotate(card, line, note, below) {

@@ -441,3 +441,15 @@ def test_logged_function_is_named_in_the_log(torch: Any) -> None:
     y = logged(torch, "Named", log)(leaf(torch, 2.0))
     y.backward()
     assert (log, y.grad_fn.name()) == (["Named"], "NamedBackward")
+
+
+@pytest.mark.rule("A15")
+def test_plain_names_on_ctx_are_the_learners_to_take(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.edges, ctx.sequence_nr, ctx.output_metadata = [(0, 1)], 7, "mesh"
+        return x * 2
+
+    y = rule(torch, forward).apply(leaf(torch, 3.0))
+    y.backward()
+    assert y.grad_fn.edges == [(0, 1)]
+    assert (y.grad_fn.sequence_nr, y.grad_fn.output_metadata) == (7, "mesh")

@@ -20,7 +20,7 @@ Patch = pytest.MonkeyPatch
 
 def overwrite_instead_of_add(patch: Patch) -> None:
     def put(task: Any, node: Any, slot: int, gradient: Any) -> Any:
-        waiting = task.waiting.setdefault(node, [None] * len(node.output_metadata))
+        waiting = task.waiting.setdefault(node, [None] * len(node._output_metadata))
         waiting[slot] = gradient
         return gradient
 
@@ -108,7 +108,7 @@ def no_zeros_for_missing_gradients(patch: Patch) -> None:
 
 def zeros_always(patch: Patch) -> None:
     def zeros(node: Any, output_nr: int) -> Any:
-        metadata = node.output_metadata[output_nr]
+        metadata = node._output_metadata[output_nr]
         return None if metadata is None else Tensor(np.zeros(*metadata))
 
     patch.setattr(returned, "missing_gradient", zeros)
@@ -126,14 +126,14 @@ def needs_input_grad_follows_grad_mode(patch: Patch) -> None:
 
 def any_number_of_gradients(patch: Patch) -> None:
     def pad(node: Any, gradients: Any) -> Any:
-        return (*gradients, *[None] * len(node.edges))[: len(node.edges)]
+        return (*gradients, *[None] * len(node._edges))[: len(node._edges)]
 
     patch.setattr(returned, "cut_surplus", pad)
 
 
 def no_surplus_none(patch: Patch) -> None:
     def refuse(node: Any, gradients: Any) -> Any:
-        raise returned.not_wanted(node, len(node.edges))
+        raise returned.not_wanted(node, len(node._edges))
 
     patch.setattr(returned, "cut_surplus", refuse)
 
@@ -146,9 +146,9 @@ def small_gradients_are_broadcast(patch: Patch) -> None:
     right = backward.fit
 
     def fit(node: Any, slot: int, gradient: Any) -> Any:
-        receiver, number = backward.split_edge(node.edges[slot])
+        receiver, number = backward.split_edge(node._edges[slot])
         if receiver is not None and receiver is not backward.NOT_A_TENSOR:
-            shape, _ = receiver.output_metadata[number]
+            shape, _ = receiver._output_metadata[number]
             with contextlib.suppress(ValueError):
                 gradient = np.broadcast_to(gradient, shape)
         return right(node, slot, gradient)

@@ -221,7 +221,7 @@ def test_dimension_that_is_not_there_names_the_range(use: Any) -> None:
 
 @pytest.mark.parametrize("other", ["text", None, [1.0]])
 def test_operand_that_is_no_number_is_refused(other: Any) -> None:
-    with pytest.raises(errors.ArgumentTypeError, match="Tensor.* a number"):
+    with pytest.raises(errors.ArgumentTypeError, match=r"Tensor.* a number"):
         minigrad.ones(2) + other
 
 
