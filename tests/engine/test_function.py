@@ -449,7 +449,7 @@ def test_plain_names_on_ctx_are_the_learners_to_take(torch: Any) -> None:
         ctx.edges, ctx.sequence_nr, ctx.output_metadata = [(0, 1)], 7, "mesh"
         return x * 2
 
-    y = rule(torch, forward).apply(leaf(torch, 3.0))
+    y = rule(torch, forward, lambda ctx, grad: grad * 2).apply(leaf(torch, 3.0))
     y.backward()
     assert y.grad_fn.edges == [(0, 1)]
     assert (y.grad_fn.sequence_nr, y.grad_fn.output_metadata) == (7, "mesh")
