@@ -243,7 +243,7 @@ class Tensor(TensorMethods):
         See: torch ``Tensor.backward``.
         """
         # Imported here because the traversal is built on tensors.
-        from minigrad.engine.backward import backward
+        from minigrad.engine.gradients import backward
 
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

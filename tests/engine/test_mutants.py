@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.engine import backward, function, inplace, node, returned, saved
+from minigrad.engine import (
+    backward,
+    function,
+    gradients,
+    inplace,
+    node,
+    returned,
+    saved,
+)
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.function import BackwardCFunction, Function
 from minigrad.engine.node import AccumulateGrad, _FunctionBase
@@ -161,7 +169,7 @@ def nothing_is_released(patch: Patch) -> None:
 
 
 def released_although_retained(patch: Patch) -> None:
-    patch.setattr(backward, "keep", lambda retain_graph, create_graph: False)
+    patch.setattr(gradients, "keep", lambda retain_graph, create_graph: False)
 
 
 def forward_is_recorded(patch: Patch) -> None:

@@ -1,0 +1,253 @@
+"""Asking for gradients: ``backward`` and ``grad``, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine import observe
+from minigrad.engine.backward import GraphTask, Root
+from minigrad.engine.grad_mode import set_grad_enabled
+from minigrad.engine.node import (
+    _FunctionBase,
+    accumulate_node,
+    edge_of,
+    split_edge,
+)
+from minigrad.engine.tensor import Tensor
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of ``tensors`` into the ``.grad`` of the leaves below them.
+
+    Shape: each gradient as its tensor; for a tensor of one element it may be left out.
+    With ``inputs``, only those accumulate. The saved values are released unless
+    ``retain_graph`` (by default: what ``create_graph`` is).
+
+    Raises: GraphError; GradientArgumentError.
+    See: torch ``autograd.backward``.
+    """
+    roots = roots_of(tensors, grad_tensors, create_graph, "backward")
+    if inputs is None:
+        run_task(GraphTask(roots, keep(retain_graph, create_graph), create_graph))
+        return
+
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    if not wanted:
+        raise no_inputs("backward")
+    targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
+    leaves = frozenset([node for node, _ in targets if not node._edges])
+    task = GraphTask(
+        roots, keep(retain_graph, create_graph), create_graph, targets, leaves
+    )
+    run_task(task)
+    for tensor, target in zip(wanted, targets, strict=True):
+        gradient = task.captured.get(target)
+        if not tensor.is_leaf and gradient is not None:
+            gradient = as_result(gradient)
+            old = tensor._grad
+            tensor._grad = gradient if old is None else old + gradient
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` changes.
+
+    Shape: as the inputs, one each. An input that was not used gives an error, None
+    with ``allow_unused``, zeros with ``materialize_grads``.
+
+    Raises: GraphError; GradientArgumentError.
+    See: torch ``autograd.grad``.
+
+    >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    >>> minigrad.autograd.grad((x * x).sum(), x)
+    (tensor([2., 4.]),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "grad",
+                "Expected allow_unused to be True or not passed when "
+                "materialize_grads=True, but got: allow_unused=False",
+                "leave allow_unused out",
+            )
+        )
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    if not wanted:
+        raise no_inputs("grad")
+    roots = roots_of(outputs, grad_outputs, create_graph, "grad")
+    targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
+    task = GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets)
+    run_task(task)
+
+    results: list[Tensor | None] = []
+    for index, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
+        gradient = task.captured.get(target)
+        if gradient is None and materialize_grads:
+            gradient = np.zeros(tensor.shape, tensor.dtype)
+        if gradient is None and not allow_unused:
+            raise unused(index)
+        results.append(None if gradient is None else as_result(gradient))
+    return tuple(results)
+
+
+def run_task(task: GraphTask) -> None:
+    """Run the traversal; what the nodes do is recorded only with ``create_graph``."""
+    # Slopes may be infinite; torch does not warn of it, and neither do we.
+    with set_grad_enabled(task.create_graph), np.errstate(all="ignore"):
+        task.start()
+        task.run()
+    if observe.observer is not None:
+        observe.observer.backward_finished(task)
+
+
+def keep(retain_graph: bool | None, create_graph: bool) -> bool:
+    """Whether saved values stay: by default only if the backward is recorded."""
+    return create_graph if retain_graph is None else retain_graph
+
+
+def as_result(gradient: Any) -> Tensor:
+    """A gradient of the traversal as a Tensor of its own."""
+    return gradient if isinstance(gradient, Tensor) else Tensor(np.array(gradient))
+
+
+def target_of(tensor: Tensor, index: int) -> tuple[_FunctionBase, int]:
+    """The place in the graph where the gradient of ``tensor`` arrives."""
+    if not tensor.requires_grad:
+        raise errors.GraphError(
+            errors.message(
+                "grad",
+                "One of the differentiated Tensors does not require grad: the one at "
+                f"index {index}, of shape {tensor.shape}",
+                "create it with requires_grad=True",
+                "04",
+            )
+        )
+    node = tensor._grad_fn
+    return (accumulate_node(tensor) if node is None else node), tensor.output_nr
+
+
+def roots_of(
+    tensors: Tensor | Sequence[Tensor],
+    gradients: Tensor | Sequence[Tensor | None] | None,
+    create_graph: bool,
+    where: str,
+) -> list[Root]:
+    """Where the traversal starts: the node of each tensor, with its first gradient."""
+    outputs = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    given: list[Any]
+    if gradients is None:
+        given = [None] * len(outputs)
+    else:
+        given = list(gradients) if isinstance(gradients, Sequence) else [gradients]
+    if len(given) != len(outputs):
+        raise errors.GradientArgumentError(
+            errors.message(
+                where,
+                f"got {len(outputs)} tensors and {len(given)} gradients",
+                "give one gradient for each tensor, or none at all",
+            )
+        )
+    roots = []
+    for index, (tensor, gradient) in enumerate(zip(outputs, given, strict=True)):
+        first = first_gradient(tensor, gradient, index, where)
+        edge = edge_of(tensor)
+        if edge is None:
+            raise no_graph(index, where)
+        node, slot = split_edge(edge)
+        roots.append((node, slot, first if create_graph else first.array))
+    return roots
+
+
+def first_gradient(
+    tensor: Tensor, gradient: Tensor | None, index: int, where: str
+) -> Tensor:
+    """The gradient given for ``tensor``, or 1 if it has a single element."""
+    if gradient is None:
+        if tensor.requires_grad and tensor.numel() != 1:
+            raise errors.GradientArgumentError(
+                errors.message(
+                    where,
+                    "grad can be implicitly created only for scalar outputs; output "
+                    f"{index} has {tensor.numel()} elements, shape {tensor.shape}",
+                    "reduce it first, for example with sum(), or say how much each "
+                    f"element counts: a gradient of shape {tensor.shape}",
+                    "01",
+                )
+            )
+        return Tensor(np.ones(tensor.shape, tensor.dtype))
+    if not isinstance(gradient, Tensor):
+        raise errors.GradientArgumentTypeError(
+            errors.message(
+                where,
+                "gradients can be either Tensors or None, but got "
+                f"{type(gradient).__name__}",
+                "wrap it: minigrad.tensor(value)",
+            )
+        )
+    if gradient.shape != tensor.shape:
+        raise errors.GradientArgumentError(
+            errors.message(
+                where,
+                f"Mismatch in shape: grad_output[{index}] has a shape of "
+                f"torch.Size({list(gradient.shape)}) and output[{index}] has a shape "
+                f"of torch.Size({list(tensor.shape)}).",
+                f"give a gradient of shape {tensor.shape}: it is not broadcast",
+            )
+        )
+    return gradient.to(tensor.dtype)
+
+
+def no_graph(index: int, where: str) -> errors.GraphError:
+    """The error for a root that nothing was recorded for."""
+    return errors.GraphError(
+        errors.message(
+            where,
+            f"element {index} of tensors does not require grad and does not have a "
+            "grad_fn",
+            "make an input with requires_grad=True, and compute the output outside "
+            "no_grad()",
+            "01",
+        )
+    )
+
+
+def no_inputs(where: str) -> errors.GradientArgumentError:
+    """The error for an empty ``inputs``."""
+    return errors.GradientArgumentError(
+        errors.message(
+            where,
+            f"`inputs` argument to `{where}()` cannot be empty.",
+            "name at least one tensor, or leave inputs out",
+        )
+    )
+
+
+def unused(index: int) -> errors.GraphError:
+    """The error for an input that the output does not depend on."""
+    return errors.GraphError(
+        errors.message(
+            "grad",
+            f"The differentiated Tensor at index {index} appears to not have been "
+            "used in the graph. Set allow_unused=True if this is the desired behavior.",
+            "check that the output was computed from this very tensor, or pass "
+            "allow_unused=True to get None for it",
+            "05",
+        )
+    )
