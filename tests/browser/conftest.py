@@ -35,7 +35,7 @@ def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def page(browser: Browser) -> Iterator[Page]:
     """One page, in which the tests of a module work one after the other."""
     context = browser.new_context(viewport={"width": 1400, "height": 950})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 

@@ -74,7 +74,9 @@ def running_lab(home: Path) -> Iterator[Lab]:
     """Start JupyterLab on copies of lessons and exercises; stop it in the end."""
     folder = home / "work"
     for name in ("notebooks", "exercises"):
-        shutil.copytree(ROOT / name, folder / name)
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("src")
+        )
     no_news(home / "settings")
     port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
@@ -147,8 +149,7 @@ class Notebook:
 
     def __init__(self, page: Page, lab: Lab, path: str) -> None:
         self.page = page
-        self.url = f"{lab.url}/lab/tree/{path}"
-        page.goto(f"{self.url}?reset")
+        page.goto(f"{lab.url}/lab/tree/{path}?reset")
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
@@ -159,7 +160,6 @@ class Notebook:
         self.wait_for_no_cover()
 
     def reload(self) -> None:
-        self.page.goto(self.url)
         self.page.reload()
         self.wait_until_ready()
 
@@ -167,15 +167,17 @@ class Notebook:
         """Carry out one of the application's commands, and wait for its end."""
         self.page.evaluate(
             """([command, args]) => {
-                window.commandIsDone = false;
-                const end = () => { window.commandIsDone = true; };
-                window.jupyterapp.commands.execute(command, args).then(end, end);
+                window.ended = null;
+                window.jupyterapp.commands.execute(command, args).then(
+                    () => { window.ended = "well"; },
+                    error => { window.ended = String(error); },
+                );
             }""",
             [command, args],
         )
-        self.page.wait_for_function(
-            "() => window.commandIsDone", timeout=RUN_MILLISECONDS
-        )
+        self.page.wait_for_function("() => window.ended", timeout=RUN_MILLISECONDS)
+        ended = self.page.evaluate("() => window.ended")
+        assert ended == "well", f"{command}: {ended}"
 
     def run_all(self) -> None:
         self.do("notebook:run-all-cells")
@@ -197,7 +199,7 @@ class Notebook:
     def restart_kernel(self) -> None:
         """A new kernel, without the dialog that asks whether one is sure."""
         self.page.evaluate(
-            "async () => {" + OPEN_NOTEBOOK + "window.restarted = false;"
+            "() => {" + OPEN_NOTEBOOK + "window.restarted = false;"
             " panel.sessionContext.session.kernel.restart()"
             " .then(() => { window.restarted = true; }); }"
         )
@@ -208,8 +210,12 @@ class Notebook:
         """Make a cell the active one and bring it into view."""
         self.page.evaluate(
             "index => {" + OPEN_NOTEBOOK + "panel.content.activeCellIndex = index;"
-            " return panel.content.scrollToItem(index, 'start'); }",
+            " void panel.content.scrollToItem(index, 'start'); }",
             index,
+        )
+        self.page.wait_for_function(
+            "index => {" + OPEN_NOTEBOOK + "return cells[index].node.isConnected; }",
+            arg=index,
         )
         self.element(index).scroll_into_view_if_needed()
 

@@ -118,9 +118,9 @@ def test_hints_come_one_by_one_after_a_check(shipped: Notebook) -> None:
 
     def said() -> str:
         shipped.run(hint)
-        output = shipped.element(hint).wait_for_selector(".jp-OutputArea-output")
-        assert output is not None
-        return output.inner_text()
+        assert shipped.element(hint).wait_for_selector(".jp-OutputArea-output p")
+        (output,) = shipped.cells()[hint]["outputs"]
+        return str(output["data"]["text/markdown"])
 
     verdict(shipped)
     first, again = said(), said()

@@ -54,7 +54,7 @@ def test_all_cells_of_the_lesson_run(lesson: Notebook) -> None:
     assert "error" not in kinds
 
 
-@pytest.mark.parametrize("number", [FORWARD, BACKWARD])
+@pytest.mark.parametrize("number", [FORWARD, BACKWARD], ids=["forward", "backward"])
 def test_ten_steps_forward_and_three_back_show_what_the_records_say(
     lesson: Notebook, number: int
 ) -> None:
@@ -69,7 +69,9 @@ def test_ten_steps_forward_and_three_back_show_what_the_records_say(
         assert differences(screen, told(trace, position)) == []
 
 
-@pytest.mark.parametrize("number", [FORWARD, NO_GRAPH, BACKWARD])
+@pytest.mark.parametrize(
+    "number", [FORWARD, NO_GRAPH, BACKWARD], ids=["forward", "no-graph", "backward"]
+)
 def test_every_position_of_a_player_shows_what_the_records_say(
     lesson: Notebook, number: int
 ) -> None:

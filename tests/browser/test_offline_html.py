@@ -66,7 +66,7 @@ def offline(browser: Browser) -> Iterator[Page]:
     """A page without a network; at the end nothing may have gone wrong in it."""
     errors: list[str] = []
     context = browser.new_context(offline=True)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     page.on("pageerror", lambda error: errors.append(error.stack or error.message))
     yield page
@@ -127,8 +127,7 @@ def test_untrusted_notebook_shows_words_and_the_graph_until_it_is_trusted(
     assert output.locator("iframe").count() == 0
     for theme in ("Dark", "Light"):
         notebook.use_theme(theme)
-        picture = screenshots / f"untrusted-{theme.lower()}.png"
-        page.screenshot(path=picture)
+        page.screenshot(path=screenshots / f"untrusted-{theme.lower()}.png")
 
     page.evaluate("() => void jupyterapp.commands.execute('notebook:trust')")
     page.click(".jp-Dialog .jp-mod-accept")
