@@ -160,11 +160,19 @@ def make_environment(environment: Environment) -> None:
     say(f"Making the environment {environment.prefix} (about ten seconds).")
     # Run from the old environment, sys.executable is one of the files to go.
     python = getattr(sys, "_base_executable", None) or sys.executable
-    call(
-        [python, "-m", "venv", "--clear", str(environment.prefix)],
-        "Python could not make the environment",
-        "on Debian and Ubuntu install python3-venv first",
-    )
+    make = [python, "-m", "venv", "--clear", str(environment.prefix)]
+    failure = "Python could not make the environment"
+    fix = "on Debian and Ubuntu, first run: apt-get install python3-venv"
+    if not can_import(python, "ensurepip") and can_import(python, "pip"):
+        # Debian keeps ensurepip in a package of its own; pip itself does as well.
+        call([*make, "--without-pip"], failure, fix)
+        into = ["--python", str(environment.python)]
+        call([python, "-m", "pip", *into, "install", "pip"], failure, fix)
+        return
+    if not can_import(python, "ensurepip") and is_debian() and is_root():
+        say("Installing Debian's python3-venv, which makes environments.")
+        apt_get_install("python3-venv", os.environ)
+    call(make, failure, fix)
 
 
 def install(environment: Environment, extras: frozenset[str]) -> None:
@@ -193,6 +201,11 @@ def python_version(environment: Environment) -> str | None:
     """Such as "3.11"; None if there is no Python, or none that starts."""
     program = "import sys; print('%d.%d' % sys.version_info[:2])"
     return answer([str(environment.python), "-I", "-S", "-c", program])
+
+
+def can_import(python: str, module: str) -> bool:
+    """Whether a Python has ``module``."""
+    return answer([python, "-c", f"import {module}; print(1)"]) is not None
 
 
 def has_pip(environment: Environment) -> bool:
@@ -317,9 +330,7 @@ def provide_browser(environ: Mapping[str, str]) -> None:
         return
     if not environ.get("MINIGRAD_CHROMIUM") and is_debian() and is_root():
         say("Installing Debian's chromium for the browser tests (about a minute).")
-        quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for words in (["update"], ["install", "--yes", "chromium"]):
-            subprocess.run(["apt-get", *words], env=quiet, check=False)
+        apt_get_install("chromium", environ)
         if find_browser(environ):
             return
     chosen = environ.get("MINIGRAD_CHROMIUM")
@@ -327,6 +338,13 @@ def provide_browser(environ: Mapping[str, str]) -> None:
     say(f"NO BROWSER ({lacking}): the tests in tests/browser will NOT run.")
     say("To run them, install Chromium or Chrome, or set MINIGRAD_CHROMIUM to its")
     say("path, and run the command again.")
+
+
+def apt_get_install(package: str, environ: Mapping[str, str]) -> None:
+    """Install a Debian package in full view; whether it worked is for others to see."""
+    quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update"], ["install", "--yes", package]):
+        subprocess.run(["apt-get", *words], env=quiet, check=False)
 
 
 def is_root() -> bool:

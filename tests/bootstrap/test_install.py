@@ -95,6 +95,17 @@ def test_fresh_clone_gets_an_environment_of_its_own(clone: Clone) -> None:
     assert _bootstrap.read_stamp(ours) == _bootstrap.Stamp(whole=False)
 
 
+def test_python_without_ensurepip_gets_pip_from_pip(
+    clone: Clone, tmp_path: Path
+) -> None:
+    (tmp_path / "ensurepip.py").write_text("raise ImportError('as on Debian')")
+    missing = {"PYTHONPATH": str(tmp_path), "VIRTUAL_ENV": "", "PIP_NO_INDEX": "1"}
+    done = clone.run("lab", **missing)
+    assert (clone.root / ".venv/bin/python").exists()
+    assert "No matching distribution found for pip" in done.stdout + done.stderr
+    assert "fix: on Debian and Ubuntu, first run: apt-get install" in done.stderr
+
+
 def test_environment_without_python_is_named(clone: Clone, tmp_path: Path) -> None:
     done = clone.run("lab", VIRTUAL_ENV=str(tmp_path / "gone"))
     assert done.returncode == 2
