@@ -284,8 +284,6 @@ def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:
         "jupyterlab",
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.root_dir={workspace}",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     if (workspace / FIRST_LESSON).is_file():
         arguments.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
@@ -297,12 +295,15 @@ def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:
 
 def lab_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables JupyterLab starts with."""
+    # Its settings for the course: no question about Jupyter news over the lesson.
+    paths = [str(ROOT / "minigrad/course/jupyter"), environ.get("JUPYTER_CONFIG_PATH")]
     return {
         # The lessons' arrays are small: BLAS threads cost more than they bring.
         "OPENBLAS_NUM_THREADS": "1",
         # A kernel of the same name in the home folder must not win.
         "JUPYTER_PREFER_ENV_PATH": "1",
         **environ,
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths)),
     }
 
 

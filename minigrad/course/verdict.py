@@ -21,7 +21,7 @@ _COLOURS = {
 Row = tuple[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The outcome of one check; shows itself in a notebook.
 
@@ -78,7 +78,7 @@ class Verdict:
             rows.append((f"remark ({remark.id})", said))
         return rows
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.message
 
     def _repr_html_(self) -> str:

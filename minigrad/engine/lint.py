@@ -100,8 +100,7 @@ def look_at_methods(function: type[Function]) -> None:
         tell(
             function,
             function.__name__,
-            f"without @staticmethod: {', '.join(plain)}. They run, because apply takes "
-            "them from the class, but they look as if an instance called them",
+            f"without @staticmethod: {', '.join(plain)}. It runs: apply finds them",
             "write @staticmethod above each `def`",
             "01",
         )

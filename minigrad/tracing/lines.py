@@ -28,7 +28,11 @@ BACKWARD_PHASES: Final = (
     "add into the receivers",
     "release",
 )
-RULES: Final = ("forward", "setup_context", "backward", "vjp", "jvp")
+UNSHOWN: Final = ("cls", "self", "ctx")
+"""Local names that are left out: ctx has a pane of its own."""
+GRADIENT_RULES: Final = ("backward", "vjp")
+"""The story itself tells that these are called, as forward is, and what they return."""
+RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
 ENGINE_CODES: Final = {
     APPLY_CODE: ("apply", APPLY_PHASES),
@@ -84,7 +88,8 @@ class FrameLog:
         """A watched function begins."""
         opened = self._open(frame)
         title = self.sources.sources[opened.source]["name"]
-        level = ENGINE if opened.role == "engine" else LINES
+        told = frame.f_code.co_name in ("forward", *GRADIENT_RULES)
+        level = ENGINE if opened.role == "engine" or told else LINES
         self._step("call", level, sentences.entered(title), opened)
 
     def on_line(self, frame: FrameType, line: int) -> None:
@@ -114,7 +119,8 @@ class FrameLog:
         if opened is None or frame is self._driver:
             return
         title = self.sources.sources[opened.source]["name"]
-        level = ENGINE if opened.role == "engine" or title == "your cell" else LINES
+        told = title == "your cell" or frame.f_code.co_name in GRADIENT_RULES
+        level = ENGINE if opened.role == "engine" or told else LINES
         shown = self._log.values.ref(value) or plain("None")
         self._step("return", level, sentences.left(title, value), opened, val=shown)
         self._close(opened)
@@ -220,7 +226,7 @@ class FrameLog:
         changed: dict[str, Any] = {}
         local = opened.frame.f_locals
         for name in names:
-            if name not in local or name in ("cls", "self", "ctx"):
+            if name not in local or name in UNSHOWN or name.startswith("__"):
                 continue
             value = local[name]
             if not is_shown(value) or opened.marks.get(name) == mark_of(value):

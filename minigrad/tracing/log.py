@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.node import FREED, NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.saved import SavedTensor
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.values import Ref, ValueStore, plain
@@ -67,7 +67,8 @@ class EventLog:
         if len(self.events) >= MOST_EVENTS:
             self.truncated = True
             return
-        event = {"k": kind, "say": say, "lvl": level, "d": self.depth, **self.place}
+        event = {"k": kind, "say": say, "lvl": level, "d": self.depth}
+        event.update(self.place if at is None else place_of(self.events[at - 1]))
         event.update(fields)
         if phase is not None:
             event["ph"] = {"of": phase[0], "name": phase[1]}
@@ -116,7 +117,7 @@ class EventLog:
         """What is new on ``ctx`` since it was last shown."""
         cid = self.ctx_id(ctx)
         before = self._shown.get(cid, {})
-        now = entries_of(ctx, self.called)
+        now = entries_of(ctx, self.called, before)
         new = {
             key: self._ref(key, value)
             for key, (mark, value) in now.items()
@@ -131,8 +132,10 @@ class EventLog:
     def _ref(self, key: str, value: Any) -> Ref:
         if isinstance(value, SavedTensor):
             return self.values.saved_ref(value)
-        if key in ("needs_input_grad", "edges", "saved"):
+        if key in ("needs_input_grad", "edges"):
             return plain(value)
+        if value is FREED:
+            return plain("freed")
         return self.values.ref(value, key) or plain("None")
 
     def called(self, node: Any) -> str:
@@ -149,8 +152,13 @@ class EventLog:
         return None
 
 
-def entries_of(ctx: Any, called: Callable[[Any], str]) -> dict[str, tuple[Any, Any]]:
-    """What ctx holds: a mark that changes when the entry does, and the value."""
+def entries_of(
+    ctx: Any, called: Callable[[Any], str], before: Iterable[str]
+) -> dict[str, tuple[Any, Any]]:
+    """What ctx holds: a mark that changes when the entry does, and the value.
+
+    ``before`` names the entries it had; a saved value stays, as freed, when it is gone.
+    """
     entries: dict[str, tuple[Any, Any]] = {}
 
     def enter(key: str, value: Any) -> None:
@@ -163,8 +171,10 @@ def entries_of(ctx: Any, called: Callable[[Any], str]) -> dict[str, tuple[Any, A
     if told:
         for i, value in enumerate(told):
             enter(f"saved.{i}", value)
-    elif type(ctx._saved) is not tuple:
-        enter("saved", "released")
+    elif ctx._saved is FREED:
+        for key in before:
+            if key.startswith("saved."):
+                enter(key, FREED)
     else:
         for i, record in enumerate(ctx._raw_saved_tensors):
             enter(f"saved.{i}", record)
@@ -204,6 +214,11 @@ def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:
         label = "none" if node is None else called(node)
         names.append(f"{label} output {slot}" if slot else label)
     return ", ".join(names)
+
+
+def place_of(event: dict[str, Any]) -> dict[str, int]:
+    """Where in the code an event stands."""
+    return {key: event[key] for key in ("s", "l") if key in event}
 
 
 def is_leaf(node: Any) -> bool:

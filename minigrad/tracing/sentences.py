@@ -19,6 +19,13 @@ def joined(parts: list[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def counted(names: list[str]) -> str:
+    """Names in words, each once: ``a twice and b``."""
+    times = {name: names.count(name) for name in names}
+    words = {1: "", 2: " twice"}
+    return joined([name + words.get(n, f" {n} times") for name, n in times.items()])
+
+
 def called(tensor: Tensor, name_of: NameOf) -> str:
     """A tensor in a sentence: by its name, else by its shape."""
     name = name_of(tensor)
@@ -78,7 +85,7 @@ def wrapped(outputs: tuple[Any, ...], recording: bool) -> str:
 
 def wired(name: str, receivers: list[str]) -> str:
     """Apply, phase 6, of a call that is recorded."""
-    leads = f" Gradients will go on to {joined(receivers)}." if receivers else ""
+    leads = f" Gradients will go on to {counted(receivers)}." if receivers else ""
     return f"ctx becomes the output's grad_fn: {name} joins the graph.{leads}"
 
 
@@ -89,7 +96,7 @@ def not_wired() -> str:
 
 def built_in(name: str, receivers: list[str]) -> str:
     """A built-in operation that was recorded."""
-    leads = f", and leads to {joined(receivers)}" if receivers else ""
+    leads = f", and leads to {counted(receivers)}" if receivers else ""
     return f"{name} joins the graph{leads}."
 
 

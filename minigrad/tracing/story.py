@@ -238,7 +238,7 @@ class Story:
         node = self._running.pop(id(task), None)
         if node is None:
             return
-        say = f"{label_of(node)} is done."
+        say = f"The traversal leaves {label_of(node)}."
         self._log.emit("node.exit", ENGINE, say, n=self._id(node))
         self._log.close_ctx(node)
 

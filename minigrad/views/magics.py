@@ -49,7 +49,7 @@ def step_cell(shell: Any, title: str, cell: str) -> None:
 
 def _compiled(shell: Any, cell: str) -> CodeType:
     """The cell inside ``with SESSION``, its lines numbered as in the notebook."""
-    source = "\n" + shell.transform_cell(cell)  # the magic was its first line
+    source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
     running = shell.execution_count - 1  # the count is that of the next cell
     name = shell.compile.cache(source, running)
     tree = ast.parse(source, name)

@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import pathlib
+import secrets
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -31,10 +32,13 @@ document.head.append(style, script);
 """
 
 
-def page_of(data: Mapping[str, Any]) -> str:
-    """A self-contained HTML document that plays ``data``: no kernel, no network."""
+def page_of(data: Mapping[str, Any], key: str = "") -> str:
+    """A self-contained HTML document that plays ``data``: no kernel, no network.
+
+    It keeps its place through a reload under ``key``, by default made of the content.
+    """
     raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    key = hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
+    key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = html.escape(data["meta"].get("title") or "minigrad recording")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -46,13 +50,13 @@ def page_of(data: Mapping[str, Any]) -> str:
     )
 
 
-def output_of(data: Mapping[str, Any], height: int = 560) -> str:
+def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
     """The HTML of a notebook output: the player in a frame, over what shows without it.
 
     Where a notebook is not trusted the frame is taken out, and the last sentence and
     the graph as an image remain.
     """
-    page = page_of(data).replace("&", "&amp;").replace("'", "&#39;")
+    page = page_of(data, key).replace("&", "&amp;").replace("'", "&#39;")
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
@@ -81,7 +85,9 @@ def fallback_of(data: Mapping[str, Any]) -> str:
 
 def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
     """The forms in which a notebook may show a recording, by MIME type."""
-    bundle = {"text/html": output_of(data), "text/plain": text_of(data)}
+    # Run again, the cell starts at its first step; reloaded, it keeps its place.
+    shown = output_of(data, key=secrets.token_hex(8))
+    bundle = {"text/html": shown, "text/plain": text_of(data)}
     if data["graph"]["svg"]:
         bundle["image/svg+xml"] = data["graph"]["svg"]
     return bundle

@@ -533,7 +533,7 @@ class GraphPane {
     this.trace = trace;
     this.story = story;
     Object.assign(this, pane("graph", "Graph"));
-    this.empty = element("p", "empty", "No node: nothing here asks for a gradient.");
+    this.empty = element("p", "empty");
     this.empty.hidden = trace.graph.nodes.length > 0;
     this.body.append(this.empty);
     this.parts = new Map(); // id of a node or edge -> its <g> elements
@@ -592,6 +592,7 @@ class GraphPane {
   show(view) {
     const { state, event } = view;
     this.note.textContent = passWords(state, this.trace.graph.nodes.length);
+    if (!this.empty.hidden) this.empty.textContent = this.emptyWords(view.position);
     if (!this.svg) return;
     this.overlay.replaceChildren();
     for (const [id, parts] of this.parts) {
@@ -607,6 +608,12 @@ class GraphPane {
     this.showCue(view);
     this.follow(event);
     if (travelling && view.animate) this.travel(travelling, event.g, view.duration);
+  }
+
+  emptyWords(position) {
+    if (position < this.trace.events.length) return "No node so far.";
+    if (this.trace.meta.error) return "No node: the run stopped before one was made.";
+    return "No node: nothing here asks for a gradient.";
   }
 
   showBadges({ state, event, animate, duration }, travelling) {
@@ -792,6 +799,17 @@ class CtxPane {
     this.showMoving(event);
     this.showLocals(state, changes, cue, level);
     this.showCue(cue, entries);
+    this.showChange();
+  }
+
+  // A change below the fold would go unseen.
+  showChange() {
+    const row = this.body.querySelector(".cued") || this.body.querySelector(".flash");
+    if (!row) return;
+    const place = row.getBoundingClientRect();
+    const pane = this.body.getBoundingClientRect();
+    if (place.top < pane.top) this.body.scrollTop -= pane.top - place.top + 8;
+    if (place.bottom > pane.bottom) this.body.scrollTop += place.bottom - pane.bottom + 8;
   }
 
   // Where no entry is meant, the cue is the gradient on its way or the ctx itself.
@@ -1028,6 +1046,7 @@ export class Player {
     const since = to === this.stops[stop] ? this.stops[stop - 1] ?? 0 : this.stops[stop];
     const event = this.story.events[to - 1] || null;
     const view = {
+      position: to,
       trace: this.trace,
       state: this.story.stateAt(to),
       event,

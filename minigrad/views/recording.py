@@ -88,7 +88,7 @@ def record(
 
 def step(function: Callable[..., Any], *args: Any) -> Recording:
     """Record ``function(*args)``; an exception inside is shown, not raised."""
-    title = getattr(function, "__qualname__", type(function).__name__)
+    title = name_of_callable(function)
     recording = Recording()
     try:
         with Recorder(recording, title=title, watch=(function,)):
@@ -97,6 +97,14 @@ def step(function: Callable[..., Any], *args: Any) -> Recording:
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it
     return recording
+
+
+def name_of_callable(function: Callable[..., Any]) -> str:
+    """How a call of ``function`` is headed; an ``apply`` by the class it belongs to."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, type):
+        return f"{owner.__qualname__}.{function.__name__}"
+    return str(getattr(function, "__qualname__", type(function).__name__))
 
 
 def load_trace(path: str | os.PathLike[str]) -> Recording:

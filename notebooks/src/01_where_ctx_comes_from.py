@@ -85,7 +85,7 @@ result = MulConstant.apply(tensor, 10)
 # %% [markdown]
 # **Try.** Here nothing requires a gradient, so nothing will be recorded. Is there a
 # ctx all the same? Guess, step to the end, and look at the graph: what is missing
-# there? To follow the lines of `apply` itself, choose the most detailed level in the
+# there? To follow the lines of `apply` itself, choose the level *Everything* in the
 # player.
 
 # %% tags=["try"]

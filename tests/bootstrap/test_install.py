@@ -121,7 +121,9 @@ def test_lab_starts_on_lesson_one_on_loopback_without_news(clone: Clone) -> None
     assert started.startswith("-m jupyterlab --ServerApp.ip=127.0.0.1 ")
     assert f"--ServerApp.root_dir={clone.root / 'workspace'} " in started
     assert f"--LabApp.default_url=/lab/tree/{_bootstrap.FIRST_LESSON} " in started
-    assert "--LabApp.news_url=None " in started
+    settings = clone.root / "minigrad/course/jupyter"
+    log = (clone.prefix / "bin/python.environ").read_text()
+    assert f"JUPYTER_CONFIG_PATH={settings}\n" in log
     assert started.endswith(" --no-browser --port 8899")
 
 

@@ -83,6 +83,33 @@ def test_ctx_shows_what_forward_puts_on_it_as_it_happens() -> None:
     ) in changed
 
 
+def test_released_values_stay_as_freed_and_nothing_saved_stays_nothing() -> None:
+    freed = {e["n"]: e.get("ctx") for e in events_of(record_scale(), "ctx.free")}
+    scale, total = (record_scale().data["ctxs"][i]["node"] for i in (0, 2))
+    assert freed[scale]["set"] == {"saved.0": {"t": "P", "r": "freed"}}
+    assert freed[total] is None
+
+
+def test_phase_told_late_stands_at_its_own_line() -> None:
+    trace = record_scale()
+    texts = {}
+    for event in events_of(trace, "phase"):
+        line = trace.data["sources"][event["s"]]["tokens"][event["l"]]
+        texts[event["ph"]["name"]] = "".join(text for _, text in line).strip()
+    assert texts["collect inputs"].startswith("takes_ctx =")
+    assert texts["wrap outputs"].startswith("outputs, differentiable =")
+
+
+def test_name_python_made_is_no_local_of_the_learner() -> None:
+    trace = Trace()
+    with Recorder(trace):
+        __hidden = 1
+        shown = 2
+    assert __hidden < shown
+    names = {name for e in trace.data["events"] for name in e.get("loc", {})}
+    assert not [name for name in names if name.startswith("__")]
+
+
 def test_edges_on_ctx_name_the_leaf() -> None:
     (created,) = events_of(record_scale(), "ctx.new")
     assert created["ctx"]["set"]["edges"]["r"] == "AccumulateGrad of x"
@@ -90,8 +117,9 @@ def test_edges_on_ctx_name_the_leaf() -> None:
 
 def test_call_is_shown_at_the_def_and_not_at_its_decorator() -> None:
     trace = record_scale()
-    calls = [e for e in events_of(trace, "call") if e["lvl"] == 2]
-    lines = [trace.data["sources"][e["s"]]["tokens"][e["l"]] for e in calls]
+    sources = trace.data["sources"]
+    calls = [e for e in events_of(trace, "call") if sources[e["s"]]["role"] == "user"]
+    lines = [sources[e["s"]]["tokens"][e["l"]] for e in calls]
     heads = ["".join(text for _, text in line) for line in lines]
     assert [head.split("(")[0] for head in heads] == ["def forward", "def backward"]
 
