@@ -289,6 +289,16 @@ class Tensor(TensorMethods):
         """Whether the elements are floating-point numbers."""
         return bool(self.array.dtype.kind == "f")
 
+    def zero_(self) -> Tensor:
+        """Set every element to 0, in place.
+
+        >>> weights = minigrad.ones(2, requires_grad=True)
+        >>> weights.sum().backward()
+        >>> weights.grad.zero_()
+        tensor([0., 0.])
+        """
+        return self.fill_(0)
+
     def item(self) -> Any:
         """The one element, as a Python number.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import as_floating, quietly, refuse_bools
 from minigrad.engine.tensor import Array, Tensor
@@ -275,6 +276,43 @@ class Relu(SavesOutput):
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return grad * like(output, plain(output) > 0)
+
+
+@op(
+    "fill",
+    node_name="FillBackward0",
+    reference=np.full_like,
+    samples=[(2.0, 0.5), ([1.0, -2.0], 3)],
+    in_place=True,
+)
+class Fill(Builtin):
+    """``value`` in place of every element. Slope: 0, for nothing of the input is left.
+
+    Raises: ShapeError if ``value`` is a tensor that has dimensions.
+
+    >>> minigrad.tensor([1.0, 2.0]).fill_(7)
+    tensor([7., 7.])
+    """
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Array, value: Any) -> Any:
+        if np.ndim(value):
+            raise errors.ShapeError(
+                errors.message(
+                    "fill",
+                    "fill only supports 0-dimension value tensor but got tensor with "
+                    f"{errors.count_of(np.ndim(value), 'dimension')}",
+                    "give one number",
+                )
+            )
+        return np.full_like(input, value)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        # Not grad * 0, which would be nan where the gradient is infinite.
+        return Fill.of(grad, 0), grad
 
 
 def plain(value: Any) -> Any:

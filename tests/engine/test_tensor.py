@@ -182,3 +182,17 @@ def test_changing_the_shape_in_place_is_refused(torch: Any) -> None:
 def test_float_result_does_not_fit_an_integer_in_place(torch: Any) -> None:
     with raises(torch, errors.ShapeError, "can't be cast to the desired output type"):
         torch.tensor([1, 2]).mul_(0.5)
+
+
+def test_zero_and_fill_overwrite_in_place(torch: Any) -> None:
+    x = torch.ones(2)
+    assert x.fill_(7) is x
+    assert (x.tolist(), x._version) == ([7.0, 7.0], 1)
+    assert x.zero_().tolist() == [0.0, 0.0]
+    y = leaf(torch, 1.0, 2.0) * 2
+    assert y.zero_().grad_fn is not None
+
+
+def test_filling_with_a_vector_is_refused(torch: Any) -> None:
+    with raises(torch, errors.ShapeError, "only supports 0-dimension value tensor"):
+        torch.ones(2).fill_(torch.ones(2))

@@ -17,6 +17,7 @@ OTHER_NAME = {
     "matmul": {"MmBackward0", "MvBackward0", "DotBackward0", "SqueezeBackward4"}
     | {"UnsafeViewBackward0"},
     "pow": {"PowBackward1"},
+    "fill": {"FillBackward1"},
 }
 """torch has several nodes for these; minigrad has one, and so one name."""
 
@@ -27,6 +28,8 @@ def call(module: Any, name: str, values: list[Any]) -> Any:
         return module.nn.functional.softplus(*values)
     if name == "to":
         return values[0].to(getattr(module, np.dtype(values[1]).name))
+    if name == "fill":
+        return module.fill(*values)  # torch has no method of that name
     return getattr(values[0], name)(*values[1:])
 
 
