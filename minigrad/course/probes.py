@@ -138,13 +138,16 @@ class _Watch:
                 self._seen(getattr(answer, methods[0]))
             )
         function: Any = type(answer.__name__, (answer,), namespace)
-        save = function._backward_cls.save_for_backward
+        node = answer._backward_cls
 
         def counted(ctx: Any, *tensors: Any) -> None:
             self.save_calls += 1
-            save(ctx, *tensors)
+            node.save_for_backward(ctx, *tensors)
 
-        function._backward_cls.save_for_backward = counted
+        # A ctx is an instance of the answer's own ctx class, as the answer may ask.
+        body = {"_forward_cls": function, "save_for_backward": counted}
+        module = {"__module__": node.__module__}
+        function._backward_cls = type(node.__name__, (node,), body | module)
         return cast(type[Function], function)
 
     def _seen(self, own: Callable[..., Any]) -> Callable[..., Any]:
