@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Self
+
+from minigrad import errors
 
 
 class _Mode:
@@ -65,6 +68,8 @@ class _GradMode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         enabled = self._enabled
+        if inspect.isgeneratorfunction(function):
+            return _generator_in_mode(function, enabled)
 
         @functools.wraps(function)
         def in_this_mode(*args: Any, **kwargs: Any) -> Any:
@@ -117,6 +122,35 @@ class _with_grad_mode(_GradMode):
         self._enabled = enabled
 
 
+def _generator_in_mode(
+    function: Callable[..., Any], enabled: bool
+) -> Callable[..., Any]:
+    """A generator function whose body runs in a mode that its caller does not see."""
+
+    @functools.wraps(function)
+    def in_this_mode(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        generator = function(*args, **kwargs)
+        resume, sent = generator.send, None
+        while True:
+            try:
+                with _with_grad_mode(enabled):
+                    value = resume(sent)
+            except StopIteration as stop:
+                return stop.value
+            try:
+                sent = yield value
+            except GeneratorExit:
+                with _with_grad_mode(enabled):
+                    generator.close()
+                raise
+            except BaseException as error:
+                resume, sent = generator.throw, error
+            else:
+                resume = generator.send
+
+    return in_this_mode
+
+
 class set_grad_enabled(_GradMode):
     """Set grad mode at once; as a ``with`` block or a decorator, for its time only.
 
@@ -126,7 +160,16 @@ class set_grad_enabled(_GradMode):
     __slots__ = ("_enabled",)
 
     def __init__(self, mode: bool) -> None:
-        self._enabled = bool(mode)
+        if mode is not True and mode is not False:
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "set_grad_enabled",
+                    "argument 'enabled' (position 1) must be bool, not "
+                    f"{type(mode).__name__}",
+                    "give True or False",
+                )
+            )
+        self._enabled = mode
         self._mode = _this_thread.mode
         self._previous = self._mode.grad_enabled
         self._mode.grad_enabled = self._enabled

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.engine.support import Boom, leaf
+from minigrad import errors
+from tests.engine.support import Boom, leaf, raises
 
 
 @pytest.mark.rule("T01")
@@ -120,3 +121,48 @@ def test_grad_mode_belongs_to_its_thread(torch: Any) -> None:
         thread.start()
         thread.join()
     assert seen == [True]
+
+
+@pytest.mark.rule("T03")
+def test_decorated_generator_has_the_mode_inside_and_not_between(torch: Any) -> None:
+    seen = []
+
+    @torch.no_grad()
+    def counted() -> Any:
+        seen.append((yield torch.is_grad_enabled()))
+        try:
+            yield torch.is_grad_enabled()
+        except KeyError:
+            yield torch.is_grad_enabled()
+        return "end"
+
+    generator = counted()
+    assert (next(generator), torch.is_grad_enabled()) == (False, True)
+    assert (generator.send("sent"), torch.is_grad_enabled()) == (False, True)
+    assert (generator.throw(KeyError()), torch.is_grad_enabled()) == (False, True)
+    with pytest.raises(StopIteration, match="end"):
+        next(generator)
+    assert seen == ["sent"]
+
+
+@pytest.mark.rule("T03")
+def test_closing_a_decorated_generator_closes_its_body_in_the_mode(torch: Any) -> None:
+    seen = []
+
+    @torch.no_grad()
+    def endless() -> Any:
+        try:
+            yield 1
+        finally:
+            seen.append(torch.is_grad_enabled())
+
+    generator = endless()
+    next(generator)
+    generator.close()
+    assert (seen, torch.is_grad_enabled()) == ([False], True)
+
+
+def test_mode_is_a_bool(torch: Any) -> None:
+    for value in ("a", 1):
+        with raises(torch, errors.ArgumentTypeError, "must be bool, not"):
+            torch.set_grad_enabled(value)
