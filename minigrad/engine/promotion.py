@@ -31,12 +31,20 @@ def promoted(a: Any, b: Any) -> tuple[Any, Any]:
         return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     if type(a) is ndarray:
         return with_number(a, b)
-    array, number = with_number(b, a)
-    return number, array
+    if type(b) is ndarray:
+        array, number = with_number(b, a)
+        return number, array
+    return as_number(a), as_number(b)
+
+
+def as_number(value: Any) -> Any:
+    """The Python number in a NumPy scalar, which must not decide a dtype."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def with_number(array: Any, number: Any) -> tuple[Any, Any]:
     """An array and a Python number in the dtype of their result."""
+    number = as_number(number)
     if array.dtype.kind == "f" and isinstance(number, (int, float)):
         return array, number
     dtype = result_type(array, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import warnings
 from collections.abc import Sequence
@@ -74,7 +75,82 @@ class Tensor(TensorMethods):
         operator.attrgetter("_grad_fn"), doc="The node that made it; None for a leaf."
     )
 
+    @property
+    def data(self) -> Tensor:
+        """The same memory without the graph, and with a count of changes of its own.
+
+        So backward does not notice what is written through it; prefer ``detach()``.
+        Set to another tensor, it exchanges the values and leaves all else as it is.
+        """
+        return Tensor(self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "Tensor.data",
+                    f"Variable data has to be a tensor, but got {type(value).__name__}",
+                    "wrap it: minigrad.tensor(value)",
+                )
+            )
+        if self._requires_grad and value.dtype.kind not in "fc":
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.data",
+                    "data set to a tensor that requires gradients must be floating "
+                    f"point or complex dtype, not {value.dtype}",
+                    "convert it first, for example value.to(minigrad.float32)",
+                )
+            )
+        self.array = value.array
+        reference = self._accumulate_node
+        node = None if reference is None else reference()
+        if node is not None:
+            node._output_metadata = ((self.shape, self.dtype),)
+
+    def __copy__(self) -> Tensor:
+        """Another tensor on the same memory; of a leaf, a leaf of its own."""
+        copied = self.detach()
+        copied._requires_grad = self._requires_grad
+        copied._grad_fn = self._grad_fn
+        copied.output_nr = self.output_nr
+        copied._grad = self._grad
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        """A leaf with a copy of the values and of ``.grad``.
+
+        Raises: GraphError unless this is a leaf.
+        """
+        if self._grad_fn is not None:
+            raise errors.GraphError(
+                errors.message(
+                    "copy.deepcopy",
+                    "Only Tensors created explicitly by the user (graph leaves) "
+                    "support the deepcopy protocol at the moment. This one was made "
+                    f"by {self._grad_fn.name()}",
+                    "copy x.detach(), or record the copy: x.clone()",
+                )
+            )
+        copied = Tensor(copy.deepcopy(self.array, memo), self._requires_grad)
+        memo[id(self)] = copied
+        copied._grad = copy.deepcopy(self._grad, memo)
+        return copied
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For pickle: values, ``requires_grad`` and ``.grad``; the graph stays here."""
+        return unpickled, (self.array, self._requires_grad, self._grad)
+
     def _set_requires_grad(self, value: bool) -> None:
+        if value is not True and value is not False:
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.requires_grad",
+                    f"requires_grad must be a bool, not {type(value).__name__}",
+                    "set it to True or False",
+                )
+            )
         if not value and self._grad_fn is not None:
             raise errors.RequiresGradError(
                 errors.message(
@@ -87,7 +163,7 @@ class Tensor(TensorMethods):
             )
         if value:
             check_can_require_grad(self.dtype, "Tensor.requires_grad")
-        self._requires_grad = bool(value)
+        self._requires_grad = value
 
     requires_grad = property(
         operator.attrgetter("_requires_grad"),
@@ -359,6 +435,13 @@ class Tensor(TensorMethods):
         from minigrad.engine.printing import tensor_text
 
         return tensor_text(self)
+
+
+def unpickled(array: Array, requires_grad: bool, grad: Tensor | None) -> Tensor:
+    """The leaf that pickle stored as these three."""
+    leaf = Tensor(array, requires_grad)
+    leaf._grad = grad
+    return leaf
 
 
 def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:

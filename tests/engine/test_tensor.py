@@ -1,7 +1,10 @@
 """Leaves, versions and changes in place: rules U."""
 
+import copy
+import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 from minigrad import errors
@@ -196,3 +199,92 @@ def test_zero_and_fill_overwrite_in_place(torch: Any) -> None:
 def test_filling_with_a_vector_is_refused(torch: Any) -> None:
     with raises(torch, errors.ShapeError, "only supports 0-dimension value tensor"):
         torch.ones(2).fill_(torch.ones(2))
+
+
+@pytest.mark.rule("U02", "U19")
+def test_data_is_the_same_memory_with_a_count_of_its_own(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    x.data.mul_(3)
+    assert (x.tolist(), x._version, x.data._version) == ([3.0, 6.0], 0, 0)
+    assert (x.data.requires_grad, x.data.is_leaf) == (False, True)
+
+
+@pytest.mark.rule("F15")
+def test_change_through_data_is_not_noticed(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    h = x * 1
+    y = h * h
+    h.data.mul_(5)
+    y.backward()
+    assert x.grad.item() == 20.0
+
+
+@pytest.mark.rule("U21")
+def test_data_exchanges_the_values_and_nothing_else(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    new = torch.tensor([5.0, 6.0, 7.0], dtype=torch.float64)
+    x.data = new
+    assert (x.tolist(), x.requires_grad, x._version) == ([5.0, 6.0, 7.0], True, 0)
+    assert same_memory(x, new)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [10.0, 12.0, 14.0]
+    says = "data set to a tensor that requires gradients must be floating point or"
+    with raises(torch, errors.RequiresGradError, says):
+        x.data = torch.tensor([1, 2])
+    with raises(torch, errors.ArgumentTypeError, "Variable data has to be a tensor"):
+        x.data = 3
+
+
+@pytest.mark.rule("U17")
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_copy_of_a_leaf_is_a_leaf_of_its_own(torch: Any, copied: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    output = (x * 2).sum()
+    y = copied(x)
+    assert y is not x
+    assert (y.tolist(), y.requires_grad, y.is_leaf) == ([1.0, 2.0], True, True)
+    assert same_memory(x, y) == (copied is copy.copy)
+    (y * 3).sum().backward()
+    assert x.grad is None
+    assert y.grad.tolist() == [3.0, 3.0]
+    output.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.rule("U17")
+def test_deep_copy_copies_grad_and_keeps_what_is_shared(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    (x * 2).sum().backward()
+    a, b = copy.deepcopy([x, x])
+    assert a is b
+    assert a.grad.tolist() == [2.0, 2.0]
+    assert not same_memory(a.grad, x.grad)
+
+
+@pytest.mark.rule("U17")
+def test_deep_copy_of_what_an_operation_made_is_refused(torch: Any) -> None:
+    says = (
+        "Only Tensors created explicitly by the user (graph leaves) support the "
+        "deepcopy protocol"
+    )
+    with raises(torch, errors.GraphError, says):
+        copy.deepcopy(leaf(torch, 1.0) * 2)
+
+
+def test_requires_grad_is_a_bool(torch: Any) -> None:
+    x = torch.tensor(1.0)
+    for value in ("a", 1, None):
+        with raises(torch, errors.RequiresGradError, "requires_grad must be a bool"):
+            x.requires_grad = value
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_numpy_scalar_counts_as_a_python_number(torch: Any, kind: Any) -> None:
+    number = kind(1)
+    assert (torch.tensor([1.0, 2.0]) * number).dtype == torch.float32
+    assert (torch.tensor(1.0) + number).dtype == torch.float32
+    integers = torch.tensor([1, 2]) * number
+    assert integers.is_floating_point() == isinstance(number, np.floating)
+    assert integers.dtype in (torch.float32, torch.int64)
