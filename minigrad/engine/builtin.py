@@ -78,7 +78,7 @@ class Builtin(Function):
                 arrays.append(value.array)
                 needed = needed or value._requires_grad
             else:
-                arrays.append(not_an_array(cls, value))
+                arrays.append(not_an_array(cls, value, len(arrays)))
         recording = needed and is_grad_enabled()
         if not recording and observe.observer is None:
             output = Tensor(cls.forward(*arrays))
@@ -141,11 +141,14 @@ class Builtin(Function):
         return ctx
 
 
-def not_an_array(function: type[Builtin], value: Any) -> Any:
+def not_an_array(function: type[Builtin], value: Any, position: int) -> Any:
     """An argument that is not a Tensor, as it is.
 
-    Raises: ArgumentTypeError for an array, which would leave the graph unnoticed.
+    Raises: ArgumentTypeError for an array, which would leave the graph unnoticed, and
+    in the place of the only operand.
     """
+    if position == 0 and function.operands == 1:
+        raise must_be_tensor(function.__name__.lower(), "input", 1, value)
     if isinstance(value, np.ndarray):
         raise errors.ArgumentTypeError(
             errors.message(
@@ -156,6 +159,20 @@ def not_an_array(function: type[Builtin], value: Any) -> Any:
             )
         )
     return value
+
+
+def must_be_tensor(
+    where: str, name: str, position: int, value: Any
+) -> errors.ArgumentTypeError:
+    """The error for a number, a list or None in the place of a Tensor."""
+    kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"{where}()",
+            f"argument '{name}' (position {position}) must be Tensor, not {kind}",
+            "wrap it: minigrad.tensor(value)",
+        )
+    )
 
 
 def link_memory(input: Tensor, output: Tensor) -> None:

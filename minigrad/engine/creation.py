@@ -69,6 +69,7 @@ def from_numpy(array: Array) -> Tensor:
                 "use tensor(...) for numbers and lists",
             )
         )
+    check_are_numbers(array, "from_numpy")
     return Tensor(array)
 
 
@@ -93,11 +94,13 @@ def full(
 
 def zeros_like(input: Tensor, *, dtype: Any = None) -> Tensor:
     """Zeros in the shape and dtype of ``input``."""
+    check_is_tensor(input, "zeros_like")
     return Tensor(np.zeros(input.shape, input.dtype if dtype is None else dtype))
 
 
 def ones_like(input: Tensor, *, dtype: Any = None) -> Tensor:
     """Ones in the shape and dtype of ``input``."""
+    check_is_tensor(input, "ones_like")
     return Tensor(np.ones(input.shape, input.dtype if dtype is None else dtype))
 
 
@@ -153,6 +156,7 @@ def _as_array(data: Any, dtype: Any) -> Array:
     if isinstance(data, Tensor):
         data = data.array
     if isinstance(data, (np.ndarray, np.generic)):
+        check_are_numbers(data, "tensor")
         return np.asarray(data, dtype)
     try:
         array = np.asarray(_without_tensors(data))
@@ -175,6 +179,39 @@ def _as_array(data: Any, dtype: Any) -> Array:
     if dtype is None and array.dtype.kind == "f":
         dtype = _default_dtype
     return array.astype(dtype) if dtype is not None else array
+
+
+def check_are_numbers(array: Any, where: str) -> None:
+    """Refuse an array of text, objects or dates.
+
+    Raises: ArgumentTypeError.
+    """
+    if array.dtype.kind not in "biufc":
+        raise errors.ArgumentTypeError(
+            errors.message(
+                where,
+                f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. "
+                "Only bools, integers, floating-point and complex numbers make a "
+                "tensor",
+                "convert it first, for example array.astype(float)",
+            )
+        )
+
+
+def check_is_tensor(input: Any, where: str) -> None:
+    """Refuse what is no Tensor.
+
+    Raises: ArgumentTypeError.
+    """
+    if not isinstance(input, Tensor):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                f"{where}()",
+                "argument 'input' (position 1) must be Tensor, not "
+                f"{type(input).__name__}",
+                "wrap it: minigrad.tensor(value)",
+            )
+        )
 
 
 def _without_tensors(data: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,23 @@ def backward(
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.backward``.
     """
+    if create_graph is True:
+        warnings.warn(
+            errors.message(
+                "backward",
+                "Using backward() with create_graph=True will create a reference cycle "
+                "between the parameter and its gradient, which can keep their memory",
+                "use minigrad.autograd.grad, or set .grad to None afterwards",
+            ),
+            UserWarning,
+            stacklevel=3,
+        )
     roots = roots_of(tensors, grad_tensors, create_graph, "backward")
     if inputs is None:
         run_task(GraphTask(roots, keep(retain_graph, create_graph), create_graph))
         return
 
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    wanted = inputs_of(inputs, "backward")
     if not wanted:
         raise no_inputs("backward")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
@@ -88,7 +100,7 @@ def grad(
                 "leave allow_unused out",
             )
         )
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    wanted = inputs_of(inputs, "grad")
     if not wanted:
         raise no_inputs("grad")
     roots = roots_of(outputs, grad_outputs, create_graph, "grad")
@@ -119,7 +131,62 @@ def run_task(task: GraphTask) -> None:
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:
     """Whether saved values stay: by default only if the backward is recorded."""
+    for name, value in (("retain_graph", retain_graph), ("create_graph", create_graph)):
+        if value is not None and not isinstance(value, int):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    name,
+                    f"'{type(value).__name__}' object cannot be interpreted as an "
+                    "integer, nor as True or False",
+                    f"give {name}=True or {name}=False",
+                )
+            )
     return create_graph if retain_graph is None else retain_graph
+
+
+def inputs_of(inputs: Any, where: str) -> list[Tensor]:
+    """The tensors whose gradients are asked for.
+
+    Raises: GradientArgumentError for what is no Tensor, GradientArgumentTypeError for
+    what is no sequence.
+    """
+    if isinstance(inputs, Tensor):
+        return [inputs]
+    several = isinstance(inputs, Iterable)
+    wanted = list(inputs) if several else [inputs]
+    for value in wanted:
+        if not isinstance(value, Tensor):
+            text = errors.message(
+                where,
+                "all inputs have to be Tensors or GradientEdges, but got "
+                f"{type(value).__name__}",
+                "give the Tensors whose gradients are wanted",
+            )
+            if several:
+                raise errors.GradientArgumentError(text)
+            raise errors.GradientArgumentTypeError(text)
+    return wanted
+
+
+def outputs_of(tensors: Any, where: str) -> list[Tensor]:
+    """The tensors that a traversal starts from.
+
+    Raises: GradientArgumentTypeError for what is no Tensor.
+    """
+    if isinstance(tensors, Tensor):
+        return [tensors]
+    outputs = list(tensors) if isinstance(tensors, Iterable) else [tensors]
+    for value in outputs:
+        if not isinstance(value, Tensor):
+            raise errors.GradientArgumentTypeError(
+                errors.message(
+                    where,
+                    "Expected output to be a torch.Tensor, that is a Tensor, but got "
+                    f"{type(value).__name__}",
+                    "give the Tensor that the computation ended with",
+                )
+            )
+    return outputs
 
 
 def as_result(gradient: Any) -> Tensor:
@@ -150,12 +217,14 @@ def roots_of(
     where: str,
 ) -> list[Root]:
     """Where the traversal starts: the node of each tensor, with its first gradient."""
-    outputs = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    outputs = outputs_of(tensors, where)
     given: list[Any]
     if gradients is None:
         given = [None] * len(outputs)
     else:
         given = list(gradients) if isinstance(gradients, Sequence) else [gradients]
+    for gradient in given:
+        check_is_gradient(gradient, where)
     if len(given) != len(outputs):
         raise errors.GradientArgumentError(
             errors.message(
@@ -192,15 +261,6 @@ def first_gradient(
                 )
             )
         return Tensor(np.ones(tensor.shape, tensor.dtype))
-    if not isinstance(gradient, Tensor):
-        raise errors.GradientArgumentTypeError(
-            errors.message(
-                where,
-                "gradients can be either Tensors or None, but got "
-                f"{type(gradient).__name__}",
-                "wrap it: minigrad.tensor(value)",
-            )
-        )
     if gradient.shape != tensor.shape:
         raise errors.GradientArgumentError(
             errors.message(
@@ -212,6 +272,22 @@ def first_gradient(
             )
         )
     return gradient.to(tensor.dtype)
+
+
+def check_is_gradient(gradient: Any, where: str) -> None:
+    """Refuse a first gradient that is neither a Tensor nor None.
+
+    Raises: GradientArgumentTypeError.
+    """
+    if gradient is not None and not isinstance(gradient, Tensor):
+        raise errors.GradientArgumentTypeError(
+            errors.message(
+                where,
+                "gradients can be either Tensors or None, but got "
+                f"{type(gradient).__name__}",
+                "wrap the numbers of one gradient: minigrad.tensor([1.0, 2.0])",
+            )
+        )
 
 
 def no_graph(index: int, where: str) -> errors.GraphError:

@@ -25,8 +25,8 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     )
     if not recording:
         arrays = [
-            value.array if isinstance(value, Tensor) else not_an_array(operation, value)
-            for value in (tensor, *args)
+            x.array if isinstance(x, Tensor) else not_an_array(operation, x, i)
+            for i, x in enumerate((tensor, *args))
         ]
         overwrite(tensor, operation.forward(*arrays), operation)
         return tensor
@@ -79,5 +79,27 @@ def overwrite(tensor: Tensor, values: Any, operation: type[Builtin]) -> None:
                 "use the form that returns a new tensor",
             )
         )
+    if not tensor.array.flags.writeable:
+        raise read_only(tensor, operation)
     tensor.array[...] = values
     tensor._bump_version()
+
+
+def read_only(tensor: Tensor, operation: type[Builtin]) -> errors.InplaceError:
+    """The error for memory that cannot be written, most often that of ``expand``."""
+    steps = zip(tensor.shape, tensor.array.strides, strict=True)
+    if any([length > 1 and step == 0 for length, step in steps]):
+        what = (
+            "unsupported operation: more than one element of the written-to tensor "
+            "refers to a single memory location. Please clone() the tensor before "
+            "performing the operation."
+        )
+    else:
+        what = "the memory of this tensor is read-only"
+    return errors.InplaceError(
+        errors.message(
+            f"{operation.__name__.lower()}_",
+            what,
+            "change a copy, x.clone(), or use the form that returns a new tensor",
+        )
+    )

@@ -34,7 +34,9 @@ def promoted(a: Any, b: Any) -> tuple[Any, Any]:
     if type(b) is ndarray:
         array, number = with_number(b, a)
         return number, array
-    return as_number(a), as_number(b)
+    a, b = as_number(a), as_number(b)
+    dtype = result_type(a, b)
+    return np.asarray(a, dtype), np.asarray(b, dtype)
 
 
 def as_number(value: Any) -> Any:

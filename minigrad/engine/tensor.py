@@ -365,6 +365,12 @@ class Tensor(TensorMethods):
         """Whether the elements are floating-point numbers."""
         return bool(self.array.dtype.kind == "f")
 
+    def __getitem__(self, index: Any) -> Any:
+        raise no_indexing("reading by index, and iterating,", "x.tolist()[index]")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise no_indexing("writing by index", "x.detach().numpy()[index] = value")
+
     def zero_(self) -> Tensor:
         """Set every element to 0, in place.
 
@@ -442,6 +448,17 @@ def unpickled(array: Array, requires_grad: bool, grad: Tensor | None) -> Tensor:
     leaf = Tensor(array, requires_grad)
     leaf._grad = grad
     return leaf
+
+
+def no_indexing(what: str, instead: str) -> errors.ArgumentTypeError:
+    """The error for ``x[index]``: a refusal of minigrad's, not of torch's."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            "Tensor",
+            f"{what} is not there yet in this version of minigrad",
+            f"outside the graph, use {instead}",
+        )
+    )
 
 
 def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:

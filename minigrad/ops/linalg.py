@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin
+from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.promotion import do_not_broadcast, promoted
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
@@ -40,6 +40,9 @@ class Matmul(Builtin):
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
+        for position, name, value in ((1, "input", input), (2, "other", other)):
+            if not isinstance(value, (np.ndarray, np.generic)):
+                raise must_be_tensor("matmul", name, position, value)
         if not inner_lengths_agree(input, other):
             raise errors.ShapeError(
                 errors.message(

@@ -74,6 +74,15 @@ class Reshape(Builtin):
     def forward(input: Any, shape: tuple[int, ...]) -> Any:
         try:
             return np.reshape(input, shape)
+        except TypeError:
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "reshape()",
+                    "argument 'shape' (position 1) must be tuple of ints, not "
+                    f"{shape!r}",
+                    "give whole numbers, for example x.reshape(2, 3)",
+                )
+            ) from None
         except ValueError:
             raise errors.ShapeError(
                 errors.message(
@@ -209,6 +218,14 @@ def check_range(input: Array, *dims: int) -> None:
     """
     most = max(input.ndim, 1)
     for dim in dims:
+        if not isinstance(dim, (int, np.integer)):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "dim",
+                    f"a dimension must be int, not {type(dim).__name__}",
+                    "count dimensions from 0, or from -1 for the last",
+                )
+            )
         if not -most <= dim < most:
             raise errors.DimensionError(
                 errors.message(

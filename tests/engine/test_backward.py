@@ -280,7 +280,6 @@ def test_later_gradient_is_added_in_place(torch: Any) -> None:
 
 
 @pytest.mark.rule("O05")
-@pytest.mark.filterwarnings("ignore:Using backward\\(\\) with create_graph=True")
 @pytest.mark.filterwarnings("ignore:(?s).*Using backward\\(\\) with create_graph=True")
 def test_create_graph_accumulates_out_of_place(torch: Any) -> None:
     x = leaf(torch, 2.0)
@@ -293,7 +292,7 @@ def test_create_graph_accumulates_out_of_place(torch: Any) -> None:
 
 
 @pytest.mark.rule("O05")
-@pytest.mark.filterwarnings("ignore:Using backward\\(\\) with create_graph=True")
+@pytest.mark.filterwarnings("ignore:(?s).*Using backward\\(\\) with create_graph=True")
 def test_create_graph_gives_each_leaf_its_own_grad(torch: Any) -> None:
     a, b = leaf(torch, 1.0, 2.0), leaf(torch, 3.0, 4.0)
     (a + b).sum().backward(create_graph=True)
@@ -498,3 +497,57 @@ def test_order_follows_creation_and_not_position(torch: Any, swapped: bool) -> N
     a, b = logged(torch, "A", log)(x), logged(torch, "B", log)(x)
     (b * a if swapped else a * b).backward()
     assert log == ["B", "A"]
+
+
+@pytest.mark.rule("G08")
+def test_backward_with_create_graph_warns_of_the_cycle(torch: Any) -> None:
+    if torch.__name__ != "minigrad":
+        torch.set_warn_always(True)  # else only the first time in a process
+    x = leaf(torch, 2.0)
+    with pytest.warns(UserWarning, match=r"create_graph=True will create a reference"):
+        (x * x).backward(create_graph=True)
+    x.grad = None
+    torch.autograd.grad(x * x, x, create_graph=True)
+    if torch.__name__ != "minigrad":
+        torch.set_warn_always(False)
+
+
+@pytest.mark.parametrize("inputs", [[3], [None]])
+def test_inputs_are_tensors(torch: Any, inputs: Any) -> None:
+    says = "all inputs have to be Tensors or GradientEdges, but got"
+    x = leaf(torch, 2.0)
+    with raises(torch, errors.GradientArgumentError, says):
+        torch.autograd.grad(x * 2, inputs)
+    with raises(torch, errors.GradientArgumentError, says):
+        (x * 2).backward(inputs=inputs)
+
+
+@pytest.mark.parametrize("value", [None, 3])
+def test_inputs_and_outputs_are_not_none_nor_a_number(torch: Any, value: Any) -> None:
+    x = leaf(torch, 2.0)
+    for use in (
+        lambda: torch.autograd.grad(x * 2, value),
+        lambda: torch.autograd.grad(value, x),
+        lambda: torch.autograd.backward(value),
+    ):
+        with raises(torch, errors.GradientArgumentTypeError, " "):
+            use()
+
+
+def test_numbers_as_the_first_gradient_are_to_be_wrapped(torch: Any) -> None:
+    y = leaf(torch, 1.0, 2.0, 3.0) * 2
+    if torch.__name__ != "minigrad":
+        with pytest.raises(TypeError, match="either Tensors or None, but got int"):
+            y.backward([1])
+        return
+    with raises(torch, errors.GradientArgumentTypeError, "but got int") as caught:
+        y.backward([1, 1, 1])
+    assert "minigrad.tensor(" in str(caught.value)
+
+
+def test_retain_graph_is_a_bool(torch: Any) -> None:
+    says = "'str' object cannot be interpreted as an integer"
+    with raises(torch, errors.ArgumentTypeError, says):
+        leaf(torch, 1.0).sum().backward(retain_graph="no")
+    with raises(torch, errors.ArgumentTypeError, says):
+        leaf(torch, 1.0).sum().backward(create_graph="no")

@@ -288,3 +288,75 @@ def test_numpy_scalar_counts_as_a_python_number(torch: Any, kind: Any) -> None:
     integers = torch.tensor([1, 2]) * number
     assert integers.is_floating_point() == isinstance(number, np.floating)
     assert integers.dtype in (torch.float32, torch.int64)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2, 2)])
+def test_writing_where_elements_share_memory_is_refused(
+    torch: Any, shape: tuple[int, ...]
+) -> None:
+    says = "more than one element of the written-to tensor refers to a single memory"
+    with raises(torch, errors.InplaceError, says):
+        torch.ones(2).expand(*shape).mul_(2)
+
+
+def test_reading_by_index_is_refused_in_words() -> None:
+    import minigrad
+
+    x = minigrad.ones(2)
+    for use in (lambda: x[0], lambda: list(x), lambda: x.__setitem__(0, 1)):
+        with raises(minigrad, errors.ArgumentTypeError, "is not there yet"):
+            use()
+
+
+@pytest.mark.parametrize("kind", ["U", "O", "M8[s]"])
+def test_arrays_of_no_numbers_are_refused(torch: Any, kind: str) -> None:
+    array = np.zeros(1, kind)
+    for make in (torch.tensor, torch.as_tensor, torch.from_numpy):
+        with raises(
+            torch, errors.ArgumentTypeError, "can't convert np.ndarray of type"
+        ):
+            make(array)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "says"),
+    [
+        ("exp", (3,), "argument 'input' (position 1) must be Tensor, not int"),
+        ("exp", ([1.0],), "argument 'input' (position 1) must be Tensor, not list"),
+        ("neg", (None,), "argument 'input' (position 1) must be Tensor, not NoneType"),
+        ("sum", (3,), "argument 'input' (position 1) must be Tensor, not int"),
+        ("ones_like", (3,), "argument 'input' (position 1) must be Tensor, not int"),
+        ("zeros_like", ([1],), "argument 'input' (position 1) must be Tensor, not"),
+        ("equal", (3, 3), "argument 'input' (position 1) must be Tensor, not int"),
+        ("matmul", (2, 3), "argument 'input' (position 1) must be Tensor, not int"),
+        ("mul", ([1], [2]), " "),
+        ("mul", (None, 2), " "),
+    ],
+)
+def test_free_functions_refuse_what_is_no_tensor(
+    torch: Any, name: str, values: tuple[Any, ...], says: str
+) -> None:
+    with raises(torch, errors.ArgumentTypeError, says):
+        getattr(torch, name)(*values)
+
+
+def test_second_operand_that_is_no_tensor_is_refused(torch: Any) -> None:
+    x = torch.ones(2)
+    says = "argument 'other' (position 2) must be Tensor, not int"
+    for function in (torch.equal, torch.allclose, torch.matmul):
+        with raises(torch, errors.ArgumentTypeError, says):
+            function(x, 1)
+    assert torch.mul(2, 3).item() == 6
+
+
+def test_dimensions_and_lengths_are_integers(torch: Any) -> None:
+    x = torch.ones(2, 2)
+    for use in (
+        lambda: x.sum("a"),
+        lambda: x.sum(1.0),
+        lambda: x.transpose("a", 0),
+        lambda: x.reshape("a"),
+        lambda: x.reshape(1.5),
+    ):
+        with raises(torch, errors.ArgumentTypeError, " "):
+            use()
