@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.engine.backward import GraphTask
@@ -11,7 +11,7 @@ from minigrad.engine.function import Function
 from minigrad.tracing import sentences
 from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog, mark_of
 from minigrad.tracing.sources import SourceStore, is_ours, is_users, phases_of
-from minigrad.tracing.values import plain
+from minigrad.tracing.values import error_text, plain
 
 APPLY_PHASES: Final = (
     "collect inputs",
@@ -135,8 +135,7 @@ class FrameLog:
         source = self.sources.sources[opened.source]
         number = source["first"] + opened.line
         say = sentences.failed(source["name"], number, error)
-        text = f"{type(error).__name__}: {error}"
-        self._step("exception", STORY, say, opened, err=text)
+        self._step("exception", STORY, say, opened, err=error_text(error))
 
     def on_unwind(self, frame: FrameType) -> None:
         """A watched function is left by an exception."""
@@ -229,16 +228,19 @@ class FrameLog:
             if name not in local or name in UNSHOWN or name.startswith("__"):
                 continue
             value = local[name]
-            if not is_shown(value) or opened.marks.get(name) == mark_of(value):
+            if not is_shown(value):
                 continue
-            opened.marks[name] = mark_of(value)
+            mark = mark_of(value)
+            if opened.marks.get(name) == mark:
+                continue
+            opened.marks[name] = mark
             changed[name] = self._log.values.ref(value, name) or plain("None")
         return changed
 
 
 def is_shown(value: Any) -> bool:
     """Whether a local variable tells the reader something."""
-    return not callable(value) and not hasattr(value, "__spec__")
+    return not callable(value) and not issubclass(type(value), ModuleType)
 
 
 def codes_of(item: Any) -> list[CodeType]:

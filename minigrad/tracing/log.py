@@ -6,10 +6,20 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+import numpy as np
+
 from minigrad.engine.node import FREED, NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.saved import SavedTensor
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.values import Ref, ValueStore, plain
+from minigrad.tracing.values import (
+    MOST_DEPTH,
+    MOST_ITEMS,
+    Ref,
+    ValueStore,
+    digest_of,
+    plain,
+    safely,
+)
 
 STORY: Final = 1
 LINES: Final = 2
@@ -192,16 +202,25 @@ def entries_of(
 
 
 def mark_of(value: Any) -> Any:
-    """Something small that differs when ``value`` has changed."""
+    """Something small that differs when what is shown of ``value`` has changed."""
+    return safely(lambda: _mark_of(value, MOST_DEPTH), (type(value), id(value)))
+
+
+def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, SavedTensor):
         return ("saved", id(value.tensor), value.version, value.tensor._version)
     if isinstance(value, Tensor):
-        return (id(value), value._version, id(value.grad_fn))
-    if isinstance(value, (str, int, float, bool, type(None))):
+        digest = digest_of(value.array, value._version)
+        return (id(value), value._version, id(value.grad_fn), digest)
+    if type(value) in (str, bytes, int, float, complex, bool, type(None)):
         return (type(value), value)
-    if isinstance(value, (tuple, list)):
-        return tuple([mark_of(item) for item in value])
-    return id(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return (type(value), digest_of(np.asarray(value)))
+    if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+        return (type(value), *[_mark_of(item, depth - 1) for item in value])
+    if isinstance(value, (tuple, list, dict, set)):
+        return (type(value), id(value), len(value))
+    return (type(value), id(value))
 
 
 def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:

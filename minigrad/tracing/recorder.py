@@ -19,6 +19,7 @@ from minigrad.tracing.log import EventLog
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.trace import SCHEMA, Trace
+from minigrad.tracing.values import error_text
 
 
 class RecordingError(errors.MinigradError, RuntimeError):
@@ -105,7 +106,7 @@ class Recorder:
             "truncated": self._log.truncated,
         }
         if error is not None:
-            meta["error"] = f"{type(error).__name__}: {error}"
+            meta["error"] = error_text(error)
         return {
             "schema": SCHEMA,
             "meta": meta,

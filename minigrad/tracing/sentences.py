@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad.engine.tensor import Tensor
 from minigrad.errors import count_of
-from minigrad.tracing.values import brief, short_repr
+from minigrad.tracing.values import MOST_ITEMS, brief, error_text, short_repr
 
 NameOf = Callable[[Tensor], str | None]
 
@@ -188,7 +188,7 @@ def entered(title: str) -> str:
 
 def left(title: str, value: Any) -> str:
     """A function returns."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
         values = joined([brief(item) for item in value])
         return f"{title} returns {len(value)} values: {values}."
     return f"{title} returns {brief(value)}."
@@ -196,5 +196,5 @@ def left(title: str, value: Any) -> str:
 
 def failed(title: str, number: int, error: BaseException) -> str:
     """A line raised."""
-    first = str(error).split("\n", 1)[0]
-    return f"{title}, line {number} stops with {type(error).__name__}: {first}"
+    first = error_text(error).split("\n", 1)[0]
+    return f"{title}, line {number} stops with {first}"

@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from minigrad.engine.tensor import Tensor
 
 Ref = dict[str, Any] | None
+T = TypeVar("T")
 
 MOST_ROWS = 8
 MOST_COLUMNS = 8
+MOST_ITEMS = 8
+MOST_DEPTH = 4
 MOST_BYTES_TO_HASH = 65536
+DRAWN = "biufc"
+"""The kinds of dtype that have a picture: numbers."""
 SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNORECASE)
 
 
@@ -31,6 +36,9 @@ class ValueStore:
 
         None stays None: a gradient that did not arrive.
         """
+        return safely(lambda: self._ref(value, name, MOST_DEPTH), unknown(value))
+
+    def _ref(self, value: Any, name: str, depth: int) -> Ref:
         if isinstance(value, Tensor):
             return {
                 "t": "T",
@@ -40,12 +48,13 @@ class ValueStore:
                 "ver": value._version,
                 "fn": value.grad_fn.name() if value.grad_fn is not None else None,
             }
-        if isinstance(value, (np.ndarray, np.generic)):
-            return {"t": "A", "v": self.keep(np.asarray(value))}
-        if isinstance(value, (tuple, list)) and len(value) <= 8:
-            return {"t": "L", "i": [self.ref(item) or plain("None") for item in value]}
         if isinstance(value, str) and SECRET.search(name):
             return plain("(hidden)")
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
+            return {"t": "A", "v": self.keep(np.asarray(value))}
+        if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+            items = [self._ref(item, name, depth - 1) for item in value]
+            return {"t": "L", "i": [item or plain("None") for item in items]}
         return plain(short_repr(value))
 
     def saved_ref(self, saved: Any) -> Ref:
@@ -62,23 +71,31 @@ class ValueStore:
 
     def keep(self, array: Any, version: int = 0) -> str:
         """The key of a picture of ``array``, which is drawn if it is new."""
-        rows, cut = corner(array)
-        digest = hashlib.blake2b(digest_size=8)
-        digest.update(str((array.shape, array.dtype.name)).encode())
-        if array.nbytes <= MOST_BYTES_TO_HASH:
-            digest.update(np.ascontiguousarray(array).tobytes())
-        else:
-            # The whole of a large array is too slow to read at every step.
-            place = array.__array_interface__["data"][0]
-            digest.update(str((place, version, rows)).encode())
-        key = digest.hexdigest()
+        array = np.asarray(array)
+        key = digest_of(array, version)
         if key not in self.values:
-            self.values[key] = picture(array, rows, cut)
+            with np.errstate(all="ignore"):  # the learner may have set "raise"
+                self.values[key] = picture(array)
         return key
 
 
-def picture(array: Any, rows: list[list[Any]], cut: bool) -> dict[str, Any]:
+def digest_of(array: Any, version: int = 0) -> str:
+    """A short text that differs when the array's values do."""
+    digest = hashlib.blake2b(digest_size=8)
+    digest.update(str((array.shape, array.dtype.name)).encode())
+    if array.nbytes <= MOST_BYTES_TO_HASH:
+        digest.update(array.tobytes())
+    else:
+        # The whole of a large array is too slow to read at every step.
+        place = array.__array_interface__["data"][0]
+        digest.update(str((place, version)).encode())
+        digest.update(corner(array)[0].tobytes())
+    return digest.hexdigest()
+
+
+def picture(array: Any) -> dict[str, Any]:
     """What is shown of an array: its corner, its range, how many are not a number."""
+    part, cut = corner(array)
     numbers = array.astype(np.float64) if array.dtype.kind != "c" else np.abs(array)
     finite = numbers[np.isfinite(numbers)]
     return {
@@ -87,32 +104,40 @@ def picture(array: Any, rows: list[list[Any]], cut: bool) -> dict[str, Any]:
         "min": float(finite.min()) if finite.size else None,
         "max": float(finite.max()) if finite.size else None,
         "nan": int(np.isnan(numbers).sum()),
-        "rows": rows,
+        "rows": [[json_number(item) for item in row] for row in part],
         "cut": cut,
     }
 
 
-def corner(array: Any) -> tuple[list[list[Any]], bool]:
-    """The first rows and columns as numbers, and whether there is more."""
+def corner(array: Any) -> tuple[Any, bool]:
+    """The first rows and columns, and whether there is more."""
     if array.ndim < 2:
         table = array.reshape(1, -1)
     else:
         table = array.reshape(-1, array.shape[-1]) if array.size else array[:0].T[:0]
     part = table[:MOST_ROWS, :MOST_COLUMNS] if table.ndim == 2 else np.zeros((0, 0))
-    rows = [[json_number(item) for item in row] for row in part]
-    return rows, part.size < array.size
+    return part, part.size < array.size
 
 
 def json_number(item: Any) -> Any:
-    """A number that JSON can carry; what is not finite becomes a word."""
-    if isinstance(item, np.bool_):
-        return int(item)
+    """A number that JSON can carry; what is not finite or not real becomes a word."""
     number = item.item()
-    if isinstance(number, complex):
-        return str(number)
-    if isinstance(number, float):
-        return float(f"{number:.6g}") if np.isfinite(number) else str(number)
-    return number
+    if isinstance(number, float) and np.isfinite(number):
+        return float(f"{number:.6g}")
+    return int(number) if isinstance(number, int) else str(number)
+
+
+def safely(look: Callable[[], T], otherwise: T) -> T:
+    """What ``look`` finds in a value of the learner, or ``otherwise``: never raises."""
+    try:
+        return look()
+    except Exception:  # their repr, length or comparison is theirs, and may raise
+        return otherwise
+
+
+def unknown(value: Any) -> Ref:
+    """A value of which nothing but the type can be told."""
+    return plain(f"<{type(value).__name__}>")
 
 
 def plain(text: str) -> Ref:
@@ -122,9 +147,15 @@ def plain(text: str) -> Ref:
 
 def short_repr(value: Any) -> str:
     """``repr`` in at most 60 characters; for a class or a function its name."""
+    return safely(lambda: _short_repr(value), f"<{type(value).__name__}>")
+
+
+def _short_repr(value: Any) -> str:
     if isinstance(value, type) or callable(value):
         return str(getattr(value, "__qualname__", type(value).__name__))
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+    if isinstance(value, (str, bytes)):
+        text = repr(value[:61])  # a long text is cut before it is spelled out
+    elif value is None or isinstance(value, (bool, int, float, complex)):
         text = repr(value)
     elif isinstance(value, (tuple, list, dict, set)):
         text = f"{type(value).__name__} of {len(value)}"
@@ -133,13 +164,23 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def error_text(error: BaseException) -> str:
+    """An exception as the last line of a traceback."""
+    name = type(error).__name__
+    return safely(lambda: f"{name}: {error}", name)
+
+
 def brief(value: Any) -> str:
     """A value inside a sentence: a number, a short list, or a shape."""
+    return safely(lambda: _brief(value), f"<{type(value).__name__}>")
+
+
+def _brief(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, Tensor):
         value = value.array
-    if not isinstance(value, (np.ndarray, np.generic)):
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in DRAWN:
         return short_repr(value)
     array = np.asarray(value)
     if array.ndim == 0:

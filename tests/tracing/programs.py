@@ -61,3 +61,8 @@ def record_failure(where: str) -> Trace:
 def events_of(trace: Trace, *kinds: str) -> list[dict[str, Any]]:
     """The events of some kinds."""
     return [event for event in trace.data["events"] if event["k"] in kinds]
+
+
+def shown_locals(trace: Trace, name: str) -> list[dict[str, Any]]:
+    """What the lines showed of one local variable, in order."""
+    return [e["loc"][name] for e in trace.data["events"] if name in e.get("loc", {})]
