@@ -9,6 +9,7 @@ from typing import Any, Final
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.function import Function
 from minigrad.tracing import sentences
+from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog, mark_of
 from minigrad.tracing.sources import SourceStore, is_ours, is_users, phases_of
 from minigrad.tracing.values import error_text, plain
@@ -33,6 +34,11 @@ UNSHOWN: Final = ("cls", "self", "ctx")
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
+ENDS_ITERATION: Final = (
+    *("FOR_ITER", "END_FOR", "POP_ITER"),
+    *("SEND", "END_SEND", "END_ASYNC_FOR", "CLEANUP_THROW"),
+)
+"""Instructions that take the end of an iterator or of an awaitable as a value."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
 ENGINE_CODES: Final = {
     APPLY_CODE: ("apply", APPLY_PHASES),
@@ -67,6 +73,7 @@ class FrameLog:
         self._file = "" if driver is None else driver.f_code.co_filename
         self._users = set(codes)
         self._frames: list[OpenFrame] = []
+        self._suspended: dict[FrameType, OpenFrame] = {}
         self._phases: dict[int, dict[int, str]] = {}
         self._error: BaseException | None = None
         self.phase_entered: Callable[[str], None] = lambda name: None
@@ -125,10 +132,19 @@ class FrameLog:
         self._step("return", level, sentences.left(title, value), opened, val=shown)
         self._close(opened)
 
+    def on_suspend(self, frame: FrameType) -> None:
+        """A watched generator or coroutine pauses: no step, and it may go on later."""
+        opened = self._find(frame)
+        if opened is None:
+            return
+        self._frames.remove(opened)
+        self._suspended[frame] = opened
+        self._set_place()
+
     def on_exception(self, frame: FrameType, error: BaseException) -> None:
         """A line of a watched function raised, or let an exception through."""
         opened = self._find(frame)
-        if opened is None or error is self._error:
+        if opened is None or error is self._error or is_no_failure(frame, error):
             return
         self._error = error
         opened.line = self._offset(frame, frame.f_lineno)
@@ -137,10 +153,13 @@ class FrameLog:
         say = sentences.failed(source["name"], number, error)
         self._step("exception", STORY, say, opened, err=error_text(error))
 
-    def on_unwind(self, frame: FrameType) -> None:
+    def on_unwind(self, frame: FrameType, error: BaseException | None) -> None:
         """A watched function is left by an exception."""
         opened = self._find(frame)
         if opened is None or frame is self._driver:
+            return
+        if isinstance(error, GeneratorExit):
+            self._close(opened)
             return
         title = self.sources.sources[opened.source]["name"]
         say = f"The exception leaves {title}."
@@ -173,6 +192,9 @@ class FrameLog:
         self._set_place()
 
     def _find(self, frame: FrameType) -> OpenFrame | None:
+        """The entry of ``frame``; one that was suspended has gone on."""
+        if frame in self._suspended:
+            self._frames.append(self._suspended.pop(frame))
         for opened in reversed(self._frames):
             if opened.frame is frame:
                 return opened
@@ -241,6 +263,13 @@ class FrameLog:
 def is_shown(value: Any) -> bool:
     """Whether a local variable tells the reader something."""
     return not callable(value) and not issubclass(type(value), ModuleType)
+
+
+def is_no_failure(frame: FrameType, error: BaseException) -> bool:
+    """Whether an exception only ends a loop, an ``await`` or an unused generator."""
+    if isinstance(error, (StopIteration, StopAsyncIteration)):
+        return instruction_of(frame) in ENDS_ITERATION
+    return isinstance(error, GeneratorExit)
 
 
 def codes_of(item: Any) -> list[CodeType]:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import sys
 import threading
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-RETURN_VALUE = dis.opmap["RETURN_VALUE"]
+RETURNS: Final = {"RETURN_VALUE", "RETURN_CONST"}
+SUSPENDS: Final = {"YIELD_VALUE", "RESUME"}
+"""Where a suspended frame stands: at its yield, or (from 3.12 on) at what follows."""
+CAN_SUSPEND: Final = (
+    inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+)
+TOOLS: Final = (3, 4, 2, 1)
+"""Tool numbers of sys.monitoring, those that no kind of tool is promised first."""
 
 
 class LineListener(Protocol):
@@ -22,9 +30,11 @@ class LineListener(Protocol):
 
     def on_return(self, frame: FrameType, value: Any) -> None: ...
 
+    def on_suspend(self, frame: FrameType) -> None: ...
+
     def on_exception(self, frame: FrameType, error: BaseException) -> None: ...
 
-    def on_unwind(self, frame: FrameType) -> None: ...
+    def on_unwind(self, frame: FrameType, error: BaseException | None) -> None: ...
 
 
 class SettraceBackend:
@@ -35,9 +45,12 @@ class SettraceBackend:
     def __init__(self, listener: LineListener, driver: FrameType | None) -> None:
         self._listener = listener
         self._driver = driver
+        self._listening = False
+        self._raised: tuple[FrameType, BaseException] | None = None
 
     def start(self) -> None:
         """Listen, from the next line of the driver on."""
+        self._listening = True
         self._before = sys.gettrace()
         if self._driver is not None:
             self._driver_before = self._driver.f_trace
@@ -46,6 +59,7 @@ class SettraceBackend:
 
     def stop(self) -> None:
         """Put back what was listening before."""
+        self._listening = False
         sys.settrace(self._before)
         if self._driver is not None:
             self._driver.f_trace = self._driver_before
@@ -54,27 +68,45 @@ class SettraceBackend:
         """Nothing to do: every new frame is asked about."""
 
     def _global(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if not self._listener.wants(frame.f_code, frame):
-            return None
+        if is_resumed(frame) or not self._listener.wants(frame.f_code, frame):
+            return None  # a frame that is resumed has its trace function already
+        self._raised = None
         self._listener.on_call(frame)
         return self._local
 
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if not self._listening:
+            return None  # a generator of the recording goes on after it
+        raised, self._raised = self._raised, None
         if event == "line":
             self._listener.on_line(frame, frame.f_lineno)
         elif event == "exception":
+            self._raised = (frame, argument[1])
             self._listener.on_exception(frame, argument[1])
-        elif event == "return" and is_left_by_exception(frame, argument):
-            self._listener.on_unwind(frame)
-        elif event == "return":
+        elif event == "return" and raised is not None and raised[0] is frame:
+            self._listener.on_unwind(frame, raised[1])
+        elif event == "return" and instruction_of(frame) in SUSPENDS:
+            self._listener.on_suspend(frame)
+        elif event == "return" and instruction_of(frame) in RETURNS:
             self._listener.on_return(frame, argument)
+        elif event == "return":
+            self._listener.on_unwind(frame, None)
         return self._local
 
 
-def is_left_by_exception(frame: FrameType, value: Any) -> bool:
-    """Whether a "return" of settrace is an exception on its way out."""
-    instruction = frame.f_code.co_code[frame.f_lasti]
-    return value is None and instruction != RETURN_VALUE
+def instruction_of(frame: FrameType) -> str:
+    """The name of the instruction at which a frame stands."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]]
+
+
+def is_resumed(frame: FrameType) -> bool:
+    """Whether a "call" of settrace is a generator or coroutine that goes on."""
+    code = frame.f_code
+    if not code.co_flags & CAN_SUSPEND:
+        return False
+    # Only at the start does a frame stand at a RESUME whose argument is 0.
+    at_resume = instruction_of(frame) == "RESUME"
+    return not at_resume or bool(code.co_code[frame.f_lasti + 1] & 3)
 
 
 class MonitoringBackend:
@@ -92,15 +124,13 @@ class MonitoringBackend:
         """Listen, from the next line of the driver on."""
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
         events = monitoring.events
-        free = [tool for tool in (3, 4, 2, 1) if monitoring.get_tool(tool) is None]
-        if not free:
-            raise RuntimeError("no tool number of sys.monitoring is free")
-        self._tool = free[0]
+        self._tool = free_tools()[0]
         monitoring.use_tool_id(self._tool, "minigrad")
         for event, callback in (
             (events.PY_START, self._start),
             (events.LINE, self._line),
             (events.PY_RETURN, self._return),
+            (events.PY_YIELD, self._yield),
             (events.RAISE, self._raise),
             (events.PY_UNWIND, self._unwind),
         ):
@@ -118,7 +148,14 @@ class MonitoringBackend:
         monitoring.set_events(self._tool, 0)
         for code in self._followed:
             monitoring.set_local_events(self._tool, code, 0)
-        for event in ("PY_START", "LINE", "PY_RETURN", "RAISE", "PY_UNWIND"):
+        for event in (
+            "PY_START",
+            "LINE",
+            "PY_RETURN",
+            "PY_YIELD",
+            "RAISE",
+            "PY_UNWIND",
+        ):
             monitoring.register_callback(
                 self._tool, getattr(monitoring.events, event), None
             )
@@ -131,7 +168,9 @@ class MonitoringBackend:
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
         events = monitoring.events
         self._followed.add(code)
-        monitoring.set_local_events(self._tool, code, events.LINE | events.PY_RETURN)
+        monitoring.set_local_events(
+            self._tool, code, events.LINE | events.PY_RETURN | events.PY_YIELD
+        )
         # PY_START of this code may have been switched off before it was wanted.
         monitoring.restart_events()
 
@@ -156,19 +195,31 @@ class MonitoringBackend:
         if not self._elsewhere():
             self._listener.on_return(sys._getframe(1), value)
 
+    def _yield(self, code: CodeType, offset: int, value: Any) -> None:
+        if not self._elsewhere():
+            self._listener.on_suspend(sys._getframe(1))
+
     def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
         if code in self._followed and not self._elsewhere():
             self._listener.on_exception(sys._getframe(1), error)
 
     def _unwind(self, code: CodeType, offset: int, error: BaseException) -> None:
         if code in self._followed and not self._elsewhere():
-            self._listener.on_unwind(sys._getframe(1))
+            self._listener.on_unwind(sys._getframe(1), error)
+
+
+def free_tools() -> list[int]:
+    """The tool numbers of sys.monitoring that nobody uses; none before Python 3.12."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is None:
+        return []
+    return [tool for tool in TOOLS if monitoring.get_tool(tool) is None]
 
 
 def choose_backend(
     listener: LineListener, driver: FrameType | None
 ) -> SettraceBackend | MonitoringBackend:
-    """The better of the two that this Python has."""
-    if hasattr(sys, "monitoring"):
+    """The better of the two that can be had now."""
+    if free_tools():
         return MonitoringBackend(listener, driver)
     return SettraceBackend(listener, driver)

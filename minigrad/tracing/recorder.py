@@ -65,11 +65,12 @@ class Recorder:
         self._story = Story(self._log, self._phase_start, self._watch, self._lines)
         self._frames.phase_entered = self._story.phase_entered
         self._backend = choose_backend(self._frames, driver) if self._lines else None
-        observe.observer = cast(observe.Observer, OnThisThread(self._story))
         if self._backend is not None:
             self._backend.start()
             for code in (*self._codes, *ENGINE_CODES):
                 self._backend.follow(code)
+        # Last, so that a start that failed leaves nobody listening.
+        observe.observer = cast(observe.Observer, OnThisThread(self._story))
         return self
 
     def __exit__(
@@ -78,9 +79,9 @@ class Recorder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        observe.observer = None
         if self._backend is not None:
             self._backend.stop()
-        observe.observer = None
         self.trace.data = self._data(error)
 
     def _phase_start(self, phase: str) -> int | None:
