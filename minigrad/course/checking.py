@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import io
+import secrets
 import sys
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +14,8 @@ from minigrad.course import exercise as exercises
 from minigrad.course.casefile import is_todo
 from minigrad.course.findings import Finding
 from minigrad.course.judge import judge
-from minigrad.course.probes import observe
+from minigrad.course.limits import Deadline, silence
+from minigrad.course.probes import StoppedError, observe
 from minigrad.course.verdict import (
     CRASHED,
     NOT_TRIED,
@@ -26,11 +25,17 @@ from minigrad.course.verdict import (
     Verdict,
 )
 
+SECONDS = 5.0
 
-def examine(exercise_id: str, answer: object, *, seed: int = 0) -> Verdict:
+
+def examine(
+    exercise_id: str, answer: object, *, seed: int = 0, seconds: float = SECONDS
+) -> Verdict:
     """Judge ``answer`` on cases drawn from ``seed``; shows and raises nothing.
 
-    What the answer prints or warns of meanwhile is dropped.
+    What the answer prints or warns of meanwhile is dropped. One that still runs after
+    ``seconds`` is stopped, except inside one long call into compiled code, or if it
+    catches BaseException over and over.
     """
     exercise = exercises.load(exercise_id)
 
@@ -42,7 +47,7 @@ def examine(exercise_id: str, answer: object, *, seed: int = 0) -> Verdict:
     ) -> Verdict:
         points = exercise.points if state == SOLVED else 0
         return Verdict(
-            exercise.id, exercise.title, state, findings, remarks, points, note
+            exercise.id, exercise.title, state, findings, remarks, points, note, seed
         )
 
     unusable = _unusable(answer, exercise.answer)
@@ -50,13 +55,12 @@ def examine(exercise_id: str, answer: object, *, seed: int = 0) -> Verdict:
         return verdict(WRONG, (unusable,))
     assert isinstance(answer, type)
     cases = exercise.cases(np.random.default_rng(seed))
-    with (
-        contextlib.redirect_stdout(io.StringIO()),
-        warnings.catch_warnings(),
-        minigrad.enable_grad(),
-    ):
-        warnings.simplefilter("ignore")
-        facts = [observe(answer, case) for case in cases]
+    deadline = Deadline(seconds)
+    try:
+        with silence(), minigrad.enable_grad(), deadline.running():
+            facts = [observe(answer, case, deadline) for case in cases]
+    except StoppedError as stopped:
+        return verdict(CRASHED, (_never_ends(answer.__name__, stopped, seconds),))
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
         return verdict(NOT_TRIED, note=f"forward still raises its {first.text!r}")
@@ -81,16 +85,29 @@ def _unusable(answer: object, name: str) -> Finding | None:
     return Finding((), what, "the call of check", hint=hint)
 
 
+def _never_ends(name: str, stopped: StoppedError, seconds: float) -> Finding:
+    what = (
+        f"for {stopped.case}, {stopped.phase} was still running when the"
+        f" {seconds:g} seconds of this check were over"
+    )
+    hint = "Look for a loop that never ends, or a wait (sleep, input)."
+    return Finding((), what, f"{name}.{stopped.phase}", hint=hint, crashed=True)
+
+
 def check(exercise_id: str, answer: object) -> None:
-    """Check your answer and show what was found.
+    """Check your answer on new numbers and show what was found.
 
     Raises: CheckFailed unless the exercise is solved, so that a notebook stops there.
     """
-    verdict = examine(exercise_id, answer)
+    verdict = examine(exercise_id, answer, seed=_new_seed())
     _checked.add(verdict.exercise)
     shown = _show(verdict)
     if verdict.state != SOLVED:
         raise CheckFailed(verdict, shown)
+
+
+def _new_seed() -> int:
+    return secrets.randbelow(10**6)
 
 
 def _show(verdict: Verdict) -> bool:

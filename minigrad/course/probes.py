@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import linecache
 import os
 import textwrap
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,13 +29,34 @@ from minigrad.course.facts import (
     Returned,
     Trial,
 )
+from minigrad.course.limits import Deadline, OutOfTimeError
 
 _PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
 
 
-def observe(answer: type[Function], case: Case) -> Facts:
-    """Run ``answer`` on one case in every way a mistake could show itself."""
-    watch = _Watch(answer)
+class StoppedError(Exception):
+    """The time was up while the answer ran; says on which case, and in which phase."""
+
+    def __init__(self, case: str, phase: str) -> None:
+        super().__init__(case, phase)
+        self.case, self.phase = case, phase
+
+
+def observe(
+    answer: type[Function], case: Case, deadline: Deadline | None = None
+) -> Facts:
+    """Run ``answer`` on one case in every way a mistake could show itself.
+
+    Raises: StoppedError if it still runs at the deadline (an hour, without one).
+    """
+    watch = _Watch(answer, deadline or Deadline(3600.0))
+    try:
+        return _observe(watch, case)
+    except OutOfTimeError:
+        raise StoppedError(case.name, watch.phase) from None
+
+
+def _observe(watch: _Watch, case: Case) -> Facts:
     before = watch.class_state()
     everything = (True,) * len(case.inputs)
     g = case.upstream
@@ -50,7 +72,8 @@ def observe(answer: type[Function], case: Case) -> Facts:
     trials += _two_live_calls(watch, case)
     after = watch.class_state()
     changed = {name for name, value in after.items() if before.get(name) is not value}
-    return Facts(case, declare(answer, tuple(sorted(changed))), tuple(trials))
+    declared = declare(watch.answer, tuple(sorted(changed)))
+    return Facts(case, declared, tuple(trials))
 
 
 def declare(answer: type[Function], state_on_class: tuple[str, ...] = ()) -> Declared:
@@ -106,8 +129,10 @@ class _Watch:
     last, ``finished`` whether it came to its end.
     """
 
-    def __init__(self, answer: type[Function]) -> None:
+    def __init__(self, answer: type[Function], deadline: Deadline) -> None:
         self.answer = answer
+        self.deadline = deadline
+        self.phase = ""
         self.raw: object = None
         self.finished = False
         self.upstream_changed = False
@@ -118,6 +143,21 @@ class _Watch:
         """Forget what was seen before the next forward or backward."""
         self.raw, self.finished = None, False
         self.upstream_changed, self.save_calls = False, 0
+
+    @contextlib.contextmanager
+    def phase_of(self, phase: str, crashes: list[Crash]) -> Iterator[None]:
+        """Run code of the answer; what it raises is noted in ``crashes``.
+
+        Except KeyboardInterrupt (the learner's own wish to stop) and the deadline.
+        """
+        self.phase = phase
+        try:
+            with self.deadline.watching():
+                yield
+        except (KeyboardInterrupt, OutOfTimeError):
+            raise
+        except BaseException as error:
+            crashes.append(_crash(phase, error))
 
     def class_state(self) -> dict[str, object]:
         """Everything stored on the class, and on the class of its ctx."""
@@ -180,10 +220,11 @@ class _Call:
     def forward(self) -> None:
         """Apply the answer and look at the output, its ctx and the inputs."""
         self.watch.reset()
-        try:
+        crashes: list[Crash] = []
+        with self.watch.phase_of("forward", crashes):
             self.output = self.watch.function.apply(*self.tensors)
-        except Exception as error:
-            self.facts["crash"] = _crash("forward", error)
+        if crashes:
+            self.facts["crash"] = crashes[0]
             return
         self.facts["save_calls"] = self.watch.save_calls
         self.facts["forward_changed_input"] = self._inputs_changed()
@@ -201,16 +242,14 @@ class _Call:
         self.watch.reset()
         for x in self.tensors:
             x.grad = None
-        crash = None
-        try:
+        crashes: list[Crash] = []
+        with self.watch.phase_of("backward", crashes):
             y.backward(minigrad.tensor(upstream), retain_graph=keep)
-        except Exception as error:
-            crash = _crash("backward", error)
         self.raw = self.watch.raw
         self.passes.append(
             Pass(
                 upstream=upstream.copy(),
-                crash=crash,
+                crash=crashes[0] if crashes else None,
                 returned_kind=type(self.raw).__name__ if self.watch.finished else "",
                 returned=tuple(
                     Returned(type(v).__name__, _copy(v)) for v in _listed(self.raw)
@@ -277,7 +316,7 @@ def _same(a: list[Array | None], b: list[Array | None]) -> bool:
     )
 
 
-def _crash(stage: str, error: Exception) -> Crash:
+def _crash(stage: str, error: BaseException) -> Crash:
     """Describe ``error`` by the last frame of it that is not ours."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [

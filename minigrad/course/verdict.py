@@ -25,6 +25,8 @@ Row = tuple[str, str]
 class Verdict:
     """The outcome of one check; shows itself in a notebook.
 
+    ``seed`` drew the numbers: ``examine`` with it sees the same ones again.
+
     >>> print(Verdict("01.4", "Mul", "solved", points=4))
     ✓ 01.4 Mul: solved (4 points)
     """
@@ -36,6 +38,7 @@ class Verdict:
     remarks: tuple[Finding, ...] = ()
     points: int = 0
     note: str = ""
+    seed: int = 0
 
     @property
     def mistakes(self) -> tuple[str, ...]:
@@ -73,6 +76,10 @@ class Verdict:
                 rows.append(("looks like", known))
             if finding.next_step:
                 rows.append(("try", " ".join(finding.next_step.split())))
+        if any(finding.evidence or finding.crashed for finding in self.findings):
+            rows.append(
+                ("numbers", f"drawn anew by every check (here: seed {self.seed})")
+            )
         for remark in self.remarks:
             said = f"{remark.what}. {remark.story} {remark.next_step}"
             rows.append((f"remark ({remark.id})", said))

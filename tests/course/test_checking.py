@@ -62,6 +62,19 @@ def test_traceback_in_a_notebook_is_one_line() -> None:
     assert lines == ["CheckFailed: 01.4 Mul, your first Function: wrong, see above"]
 
 
+def test_every_check_draws_new_numbers_and_says_which() -> None:
+    seen = []
+    for _ in range(3):
+        with pytest.raises(CheckFailed) as caught:
+            check("01.4", Wrong)
+        verdict = caught.value.verdict
+        seen.append(verdict.seed)
+        assert f"seed {verdict.seed}" in verdict.message
+        again = examine("01.4", Wrong, seed=verdict.seed)
+        assert again.message == verdict.message
+    assert len(set(seen)) > 1
+
+
 def test_message_has_four_parts_in_order() -> None:
     text = examine("01.4", Wrong).message
     parts = ["what happened: ", "where: ", "looks like: ", "try: "]

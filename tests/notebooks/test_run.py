@@ -72,7 +72,9 @@ def shown(cell: NotebookNode) -> str:
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_lesson_runs_from_top_to_bottom(path: Path) -> None:
     book = run(read(path), path.parent)
-    assert all(c.execution_count for c in book.cells if c.cell_type == "code")
+    counts = [c.execution_count for c in book.cells if c.cell_type == "code"]
+    assert counts
+    assert all(counts)
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)

@@ -1,0 +1,129 @@
+"""Answers that hang, leave or talk: stopped in time, and nothing is left changed."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+import warnings
+
+import pytest
+
+from minigrad.autograd import Function
+from minigrad.course import Verdict, examine
+
+
+class Saves(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+
+class LoopsInForward(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        while True:
+            pass
+
+
+class SwallowsExceptions(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+
+class Leaves(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        raise SystemExit(3)
+
+
+class IsInterrupted(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        raise KeyboardInterrupt
+
+
+class Talks(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        print("to stdout")
+        print("to stderr", file=sys.stderr)
+        warnings.warn("a warning", stacklevel=1)
+        return g * y, g * x
+
+
+def in_a_thread(answer: type[Function]) -> Verdict:
+    found: list[Verdict] = []
+    thread = threading.Thread(
+        target=lambda: found.append(examine("01.4", answer, seconds=0.3))
+    )
+    thread.start()
+    thread.join(10.0)
+    assert found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "phase"), [(LoopsInForward, "forward"), (SwallowsExceptions, "backward")]
+)
+@pytest.mark.parametrize("threaded", [False, True])
+def test_answer_that_never_ends_is_stopped_with_case_and_phase(
+    answer: type[Function], phase: str, threaded: bool
+) -> None:
+    began = time.monotonic()
+    verdict = in_a_thread(answer) if threaded else examine("01.4", answer, seconds=0.3)
+    assert time.monotonic() - began < 3.0
+    assert verdict.state == "crashed"
+    assert f"for three numbers, {phase} was still running" in verdict.message
+    assert "0.3 seconds" in verdict.message
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms here")
+@pytest.mark.parametrize("answer", [Talks, LoopsInForward])
+def test_alarm_and_handler_are_as_before(answer: type[Function]) -> None:
+    def mine(*_: object) -> None:
+        raise AssertionError("rang")
+
+    before = signal.signal(signal.SIGALRM, mine)
+    signal.setitimer(signal.ITIMER_REAL, 60.0)
+    try:
+        examine("01.4", answer, seconds=0.3)
+        left, _ = signal.getitimer(signal.ITIMER_REAL)
+        assert 40.0 < left <= 60.0
+        assert signal.getsignal(signal.SIGALRM) is mine
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_no_thread_is_left() -> None:
+    before = threading.active_count()
+    in_a_thread(LoopsInForward)
+    assert threading.active_count() == before
+
+
+def test_answer_that_exits_python_has_crashed() -> None:
+    verdict = examine("01.4", Leaves)
+    assert verdict.state == "crashed"
+    assert "SystemExit: 3" in verdict.message
+    assert "raise SystemExit(3)" in verdict.message
+
+
+def test_interrupt_of_the_learner_goes_through() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        examine("01.4", IsInterrupted)
+
+
+def test_nothing_that_the_answer_says_is_shown(
+    capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    assert examine("01.4", Talks).state == "solved"
+    assert capsys.readouterr() == ("", "")
+    assert not recwarn.list
