@@ -277,10 +277,7 @@ def codes_of(item: Any) -> list[CodeType]:
     if isinstance(item, CodeType):
         return [item]
     if isinstance(item, type):
-        found = [
-            getattr(vars(item).get(name), "__func__", vars(item).get(name))
-            for name in RULES
-        ]
+        found = [getattr(item, name, None) for name in RULES]
         return [code for one in found for code in codes_of(one)]
     function = getattr(item, "__func__", item)
     function = getattr(function, "__wrapped__", function)

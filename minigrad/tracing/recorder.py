@@ -7,7 +7,7 @@ import platform
 import sys
 import threading
 from collections.abc import Iterable
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, Self, cast
 
 from minigrad import errors
@@ -19,7 +19,7 @@ from minigrad.tracing.log import EventLog
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.trace import SCHEMA, Trace
-from minigrad.tracing.values import error_text
+from minigrad.tracing.values import error_text, short_repr
 
 
 class RecordingError(errors.MinigradError, RuntimeError):
@@ -29,10 +29,11 @@ class RecordingError(errors.MinigradError, RuntimeError):
 class Recorder:
     """Listens while its ``with`` block runs, and fills ``trace`` when that ends.
 
-    ``watch`` names functions, classes or code objects whose lines are shown too;
-    those of the program around the block are shown anyway. With ``lines=False`` only
-    the story is kept, which is quicker.
-    Raises: RecordingError if a recording is under way already.
+    ``watch`` names a function, a class or a code object whose lines are shown too, or
+    several; those of the program around the block are shown anyway. With
+    ``lines=False`` only the story is kept, which is quicker.
+    Raises: RecordingError if a recording is under way already; ArgumentTypeError for
+    something in ``watch`` that has no lines of its own.
     """
 
     def __init__(
@@ -40,12 +41,12 @@ class Recorder:
         trace: Trace,
         *,
         title: str = "",
-        watch: Iterable[Any] = (),
+        watch: Any = (),
         lines: bool = True,
     ) -> None:
         self.trace = trace
         self.title = title
-        self._codes = [code for item in watch for code in codes_of(item)]
+        self._codes = watched_codes(watch)
         self._lines = lines
 
     def __enter__(self) -> Self:
@@ -136,6 +137,24 @@ class OnThisThread:
         if threading.get_ident() != self._thread:
             return ignore
         return getattr(self._observer, name)
+
+
+def watched_codes(watch: Any) -> list[CodeType]:
+    """The code of one item or of several; each must have some."""
+    several = isinstance(watch, Iterable) and not isinstance(watch, (str, type))
+    codes = []
+    for item in watch if several else [watch]:
+        found = codes_of(item)
+        if not found:
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "record",
+                    f"watch holds {short_repr(item)}, which has no lines to show",
+                    "give functions of your own, or classes with a forward",
+                )
+            )
+        codes += found
+    return codes
 
 
 def ignore(*facts: Any) -> None:

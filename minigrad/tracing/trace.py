@@ -5,13 +5,37 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Self
+from types import NoneType
+from typing import Any, Final, Self
 
 from minigrad import errors
 
 SCHEMA = "minigrad.trace/1"
 
-FIELDS = ("meta", "sources", "values", "ctxs", "graph", "events")
+FIELDS: Final[dict[str, type]] = {
+    "meta": dict,
+    "sources": list,
+    "values": dict,
+    "ctxs": list,
+    "graph": dict,
+    "events": list,
+}
+ENTRIES: Final[dict[str, dict[str, type | tuple[type, ...]]]] = {
+    "source": {"name": str, "role": str, "first": int, "tokens": list},
+    "value": {"shape": list, "dtype": str, "rows": list},
+    "ctx": {"id": str, "name": str},
+    "node": {"id": str, "label": str, "kind": str},
+    "edge": {"id": str, "from": str, "to": str},
+    "event": {"k": str, "say": str, "lvl": int, "d": int},
+    "graph": {
+        "dot": (str, NoneType),
+        "svg": (str, NoneType),
+        "renderer": (str, NoneType),
+        "nodes": list,
+        "edges": list,
+    },
+}
+"""What each entry of a recording has at least, and of which type."""
 
 
 class Trace:
@@ -30,15 +54,8 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
-        target = Path(path)
         text = json.dumps(self.data, separators=(",", ":"), allow_nan=False)
-        part = target.with_name(f"{target.name}.part")
-        try:
-            part.write_text(text, encoding="utf-8")
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-        return target
+        return write_whole("save", path, text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -59,6 +76,9 @@ class Trace:
         missing = [field for field in FIELDS if field not in data]
         if missing:
             raise not_a_trace(path, f"damaged: {', '.join(missing)} missing")
+        damage = damage_in(data)
+        if damage:
+            raise not_a_trace(path, f"damaged: {damage}")
         return cls(data)
 
 
@@ -75,6 +95,76 @@ def not_a_trace(path: str | os.PathLike[str], what: str) -> TraceFileError:
             "give it a file that trace.save(path) wrote",
         )
     )
+
+
+def damage_in(data: dict[str, Any]) -> str:
+    """What keeps a recording from being played; empty if nothing does."""
+    for field, kind in FIELDS.items():
+        if not isinstance(data[field], kind):
+            return f"{field} is {type(data[field]).__name__}, not {kind.__name__}"
+    graph = data["graph"]
+    damage = damage_of_entry("graph", "graph", graph)
+    if damage:
+        return damage
+    groups = {
+        "source": data["sources"],
+        "value": data["values"].values(),
+        "ctx": data["ctxs"],
+        "node": graph["nodes"],
+        "edge": graph["edges"],
+        "event": data["events"],
+    }
+    found = (
+        damage_of_entry(kind, f"{kind} {number}", entry)
+        for kind, entries in groups.items()
+        for number, entry in enumerate(entries)
+    )
+    return next(filter(None, found), "")
+
+
+def damage_of_entry(kind: str, called: str, entry: Any) -> str:
+    """What is wrong with one entry; empty if nothing is."""
+    if not isinstance(entry, dict):
+        return f"{called} is {type(entry).__name__}, not dict"
+    for key, expected in ENTRIES[kind].items():
+        if key not in entry:
+            return f"{called} has no {key!r}"
+        if not isinstance(entry[key], expected):
+            return f"{key!r} of {called} is {type(entry[key]).__name__}"
+    return ""
+
+
+def write_whole(where: str, path: str | os.PathLike[str], text: str) -> Path:
+    """Write a file, whole or not at all.
+
+    Raises: FileNotFoundError without its folder, IsADirectoryError for a folder.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(
+            errors.message(
+                where,
+                f"{os.fspath(path)!r} is a folder",
+                "add the name of a file to it",
+            )
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            errors.message(
+                where,
+                f"there is no folder {os.fspath(target.parent)!r}",
+                "make the folder first, or give another path",
+            )
+        )
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(target)) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return target
 
 
 def empty_data() -> dict[str, Any]:

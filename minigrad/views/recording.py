@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.function import Function
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.lines import codes_of
+from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
 
 
@@ -18,9 +21,7 @@ class Recording(Trace):
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
-        target = Path(path)
-        target.write_text(page.page_of(self._drawn()), encoding="utf-8")
-        return target
+        return write_whole("save_html", path, page.page_of(self._drawn()))
 
     def __repr__(self) -> str:
         title = self.data["meta"].get("title") or "untitled"
@@ -50,7 +51,7 @@ class Session:
         self,
         recording: Recording,
         title: str,
-        watch: Iterable[Any] = (),
+        watch: Any = (),
         lines: bool = True,
     ) -> None:
         self._recording = recording
@@ -69,13 +70,12 @@ class Session:
         self._recorder.__exit__(kind, error, traceback)
 
 
-def record(
-    title: str = "", *, watch: Iterable[Any] = (), lines: bool = True
-) -> Session:
+def record(title: str = "", *, watch: Any = (), lines: bool = True) -> Session:
     """Record what the engine does inside a ``with`` block.
 
-    ``watch`` names further functions whose lines are to be shown; with ``lines=False``
-    only the story is kept. An error inside is kept in the recording, and raised.
+    ``watch`` names a further function whose lines are to be shown, or several; with
+    ``lines=False`` only the story is kept. An error inside is kept in the recording,
+    and raised.
 
     >>> import minigrad
     >>> with minigrad.record("double") as trace:
@@ -86,13 +86,26 @@ def record(
     return Session(Recording(), title, watch, lines)
 
 
-def step(function: Callable[..., Any], *args: Any) -> Recording:
-    """Record ``function(*args)``; an exception inside is shown, not raised."""
+def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
+    """Record a call of ``function``; an exception inside is shown, not raised.
+
+    A Function class stands for its ``apply``.
+    """
+    if isinstance(function, type) and issubclass(function, Function):
+        function = function.apply
+    if not callable(function):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "step",
+                f"{type(function).__name__} cannot be called",
+                "give the function and its arguments: step(function, x, y)",
+            )
+        )
     title = name_of_callable(function)
     recording = Recording()
     try:
-        with Recorder(recording, title=title, watch=(function,)):
-            function(*args)
+        with Recorder(recording, title=title, watch=codes_of(function)):
+            function(*args, **kwargs)
     except Exception:
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it

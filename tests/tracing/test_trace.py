@@ -46,3 +46,31 @@ def test_failed_save_leaves_the_old_file_and_no_half_written_one(
     assert path.read_text(encoding="utf-8") == before
     assert [item.name for item in tmp_path.iterdir()] == ["scale.json"]
     assert json.loads(before)["schema"] == "minigrad.trace/1"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"meta": 3}, "meta is int, not dict"),
+        ({"values": []}, "values is list, not dict"),
+        ({"graph": {}}, "graph has no 'dot'"),
+        ({"events": [{}]}, "event 0 has no 'k'"),
+        ({"events": [7]}, "event 0 is int, not dict"),
+        ({"sources": [{"name": 3}]}, "'name' of source 0 is int"),
+    ],
+)
+def test_damaged_file_is_refused_with_the_place(
+    tmp_path: Path, change: dict[str, object], says: str
+) -> None:
+    trace = record_scale()
+    trace.data.update(change)
+    with pytest.raises(TraceFileError, match=f"damaged: {says}"):
+        Trace.load(trace.save(tmp_path / "damaged.json"))
+
+
+def test_folder_that_is_missing_or_given_for_a_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no folder .*none'") as raised:
+        record_scale().save(tmp_path / "none" / "scale.json")
+    assert ".part" not in str(raised.value)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        record_scale().save(tmp_path)

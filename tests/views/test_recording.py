@@ -126,3 +126,41 @@ def test_views_do_not_load_what_draws() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_html_into_a_missing_folder_names_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="save_html: there is no folder"):
+        Recording(stories.fan_in()).save_html(tmp_path / "none" / "story.html")
+
+
+@pytest.mark.parametrize("watch", [Tenfold, [Tenfold], Tenfold.forward, (leaf,)])
+def test_watch_takes_one_item_or_several(watch: object) -> None:
+    with record(watch=watch) as trace:
+        leaf()
+    assert len(trace)
+
+
+@pytest.mark.parametrize("watch", [None, "abc", [3], int, minigrad.exp])
+def test_watch_refuses_what_has_no_lines(watch: object) -> None:
+    with pytest.raises(errors.ArgumentTypeError, match=r"watch holds .* no lines"):
+        record(watch=watch)
+
+
+def test_step_of_a_function_class_records_its_apply() -> None:
+    recording = step(Tenfold, leaf())
+    assert recording.data["meta"]["title"] == "Tenfold.apply"
+    assert any(event["k"] == "ctx.new" for event in recording.data["events"])
+
+
+def test_step_passes_keywords_on() -> None:
+    def power(base: Tensor, exponent: int) -> Tensor:
+        return base**exponent
+
+    recording = step(power, leaf(), exponent=2)
+    assert "error" not in recording.data["meta"]
+    assert any(event["k"] == "graph.node" for event in recording.data["events"])
+
+
+def test_step_refuses_what_cannot_be_called() -> None:
+    with pytest.raises(errors.ArgumentTypeError, match="Tensor cannot be called"):
+        step(leaf())  # type: ignore[arg-type]
