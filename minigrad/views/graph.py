@@ -82,16 +82,6 @@ def renderers() -> list[pathlib.Path]:
     return [program for program in found if program is not None]
 
 
-def use_renderer() -> pathlib.Path | None:
-    """Let a learner's own ``graphviz.Digraph`` render: give it the program at hand."""
-    program = next(iter(renderers()), None)
-    if program is not None:
-        from graphviz.backend import dot_command
-
-        dot_command.DOT_BINARY = program
-    return program
-
-
 def _program(name: str) -> pathlib.Path | None:
     """A program on PATH or beside the running Python (a venv that is not activated)."""
     beside = pathlib.Path(sys.executable).parent

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import graphviz
 import pytest
-from graphviz.backend import dot_command
 
 from minigrad.views import graph
 from tests.views import stories
@@ -148,12 +146,3 @@ def test_slow_renderer_is_given_up(
 
 def test_without_a_renderer_there_is_no_svg(program: Program) -> None:
     assert graph.svg_of("digraph {}") is None
-
-
-def test_use_renderer_lets_a_digraph_render(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dot_command, "DOT_BINARY", dot_command.DOT_BINARY)
-    program("graphviz-pure", "echo '<svg>mine</svg>'")
-    graph.use_renderer()
-    assert graphviz.Digraph().pipe(format="svg") == b"<svg>mine</svg>\n"
