@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
+import traceback
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
+
+from minigrad import errors
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
@@ -35,14 +39,27 @@ def register_magics(shell: Any) -> None:
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
 
 
+class CellError(errors.MinigradError):
+    """A cell that cannot be run under ``%%step``; IPython shows its text alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).split("\n")
+
+
 def step_cell(shell: Any, title: str, cell: str) -> None:
     """Run ``cell`` in the shell's namespace; show the player, then raise its error."""
     from IPython.display import display
 
     __tracebackhide__ = True  # IPython leaves this frame out of a traceback
-    code = _compiled(shell, cell)
+    try:
+        code = _compiled(shell, cell)
+    except SyntaxError as mistake:
+        # IPython would show the frames of this module with a SyntaxError.
+        text = "".join(traceback.format_exception_only(mistake)).rstrip()
+        raise CellError(text) from None
     recording, error = _run(code, shell.user_ns, title or "This cell")
-    display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
+    if error is None or len(recording):
+        display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:
         raise error.with_traceback(_from_cell(error.__traceback__, code))
 
@@ -53,13 +70,38 @@ def _compiled(shell: Any, cell: str) -> CodeType:
     running = shell.execution_count - 1  # the count is that of the next cell
     name = shell.compile.cache(source, running)
     tree = ast.parse(source, name)
-    if tree.body:
+    if _awaits(tree, name):
+        raise CellError(
+            errors.message(
+                "%%step",
+                "the cell has an await outside a function, and cannot be recorded",
+                "await in a cell before, and record what is done with the result",
+            )
+        )
+    future, body = _split_at_future(tree.body)
+    if body:
         with_line = ast.parse(f"with {SESSION}: pass").body[0]
         assert isinstance(with_line, ast.With)
-        with_line.body = tree.body
-        tree.body = [with_line]
+        with_line.body = body
+        tree.body = [*future, with_line]
     code: CodeType = shell.compile(tree, name, "exec")
     return code
+
+
+def _awaits(tree: ast.Module, name: str) -> bool:
+    """Whether a cell awaits at its top level, which only a notebook's own run can."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    code = compile(tree, name, "exec", flags, dont_inherit=True)
+    return bool(code.co_flags & inspect.CO_COROUTINE)
+
+
+def _split_at_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The ``from __future__`` imports, which must come first, and the rest."""
+    end = 0
+    for number, statement in enumerate(body, start=1):
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            end = number
+    return body[:end], body[end:]
 
 
 def _run(
@@ -68,19 +110,22 @@ def _run(
     from minigrad.views.recording import Recording, Session
 
     recording = Recording()
+    around = namespace.get(SESSION)  # that of a cell which runs this one
     namespace[SESSION] = Session(recording, title=title)
     try:
         exec(code, namespace)
     except BaseException as error:
         return recording, error
     finally:
-        del namespace[SESSION]
+        namespace.pop(SESSION, None)
+        if around is not None:
+            namespace[SESSION] = around
     return recording, None
 
 
-def _from_cell(traceback: TracebackType | None, code: CodeType) -> TracebackType | None:
+def _from_cell(whole: TracebackType | None, code: CodeType) -> TracebackType | None:
     """The part of a traceback that begins in the cell."""
-    part = traceback
+    part = whole
     while part is not None and part.tb_frame.f_code is not code:
         part = part.tb_next
-    return part or traceback
+    return part or whole

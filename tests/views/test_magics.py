@@ -54,12 +54,60 @@ def test_error_shows_the_player_and_fails_the_cell(
     assert "no_such_thing" in shown[0].data["meta"]["error"]
 
 
-def test_syntax_error_is_told_without_a_player(
-    shell: InteractiveShell, shown: list[Recording]
+def test_syntax_error_is_told_without_a_player_and_without_our_frames(
+    shell: InteractiveShell,
+    shown: list[Recording],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     result = shell.run_cell("%%step\nx = = 1")
-    assert isinstance(result.error_in_exec, SyntaxError)
+    told = capsys.readouterr().out
+    assert isinstance(result.error_in_exec, magics.CellError)
+    assert "x = = 1" in told
+    assert "SyntaxError: invalid syntax" in told
+    assert "magics.py" not in told
     assert shown == []
+
+
+@pytest.mark.parametrize(
+    "cell", ["await pause()", "async with a: pass", "[v async for v in a]"]
+)
+def test_await_outside_a_function_is_refused_with_the_reason(
+    shell: InteractiveShell, shown: list[Recording], cell: str
+) -> None:
+    result = shell.run_cell(f"%%step\n{cell}")
+    assert "await outside a function" in str(result.error_in_exec)
+    assert shown == []
+
+
+def test_await_inside_a_function_is_no_matter(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    assert shell.run_cell("%%step\nasync def f(): await g()\nx = 1").success
+    assert len(shown) == 1
+
+
+def test_future_import_stays_at_the_top(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    cell = "%%step\n'doc'\nfrom __future__ import annotations\ndef f(x: nowhere): pass"
+    assert shell.run_cell(cell).success
+    assert shell.user_ns["f"].__annotations__ == {"x": "nowhere"}
+    assert len(shown) == 1
+
+
+def test_step_in_a_step_is_refused_and_the_outer_one_goes_on(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    result = shell.run_cell(
+        "%%step outer\n"
+        "try:\n    get_ipython().run_cell_magic('step', 'inner', 'y = 1')\n"
+        "except RuntimeError as error:\n    told = str(error)\n"
+        "z = mg.tensor(1.0, requires_grad=True) * 2"
+    )
+    assert result.success
+    assert "a recording is under way already" in shell.user_ns["told"]
+    assert [one.data["meta"]["title"] for one in shown] == ["outer"]
+    assert magics.SESSION not in shell.user_ns
 
 
 def test_empty_cell_is_no_error(
