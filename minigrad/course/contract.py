@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from minigrad.course.casefile import CaseFile, error_of, is_todo, thrown
 from minigrad.course.facts import Crash
 from minigrad.course.findings import UNNAMED, Finding
@@ -76,7 +78,7 @@ def returned_values(case: CaseFile) -> Iterator[Finding]:
 
 def backward_crashed(case: CaseFile) -> Iterator[Finding]:
     """An exception out of backward."""
-    for _, trial, run in case.passes("plain", "double", "zero"):
+    for _, trial, run in case.passes("plain", "double", "zero", "same"):
         crash = run.crash
         if crash is None:
             continue
@@ -143,6 +145,42 @@ def frozen_inputs(case: CaseFile) -> Iterator[Finding]:
                 what = f"{what}, its gradient is another one than before"
                 yield Finding(UNNAMED, what, case.slot(i))
             return
+
+
+def one_tensor_twice(case: CaseFile) -> Iterator[Finding]:
+    """A tensor in every argument's place gets the sum of all the gradients."""
+    for fact, trial, run in case.passes("same"):
+        right = np.asarray(sum(case.truth(trial, run.upstream)))
+        got = run.gradients[0] if run.gradients else None
+        if got is None or error_of(got, right) > 1e-5:
+            x = case.argument(0)
+            call = f"{case.name}.apply({', '.join([x] * len(trial.inputs))})"
+            what = f"for {fact.case.name}, the gradient of {x} after {call} is not the"
+            what += " sum of what each of its places should get"
+            hint = "Which line of yours treats one tensor in two places differently?"
+            yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
+            return
+
+
+def kept_outside_ctx(case: CaseFile) -> Finding | None:
+    """Tensors of a call that were put somewhere else than on its ctx."""
+    declared = case.declared
+    names = declared.tensors_on_class or declared.tensors_shared
+    if not names:
+        return None
+    return Finding(
+        ("S04",) if declared.tensors_on_class else ("S05",),
+        f"after the calls were over, {', '.join(names)} still held their tensors",
+        case.name,
+        looks_like="What one call keeps there outlives the call, and nothing frees it.",
+    )
+
+
+def nothing_on_ctx(case: CaseFile) -> Iterator[Finding]:
+    """Values that reach backward, though not through ctx."""
+    finding = kept_outside_ctx(case)
+    if finding and not any(trial.kept for _, trial in case.trials("plain")):
+        yield finding
 
 
 def two_live_calls(case: CaseFile) -> Iterator[Finding]:

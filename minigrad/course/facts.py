@@ -69,11 +69,23 @@ class Pass:
 
 
 @dataclass(frozen=True)
+class Second:
+    """The derivative of ``sum(weights * first gradients)`` for the inputs, then for g.
+
+    None where no graph leads there.
+    """
+
+    weights: tuple[Array, ...]
+    gradients: tuple[Array | None, ...]
+
+
+@dataclass(frozen=True)
 class Trial:
     """One call of apply and the backward passes through it.
 
     ``name`` is one of: plain, double, zero, again (two passes through one graph),
-    only 0, only 1 (the other inputs frozen), first and second (two live calls).
+    only 0, only 1 (the other inputs frozen), same (one tensor for every argument),
+    first and second (two live calls). ``kept`` says whether ctx was left anything.
     """
 
     name: str
@@ -90,6 +102,7 @@ class Trial:
     attributes: tuple[Attribute, ...] = ()
     passes: tuple[Pass, ...] = ()
     rewritten: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +115,8 @@ class Declared:
     saved_names: tuple[str, ...]
     unpacked_names: tuple[str, ...]
     state_on_class: tuple[str, ...] = ()
+    tensors_on_class: tuple[str, ...] = ()
+    tensors_shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,3 +126,4 @@ class Facts:
     case: Case
     declared: Declared
     trials: tuple[Trial, ...]
+    second: Second | None = None

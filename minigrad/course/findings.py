@@ -293,6 +293,13 @@ TABLE = {
         " saved.",
         "ownership",
     ),
+    "D02": Entry(
+        "graph cut in backward",
+        "The numbers are right, but gradients of gradients would be silently lost.",
+        "Look for detach, numpy, or a copy made in forward: autograd cannot see past"
+        " them.",
+        "double backward",
+    ),
     "T01": Entry(
         "float32 inside",
         "Right to about seven digits only: somewhere float64 was turned into float32.",

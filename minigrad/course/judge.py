@@ -37,7 +37,9 @@ def judge(facts: Sequence[Facts], exercise: Exercise) -> Judgement:
         contract.changed_arguments,
         values.gradient_values,
         contract.frozen_inputs,
+        contract.one_tensor_twice,
         contract.two_live_calls,
+        contract.nothing_on_ctx,
         contract.second_backward,
         values.precision,
     ):
@@ -53,6 +55,7 @@ def _remarks(case: CaseFile) -> Iterator[Finding]:
     """What to say about an answer whose numbers are right."""
     allowed = case.exercise.remarks
     found = [*_style_remarks(case), *_state_remarks(case), *_dtype_remarks(case)]
+    found += values.second_derivatives(case)
     for remark in found:
         if remark.id in allowed:
             yield remark
@@ -74,6 +77,9 @@ def _state_remarks(case: CaseFile) -> Iterable[Finding]:
             plural = noun if len(kept) == 1 else f"{noun}s"
             what = f"{plural} kept as {names}"
             yield Finding((name,), what, f"{case.name}, what forward leaves on ctx")
+    outside = contract.kept_outside_ctx(case)
+    if outside:
+        yield outside
     if trial.save_calls > 1:
         what = f"save_for_backward was called {trial.save_calls} times"
         yield Finding(("A15",), what, case.name)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import linecache
+import operator
 import os
 import textwrap
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,9 +31,12 @@ from minigrad.course.facts import (
     Facts,
     Pass,
     Returned,
+    Second,
     Trial,
 )
 from minigrad.course.limits import Deadline, OutOfTimeError
+
+_Kept = dict[str, list[object]]
 
 _PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
 
@@ -57,7 +64,7 @@ def observe(
 
 
 def _observe(watch: _Watch, case: Case) -> Facts:
-    before = watch.class_state()
+    before, on_class, shared = watch.class_state(), *watch.kept_elsewhere()
     everything = (True,) * len(case.inputs)
     g = case.upstream
     trials = [
@@ -69,11 +76,20 @@ def _observe(watch: _Watch, case: Case) -> Facts:
     for i in range(len(case.inputs)):
         needed = tuple(i == j for j in range(len(case.inputs)))
         trials.append(_trial(watch, f"only {i}", case.inputs, needed, [g]))
+    if len({a.shape for a in case.inputs}) == 1:
+        one = (case.inputs[0],) * len(case.inputs)
+        trials.append(_trial(watch, "same", one, everything, [g], same=True))
     trials += _two_live_calls(watch, case)
+    second = _second(watch, case)
     after = watch.class_state()
     changed = {name for name, value in after.items() if before.get(name) is not value}
-    declared = declare(watch.answer, tuple(sorted(changed)))
-    return Facts(case, declared, tuple(trials))
+    on_class_now, shared_now = watch.kept_elsewhere()
+    declared = replace(
+        declare(watch.answer, tuple(sorted(changed))),
+        tensors_on_class=_grown(on_class, on_class_now),
+        tensors_shared=_grown(shared, shared_now),
+    )
+    return Facts(case, declared, tuple(trials), second)
 
 
 def declare(answer: type[Function], state_on_class: tuple[str, ...] = ()) -> Declared:
@@ -99,8 +115,9 @@ def _trial(
     arrays: tuple[Array, ...],
     needed: tuple[bool, ...],
     upstreams: Sequence[Array],
+    same: bool = False,
 ) -> Trial:
-    call = _Call(watch, arrays, needed)
+    call = _Call(watch, arrays, needed, same=same)
     call.forward()
     for i, upstream in enumerate(upstreams):
         call.backward(upstream, keep=i + 1 < len(upstreams))
@@ -120,6 +137,35 @@ def _two_live_calls(watch: _Watch, case: Case) -> tuple[Trial, Trial]:
     second.backward(case.upstream * 1.25)
     rewritten = not _same(returned, first.raw_copies())
     return first.trial("first", rewritten=rewritten), second.trial("second")
+
+
+def _second(watch: _Watch, case: Case) -> Second | None:
+    """Derivatives of the gradients; None if they cannot be had, or raise."""
+    call = _Call(watch, case.inputs, (True,) * len(case.inputs))
+    call.forward()
+    y = call.output
+    if not isinstance(y, Tensor) or y.grad_fn is None or y.shape != case.upstream.shape:
+        return None
+    g = minigrad.tensor(case.upstream, requires_grad=True)
+    weights = tuple(
+        np.linspace(0.5, 1.5, a.size).reshape(a.shape) * (i + 1)
+        for i, a in enumerate(case.inputs)
+    )
+    found: tuple[Tensor | None, ...] = (None,) * (len(weights) + 1)
+    crashes: list[Crash] = []
+    with watch.phase_of("backward", crashes):
+        first = minigrad.autograd.grad(
+            y, call.tensors, g, create_graph=True, allow_unused=True
+        )
+        terms = [
+            (f * minigrad.tensor(w)).sum()
+            for f, w in zip(first, weights, strict=True)
+            if f is not None and f.requires_grad
+        ]
+        if terms:
+            total = functools.reduce(operator.add, terms)
+            found = minigrad.autograd.grad(total, [*call.tensors, g], allow_unused=True)
+    return None if crashes else Second(weights, tuple(_copy(f) for f in found))
 
 
 class _Watch:
@@ -165,6 +211,25 @@ class _Watch:
         own = dict(vars(self.answer._backward_cls)) | dict(vars(self.answer))
         return {f"ctx class.{name}": value for name, value in nodes.items()} | own
 
+    def kept_elsewhere(self) -> tuple[_Kept, _Kept]:
+        """Tensors and arrays kept on the class, and in variables its code shares."""
+        name = self.answer.__name__
+        on_class = {
+            f"{name}.{key.removeprefix('ctx class.')}": _arrays_in(value)
+            for key, value in self.class_state().items()
+        }
+        shared: _Kept = {}
+        for value in vars(self.answer).values():
+            function = getattr(value, "__func__", value)
+            if inspect.isfunction(function):
+                try:
+                    variables = inspect.getclosurevars(function)
+                except ValueError:  # a variable of an outer function, not set yet
+                    continue
+                for key, item in {**variables.globals, **variables.nonlocals}.items():
+                    shared[key] = _arrays_in(item)
+        return on_class, shared
+
     def _subclass(self) -> type[Function]:
         answer = self.answer
         methods = [
@@ -205,13 +270,19 @@ class _Call:
     """One call of the answer under watch, with the backward passes through it."""
 
     def __init__(
-        self, watch: _Watch, arrays: tuple[Array, ...], needed: tuple[bool, ...]
+        self,
+        watch: _Watch,
+        arrays: tuple[Array, ...],
+        needed: tuple[bool, ...],
+        same: bool = False,
     ) -> None:
         self.watch, self.arrays, self.needed = watch, arrays, needed
         self.tensors = [
             minigrad.tensor(a.copy(order="K"), requires_grad=n)
             for a, n in zip(arrays, needed, strict=True)
         ]
+        if same:
+            self.tensors = [self.tensors[0]] * len(arrays)
         self.output: object = None
         self.raw: object = None
         self.facts: dict[str, Any] = {}
@@ -292,7 +363,33 @@ class _Call:
                 kind = type(value).__name__
                 attributes.append(Attribute(name, kind, array.copy(), shares))
         saved = tuple(t.array.copy() for t in kept)
-        return {"saved": saved, "attributes": tuple(attributes)}
+        left = bool(saved or vars(ctx))
+        return {"saved": saved, "attributes": tuple(attributes), "kept": left}
+
+
+def _arrays_in(value: object, depth: int = 3) -> list[object]:
+    """The tensors and arrays that ``value`` is, or holds in containers."""
+    if isinstance(value, Tensor | np.ndarray):
+        return [value]
+    if isinstance(value, Mapping):
+        items = list(value.values())
+    elif isinstance(value, list | tuple | set | frozenset | deque):
+        items = list(value)
+    else:
+        return []
+    return [a for item in items for a in _arrays_in(item, depth - 1)] if depth else []
+
+
+def _grown(before: _Kept, after: _Kept) -> tuple[str, ...]:
+    """The names that hold an array which they did not hold before."""
+    old = {id(a) for arrays in before.values() for a in arrays}
+    return tuple(
+        sorted(
+            name
+            for name, arrays in after.items()
+            if any(id(a) not in old for a in arrays)
+        )
+    )
 
 
 def _listed(value: object) -> list[object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,13 +14,14 @@ from minigrad.course.casefile import (
     tolerance,
     worst,
 )
+from minigrad.course.exercise import slopes
 from minigrad.course.facts import Array, Facts, Trial
 from minigrad.course.findings import UNNAMED, Evidence, Finding
 
 
 def forward_values(case: CaseFile) -> Iterator[Finding]:
     """The result of forward, against the reference."""
-    for fact, trial in case.trials("plain"):
+    for fact, trial in case.trials("plain", "same"):
         expected = np.asarray(case.exercise.reference(*trial.inputs))
         assert trial.output is not None
         where = f"{case.name}.forward"
@@ -155,7 +156,7 @@ def _wrong_rules(
     rules = {
         "C03": [tuple(g for _ in every)],
         "C04": [
-            case.truth(trial, np.full_like(g, g.mean())),
+            case.truth(trial, np.full_like(g, g.mean() if g.size else 0.0)),
             case.truth(trial, np.full_like(g, g.sum())),
         ],
         "C05": [case.truth(trial, output), tuple(output for _ in every)],
@@ -237,3 +238,46 @@ def precision(case: CaseFile) -> Iterator[Finding]:
                 )
                 yield Finding(("T01",), what, case.slot(i))
                 return
+
+
+def second_derivatives(case: CaseFile) -> Iterator[Finding]:
+    """Gradients whose own derivative is lost or wrong, with nothing said about it."""
+    fact = case.facts[0]
+    if fact.second is None:
+        return
+    inputs, g, weights = fact.case.inputs, fact.case.upstream, fact.second.weights
+
+    def weighted(*values: Array) -> float:
+        firsts = slopes(case.exercise.reference, values[:-1], values[-1])
+        return float(sum(np.sum(w * f) for w, f in zip(weights, firsts, strict=True)))
+
+    names = [*case.exercise.arguments, "the upstream gradient"]
+    rights = _differences(weighted, (*inputs, g))
+    off = [
+        name
+        for name, got, right in zip(names, fact.second.gradients, rights, strict=True)
+        if error_of(np.zeros_like(right) if got is None else got, right) > 1e-4
+    ]
+    if off:
+        lost = ", ".join(off)
+        what = f"the derivative of your gradients for {lost} is missing or wrong"
+        yield Finding(("D02",), what, f"{case.name}.backward")
+
+
+def _differences(
+    function: Callable[..., float], values: tuple[Array, ...]
+) -> Iterator[Array]:
+    """The slope of ``function`` for every value, by central differences."""
+    step = 1e-5
+    moved = [np.array(v, np.float64) for v in values]
+    for array in moved:
+        slope = np.empty(array.shape)
+        for index in np.ndindex(array.shape):
+            middle = array[index]
+            ends = []
+            for sign in (1, -1):
+                array[index] = middle + sign * step
+                ends.append(function(*moved))
+            array[index] = middle
+            slope[index] = (ends[0] - ends[1]) / (2 * step)
+        yield slope

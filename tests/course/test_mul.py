@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -217,7 +217,7 @@ class TensorsAsAttributes(Function):
         return g * ctx.y, g * ctx.x
 
 
-@right("S08")
+@right("S08", "D02")
 class ArraysThatShareMemory(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -229,7 +229,7 @@ class ArraysThatShareMemory(Function):
         return g * mg.tensor(ctx.y), g * mg.tensor(ctx.x)
 
 
-@right()
+@right("D02")
 class CopiesOfArrays(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -261,6 +261,60 @@ class AlwaysDouble(Saves):
     def backward(ctx, g):
         x, y = (t.to(mg.float64) for t in ctx.saved_tensors)
         return g.to(mg.float64) * y, g.to(mg.float64) * x
+
+
+@right("D02")
+class UpstreamThroughNumpy(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        g = mg.tensor(g.detach().numpy())
+        return g * y, g * x
+
+
+@right("S04")
+class LogsOnTheClass(Saves):
+    log: ClassVar[list[object]] = []
+
+    @staticmethod
+    def backward(ctx, g):
+        LogsOnTheClass.log.append(g)
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+
+# Values kept by call, yet not on ctx.
+
+
+@wrong("S04")
+class StoreOnTheClass(Function):
+    store: ClassVar[dict[int, object]] = {}
+
+    @staticmethod
+    def forward(ctx, x, y):
+        StoreOnTheClass.store[id(ctx)] = (x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = StoreOnTheClass.store[id(ctx)]
+        return g * y, g * x
+
+
+STORE: dict[int, object] = {}
+
+
+@wrong("S05")
+class StoreInTheModule(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        STORE[id(ctx)] = (x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = STORE[id(ctx)]
+        return g * y, g * x
 
 
 # Chain rule.
@@ -837,7 +891,7 @@ def test_every_mistake_that_mul_can_show_has_a_wrong_answer() -> None:
     remarked = set().union(*(remarks for remarks, _ in RIGHT))
     can_show = """
         C01 C02 C03 C04 C05 C06 L01 L02 L04 L05 A01 A03 A04 A05 A06 A09 A11 A12 A13
-        A14 A15 A16 A17 S01 S02 S04 S05 S10 M01 M02 M05 T01 A08 S06 S08 T03
+        A14 A15 A16 A17 S01 S02 S04 S05 S10 M01 M02 M05 T01 A08 S06 S08 T03 D02
     """
     assert refused | remarked == set(re.findall(r"\w+", can_show)) <= set(TABLE)
 
@@ -865,6 +919,44 @@ def test_wrong_forward_is_shown_with_its_inputs() -> None:
     assert (verdict.state, verdict.mistakes) == ("wrong", ())
     assert seen.of == "result"
     assert f"it should be {seen.expected:.6g}" in verdict.message
+
+
+class OneTensorTwice(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, mg.zeros_like(g) if x is y else g * x
+
+
+class NotInThreeAxes(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g if g.ndim == 3 else g * x
+
+
+class NotWithoutNumbers(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        y.numpy().max()
+        return g * y, g * x
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (OneTensorTwice, "after OneTensorTwice.apply(x, x) is not the sum"),
+        (NotInThreeAxes, "for a block with three axes"),
+        (NotWithoutNumbers, "zero-size array"),
+    ],
+)
+def test_answer_wrong_in_one_kind_of_case_only(
+    answer: type[Function], says: str
+) -> None:
+    verdict = examine("01.4", answer)
+    assert verdict.state in ("wrong", "crashed")
+    assert says in verdict.message
 
 
 def test_wrong_rule_without_a_name_still_shows_the_element() -> None:
