@@ -151,7 +151,6 @@ def _second(watch: _Watch, case: Case) -> Second | None:
         np.linspace(0.5, 1.5, a.size).reshape(a.shape) * (i + 1)
         for i, a in enumerate(case.inputs)
     )
-    found: tuple[Tensor | None, ...] = (None,) * (len(weights) + 1)
     crashes: list[Crash] = []
     with watch.phase_of("backward", crashes):
         first = minigrad.autograd.grad(
@@ -163,8 +162,9 @@ def _second(watch: _Watch, case: Case) -> Second | None:
             if f is not None and f.requires_grad
         ]
         if terms:
-            total = functools.reduce(operator.add, terms)
-            found = minigrad.autograd.grad(total, [*call.tensors, g], allow_unused=True)
+            # backward, since grad would pass by a node that refuses to be derived.
+            functools.reduce(operator.add, terms).backward()
+    found = [x.grad for x in (*call.tensors, g)]
     return None if crashes else Second(weights, tuple(_copy(f) for f in found))
 
 

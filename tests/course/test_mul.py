@@ -272,6 +272,15 @@ class UpstreamThroughNumpy(Saves):
         return g * y, g * x
 
 
+@right()
+class SaysThatItIsDifferentiableOnce(Saves):
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+
 @right("S04")
 class LogsOnTheClass(Saves):
     log: ClassVar[list[object]] = []
