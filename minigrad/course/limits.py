@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import io
 import signal
 import threading
@@ -21,10 +20,11 @@ class OutOfTimeError(BaseException):
 class Deadline:
     """A time limit for the stretches of code that run inside ``watching()``.
 
-    In the main thread of a POSIX system an alarm interrupts Python code and waiting
-    calls such as ``time.sleep``; elsewhere another thread does, and between two Python
-    instructions only. Neither stops one long call into compiled code before it returns,
-    nor a loop that catches ``BaseException`` and goes on.
+    In the main thread of a POSIX system, where notebooks run their cells, an alarm
+    interrupts Python code and waiting calls such as ``time.sleep``. It does not stop one
+    long call into compiled code before it returns, nor a loop that catches
+    ``BaseException`` and goes on. In other threads and on Windows there is no alarm:
+    the time is looked at between two stretches only.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -47,7 +47,7 @@ class Deadline:
     def running(self) -> Iterator[None]:
         """Keep the clock; afterwards every signal and timer is as it was before."""
         main = threading.current_thread() is threading.main_thread()
-        with self._by_alarm() if main and _HAS_ALARM else self._by_thread():
+        with self._by_alarm() if main and _HAS_ALARM else contextlib.nullcontext():
             yield
 
     def _is_over(self) -> bool:
@@ -71,26 +71,6 @@ class Deadline:
             if delay:
                 left = max(delay - (time.monotonic() - began), 1e-3)
                 signal.setitimer(signal.ITIMER_REAL, left, interval)
-
-    @contextlib.contextmanager
-    def _by_thread(self) -> Iterator[None]:
-        thread = ctypes.c_ulong(threading.get_ident())
-        throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
-        done = threading.Event()
-
-        def tick() -> None:
-            while not done.wait(_TICK):
-                if self._watching and self._is_over():
-                    throw(thread, ctypes.py_object(OutOfTimeError))
-
-        clock = threading.Thread(target=tick, name="minigrad check", daemon=True)
-        clock.start()
-        try:
-            yield
-        finally:
-            done.set()
-            clock.join()
-            throw(thread, None)
 
 
 _HAS_ALARM = hasattr(signal, "setitimer")
