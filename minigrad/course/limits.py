@@ -21,8 +21,8 @@ class Deadline:
     """A time limit for the stretches of code that run inside ``watching()``.
 
     In the main thread of a POSIX system, where notebooks run their cells, an alarm
-    interrupts Python code and waiting calls such as ``time.sleep``. It does not stop one
-    long call into compiled code before it returns, nor a loop that catches
+    interrupts Python code and waiting calls such as ``time.sleep``. It does not stop
+    one long call into compiled code before it returns, nor a loop that catches
     ``BaseException`` and goes on. In other threads and on Windows there is no alarm:
     the time is looked at between two stretches only.
     """
