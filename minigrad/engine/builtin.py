@@ -37,38 +37,52 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
             return tensors
         return tuple([None if item is None else item.array for item in tensors])
 
-    def _wire(self, output: Tensor) -> None:
-        """Hang this node on the output."""
-        self._output_metadata = ((output.shape, output.dtype),)
+    def _wire(self, output: Any) -> bool:
+        """Hang this node on each output that can carry a gradient; is there one?"""
+        if type(output) is tuple:
+            self._output_metadata = tuple([(x.shape, x.dtype) for x in output])
+            floating = [x.dtype.kind in "fc" for x in output]
+            for output_nr, can in enumerate(floating):
+                if can:
+                    output[output_nr]._set_history(self, output_nr)
+            return any(floating)
+        array = output.array
+        dtype = array.dtype
+        if dtype.kind not in "fc":
+            return False
+        self._output_metadata = ((array.shape, dtype),)
         output._set_history(self, 0)
+        return True
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
-        (gradient,) = gradients
-        if gradient is None:
-            return (None,) * len(self._edges)
-        return self._forward_cls.backward(self, gradient)
+        for gradient in gradients:
+            if gradient is not None:
+                return self._forward_cls.backward(self, *gradients)
+        return (None,) * len(self._edges)
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
         return list(returned) if isinstance(returned, tuple) else [returned]
 
 
 class Builtin(Function):
-    """A Function of one output whose forward sees arrays instead of Tensors.
+    """A Function whose forward sees arrays instead of Tensors.
 
-    Its backward is duck-typed: it is given arrays, or Tensors if the backward itself
-    is recorded, and uses only what both understand.
+    Several outputs are a tuple; setup_context then gets the tuple, and backward one
+    gradient for each, None where none arrived. backward is duck-typed: it is given
+    arrays, or Tensors if the backward itself is recorded, and uses only what both
+    understand.
     """
 
     _ctx_base = BuiltinBackward
 
     returns_view: ClassVar[bool] = False
-    """Whether the output may lie in the memory of the first input."""
+    """Whether an output may lie in the memory of the first input."""
 
     operands: ClassVar[int] = 1
     """How many arguments are operands: a number among them counts as a tensor."""
 
     @classmethod
-    def apply(cls, *inputs: Any) -> Tensor:
+    def apply(cls, *inputs: Any) -> Any:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
         # collect inputs
         arrays = []
@@ -81,10 +95,10 @@ class Builtin(Function):
                 arrays.append(not_an_array(cls, value, len(arrays)))
         recording = needed and is_grad_enabled()
         if not recording and observe.observer is None:
-            output = Tensor(cls.forward(*arrays))
-            if cls.returns_view:
-                link_memory(inputs[0], output)
-            return output
+            result = cls.forward(*arrays)
+            if type(result) is tuple or cls.returns_view:
+                return cls._wrap(inputs, result)
+            return Tensor(result)
 
         # create ctx
         ctx = cls._create_builtin_ctx(inputs, recording)
@@ -93,16 +107,27 @@ class Builtin(Function):
         result = cls.forward(*arrays)
 
         # wrap outputs
+        if type(result) is tuple or cls.returns_view:
+            output = cls._wrap(inputs, result)
+        else:
+            output = Tensor(result)
+
+        # wire edges
+        if recording and ctx._wire(output):
+            cls.setup_context(ctx, inputs, output)
+        if observe.observer is not None:
+            outputs = output if type(output) is tuple else (output,)
+            observe.observer.edges_wired(ctx, outputs)
+        return output
+
+    @classmethod
+    def _wrap(cls, inputs: tuple[Any, ...], result: Any) -> Any:
+        """A Tensor for each array that forward returned."""
+        if type(result) is tuple:
+            return tuple([cls._wrap(inputs, array) for array in result])
         output = Tensor(result)
         if cls.returns_view:
             link_memory(inputs[0], output)
-
-        # wire edges
-        if recording and output.dtype.kind in "fc":
-            ctx._wire(output)
-            cls.setup_context(ctx, inputs, output)
-        if observe.observer is not None:
-            observe.observer.edges_wired(ctx, (output,))
         return output
 
     @staticmethod

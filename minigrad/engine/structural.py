@@ -94,7 +94,7 @@ class ToCopy(Builtin):
     """
 
     @classmethod
-    def apply(cls, input: Any, dtype: Any) -> Tensor:
+    def apply(cls, input: Any, dtype: Any) -> Any:
         """Nothing is done, and nothing recorded, for the dtype that is there."""
         return input if input.dtype == dtype else super().apply(input, dtype)
 

@@ -89,7 +89,7 @@ def make_call(
     given_all = arguments is None and not has_defaults(cls)
     apply = cls.apply
 
-    def call(*args: Any, **kwargs: Any) -> Tensor:
+    def call(*args: Any, **kwargs: Any) -> Any:
         values = args if given_all and not kwargs else normal(*args, **kwargs)
         try:
             return apply(*values)
