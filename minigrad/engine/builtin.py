@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,6 +82,9 @@ class Builtin(Function):
     operands: ClassVar[int] = 1
     """How many arguments are operands: a number among them counts as a tensor."""
 
+    _choose_node: ClassVar[Callable[[tuple[Any, ...]], type[Any]] | None] = None
+    """From the inputs to the class of the node, where torch has several."""
+
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
@@ -155,7 +159,8 @@ class Builtin(Function):
     @classmethod
     def _create_builtin_ctx(cls, inputs: tuple[Any, ...], recording: bool) -> Any:
         """A new node that knows where its inputs came from."""
-        ctx = cls._backward_cls()
+        choose = cls._choose_node
+        ctx = (cls._backward_cls if choose is None else choose(inputs))()
         ctx._edges = cls._input_edges(inputs) if recording else ()
         ctx.needs_input_grad = tuple([needs_gradient(edge) for edge in ctx._edges])
         ctx._number = next_sequence_nr()

@@ -78,8 +78,11 @@ class _FunctionBase:
         return type(self).__name__
 
     def operation_name(self) -> str:
-        """The name without ``Backward``: what was run forward."""
-        return self.name().removesuffix("0").removesuffix("Backward")
+        """What was run forward: the name without ``Backward``, and with its number
+        unless that is 0.
+        """
+        operation, _, number = self.name().rpartition("Backward")
+        return operation + number.removeprefix("0") if operation else self.name()
 
     @property
     def next_functions(self) -> tuple[tuple[_FunctionBase | None, int], ...]:

@@ -41,11 +41,12 @@ REFLECTED = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
 def op(
     name: str,
     *,
-    node_name: str,
+    node_name: str | Callable[..., str],
     reference: Callable[..., Any],
     samples: Sequence[tuple[Any, ...]],
     arguments: Callable[..., tuple[Any, ...]] | None = None,
     operator: str | None = None,
+    reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
     differentiable: bool = True,
 ) -> Callable[[Operation], Operation]:
@@ -55,7 +56,9 @@ def op(
     each of them. ``reference`` is NumPy's function for the same arguments.
     ``arguments`` turns what a caller writes into what forward takes. ``operator`` is
     the Python operator, such as ``"add"`` for ``__add__``, ``__radd__``, ``__iadd__``;
-    ``in_place`` adds ``<name>_``.
+    ``reflected`` is asked in place of it if only the right operand is a tensor;
+    ``in_place`` adds ``<name>_``. ``node_name`` is the name of the recorded node, or a
+    function from the arguments of forward to it.
     Raises: ValueError for a name taken already, or without samples.
     """
     if name in OPS:
@@ -64,7 +67,7 @@ def op(
         raise ValueError(f"op {name!r} has no samples, so nothing would test it")
 
     def register(cls: Operation) -> Operation:
-        cls._backward_cls.__name__ = cls._backward_cls.__qualname__ = node_name
+        name_nodes(cls, node_name)
         call = make_call(name, cls, arguments)
         OPS[name] = Op(
             name, cls, reference, samples, call, operator, in_place, differentiable
@@ -73,7 +76,7 @@ def op(
         functions.__all__.append(name)
         setattr(TensorMethods, name, call)
         if operator is not None:
-            add_operators(operator, call)
+            add_operators(operator, call, reflected)
         if in_place:
             add_in_place(name, cls, operator, arguments)
         return cls
@@ -134,16 +137,40 @@ def bound_arguments(cls: type[Builtin]) -> Callable[..., tuple[Any, ...]]:
     return normal
 
 
-def add_operators(operator: str, call: Callable[..., Tensor]) -> None:
+def name_nodes(cls: type[Builtin], node_name: str | Callable[..., str]) -> None:
+    """Give the nodes of ``cls`` their name, or let their arguments choose it."""
+    if isinstance(node_name, str):
+        cls._backward_cls.__name__ = cls._backward_cls.__qualname__ = node_name
+        return
+    named: dict[str, type[Any]] = {}
+
+    def choose(inputs: tuple[Any, ...]) -> type[Any]:
+        name = node_name(*inputs)
+        node = named.get(name)
+        if node is None:
+            body = {"__module__": cls._backward_cls.__module__, "__slots__": ()}
+            node = named[name] = type(name, (cls._backward_cls,), body)
+        return node
+
+    cls._choose_node = staticmethod(choose)
+
+
+def add_operators(
+    operator: str,
+    call: Callable[..., Tensor],
+    reflected: Callable[..., Tensor] | None = None,
+) -> None:
     """Python's operator and, for two operands, the one with the sides exchanged."""
     setattr(TensorMethods, f"__{operator}__", call)
-    if operator in REFLECTED:
+    if operator not in REFLECTED:
+        return
+    if reflected is None:
 
         @functools.wraps(call)
         def reflected(self: Tensor, other: Any) -> Tensor:
             return call(other, self)
 
-        setattr(TensorMethods, f"__r{operator}__", reflected)
+    setattr(TensorMethods, f"__r{operator}__", reflected)
 
 
 def add_in_place(
