@@ -80,7 +80,13 @@ class Builtin(Function):
     """Whether an output may lie in the memory of the first input."""
 
     operands: ClassVar[int] = 1
-    """How many arguments are operands: a number among them counts as a tensor."""
+    """How many arguments are operands, which may be Tensors or numbers."""
+
+    numbers_have_edges: ClassVar[bool] = True
+    """Whether torch turns a number among the operands into a tensor, with an edge."""
+
+    without_edges: ClassVar[tuple[int, ...]] = ()
+    """The arguments that are Tensors and never get a gradient: masks and indices."""
 
     _choose_node: ClassVar[Callable[[tuple[Any, ...]], type[Any]] | None] = None
     """From the inputs to the class of the node, where torch has several."""
@@ -150,10 +156,12 @@ class Builtin(Function):
         """Where a gradient for each input goes."""
         edges: list[Edge] = []
         for position, value in enumerate(inputs):
-            if isinstance(value, Tensor):
+            if isinstance(value, Tensor) and position not in cls.without_edges:
                 edges.append(edge_of(value))
+            elif position < cls.operands and cls.numbers_have_edges:
+                edges.append(None)
             else:
-                edges.append(None if position < cls.operands else NOT_A_TENSOR)
+                edges.append(NOT_A_TENSOR)
         return tuple(edges)
 
     @classmethod

@@ -16,23 +16,43 @@ from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 
 Operation = TypeVar("Operation", bound=type[Builtin])
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Op:
-    """One row of the op table: what the laws, the stubs and the catalogue need."""
+    """One row of the op table: what the laws, the stubs and the catalogue need.
+
+    An overload has a dot in its name, as ``max.dim``: it is a row of its own, called
+    through the function ``max``. A composite, made of other operations, has no
+    ``function``.
+    """
 
     name: str
-    function: type[Builtin]
+    function: type[Builtin] | None
     reference: Callable[..., Any]
     samples: Sequence[tuple[Any, ...]]
-    call: Callable[..., Tensor]
-    operator: str | None
-    in_place: bool
-    differentiable: bool
+    call: Callable[..., Any]
+    operator: str | None = None
+    in_place: bool = False
+    differentiable: bool = True
+
+    @property
+    def public_name(self) -> str:
+        """The name under which users call it."""
+        return self.name.partition(".")[0]
 
 
 OPS: dict[str, Op] = {}
+
+CALLS: dict[str, Callable[..., Any]] = {}
+"""Every public function by name: operations, composites and aliases."""
+
+IN_PLACE: dict[str, Callable[..., Any]] = {}
+"""Every method that changes its tensor, by name, with the form that does not."""
+
+OPERATORS: dict[str, Callable[..., Any]] = {}
+"""Python's operators, such as ``__add__``, and what they call."""
 
 REFLECTED = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
 """The operators that Python also asks the right operand for, as ``__r...__``."""
@@ -45,6 +65,7 @@ def op(
     reference: Callable[..., Any],
     samples: Sequence[tuple[Any, ...]],
     arguments: Callable[..., tuple[Any, ...]] | None = None,
+    returns: Callable[..., Any] | None = None,
     operator: str | None = None,
     reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
@@ -54,27 +75,24 @@ def op(
 
     ``samples`` are argument lists (nested lists stand for tensors); every law runs on
     each of them. ``reference`` is NumPy's function for the same arguments.
-    ``arguments`` turns what a caller writes into what forward takes. ``operator`` is
-    the Python operator, such as ``"add"`` for ``__add__``, ``__radd__``, ``__iadd__``;
-    ``reflected`` is asked in place of it if only the right operand is a tensor;
-    ``in_place`` adds ``<name>_``. ``node_name`` is the name of the recorded node, or a
-    function from the arguments of forward to it.
+    ``arguments`` turns what a caller writes into what forward takes; ``returns`` gives
+    several outputs their names. ``operator`` is the Python operator, such as ``"add"``
+    for ``__add__``, ``__radd__``, ``__iadd__``; ``reflected`` is asked in place of it
+    if only the right operand is a tensor. ``in_place`` adds ``<name>_``. ``node_name``
+    is the name of the recorded node, or a function from the arguments of forward to
+    it. An overload, named with a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
     """
-    if name in OPS:
-        raise ValueError(f"op {name!r} is registered already, as {OPS[name].function}")
-    if not samples:
-        raise ValueError(f"op {name!r} has no samples, so nothing would test it")
+    check_row(name, samples)
 
     def register(cls: Operation) -> Operation:
         name_nodes(cls, node_name)
-        call = make_call(name, cls, arguments)
+        call = make_call(name, cls, arguments, returns)
         OPS[name] = Op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
-        setattr(functions, name, call)
-        functions.__all__.append(name)
-        setattr(TensorMethods, name, call)
+        if "." not in name:
+            publish(name, call)
         if operator is not None:
             add_operators(operator, call, reflected)
         if in_place:
@@ -84,9 +102,79 @@ def op(
     return register
 
 
+def composite(
+    name: str,
+    *,
+    reference: Callable[..., Any] | None = None,
+    samples: Sequence[tuple[Any, ...]] = (),
+    operator: str | None = None,
+    method: bool = True,
+    differentiable: bool = True,
+) -> Callable[[Called], Called]:
+    """Register a function of Tensors that is made of other operations.
+
+    It records their nodes, and none of its own. ``reference`` and ``samples`` as for
+    ``op``; a function that only chooses between overloads, which have rows of their
+    own, needs none.
+    """
+    if samples or not any([row.startswith(f"{name}.") for row in OPS]):
+        check_row(name, samples)
+
+    def register(function: Called) -> Called:
+        if reference is not None:
+            OPS[name] = Op(
+                name,
+                None,
+                reference,
+                samples,
+                function,
+                operator,
+                False,
+                differentiable,
+            )
+        publish(name, function, method)
+        if operator is not None:
+            add_operators(operator, function)
+        return function
+
+    return register
+
+
+def check_row(name: str, samples: Sequence[tuple[Any, ...]]) -> None:
+    """Refuse a row that is there already, or that nothing would test.
+
+    Raises: ValueError.
+    """
+    if name in OPS:
+        raise ValueError(f"op {name!r} is registered already, as {OPS[name].function}")
+    if not samples:
+        raise ValueError(f"op {name!r} has no samples, so nothing would test it")
+
+
+def publish(name: str, call: Callable[..., Any], method: bool = True) -> None:
+    """Make ``call`` the function ``name``, and the method of that name."""
+    CALLS[name] = call
+    setattr(functions, name, call)
+    functions.__all__.append(name)
+    if method:
+        setattr(TensorMethods, name, call)
+
+
+def alias(name: str, original: str) -> None:
+    """Another name for a function or method, and for its form in place."""
+    if original in CALLS:
+        publish(name, CALLS[original], hasattr(TensorMethods, original))
+    if f"{original}_" in IN_PLACE:
+        setattr(TensorMethods, f"{name}_", getattr(TensorMethods, f"{original}_"))
+        IN_PLACE[f"{name}_"] = IN_PLACE[f"{original}_"]
+
+
 def make_call(
-    name: str, cls: type[Builtin], arguments: Callable[..., tuple[Any, ...]] | None
-) -> Callable[..., Tensor]:
+    name: str,
+    cls: type[Builtin],
+    arguments: Callable[..., tuple[Any, ...]] | None,
+    returns: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
     """The function that users call: it fills in defaults and applies the class."""
     normal = arguments if arguments is not None else bound_arguments(cls)
     given_all = arguments is None and not has_defaults(cls)
@@ -95,14 +183,16 @@ def make_call(
     def call(*args: Any, **kwargs: Any) -> Any:
         values = args if given_all and not kwargs else normal(*args, **kwargs)
         try:
-            return apply(*values)
+            output = apply(*values)
         except ValueError as error:
             if is_broadcast_error(error):
                 raise do_not_broadcast(name, *shapes_of(values)) from None
             raise
+        return output if returns is None else returns(output)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = cls.__doc__
+    call.__annotations__ = {"return": "Tensor" if returns is None else "Any"}
     call.__signature__ = inspect.signature(  # type: ignore[attr-defined]
         arguments if arguments is not None else cls.forward
     )
@@ -162,6 +252,7 @@ def add_operators(
 ) -> None:
     """Python's operator and, for two operands, the one with the sides exchanged."""
     setattr(TensorMethods, f"__{operator}__", call)
+    OPERATORS[f"__{operator}__"] = call
     if operator not in REFLECTED:
         return
     if reflected is None:
@@ -171,6 +262,7 @@ def add_operators(
             return call(other, self)
 
     setattr(TensorMethods, f"__r{operator}__", reflected)
+    OPERATORS[f"__r{operator}__"] = call
 
 
 def add_in_place(
@@ -180,9 +272,10 @@ def add_in_place(
     arguments: Callable[..., tuple[Any, ...]] | None,
 ) -> None:
     """The method that overwrites its tensor, ``<name>_``."""
+    normal = arguments if arguments is not None else bound_arguments(cls)
 
-    def overwrite(self: Tensor, *args: Any) -> Tensor:
-        values = (self, *args) if arguments is None else arguments(self, *args)
+    def overwrite(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        values = normal(self, *args, **kwargs)
         try:
             return apply_in_place(cls, *values)
         except ValueError as error:
@@ -193,8 +286,10 @@ def add_in_place(
     overwrite.__name__ = overwrite.__qualname__ = f"{name}_"
     overwrite.__doc__ = f"``{name}``, written into this tensor's own memory."
     setattr(TensorMethods, f"{name}_", overwrite)
-    if operator is not None:
+    IN_PLACE[f"{name}_"] = OPS[name].call
+    if operator in REFLECTED:
         setattr(TensorMethods, f"__i{operator}__", overwrite)
+        OPERATORS[f"__i{operator}__"] = OPS[name].call
 
 
 METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
@@ -221,36 +316,40 @@ def stub_files() -> dict[str, str]:
     """The type stubs of all methods and functions, by path below the repository."""
     methods = [METHODS_HEAD]
     free = [FUNCTIONS_HEAD]
-    for row in OPS.values():
-        parameters = stub_parameters(row.call)
-        as_method = ", ".join(["self", *parameters[1:]])
-        free.append(f"def {row.name}({', '.join(parameters)}) -> Tensor: ...\n")
-        names = [row.name]
-        if row.operator is not None:
-            names.append(f"__{row.operator}__")
-            if row.operator in REFLECTED:
-                names.append(f"__r{row.operator}__")
-        if row.in_place:
-            names.append(f"{row.name}_")
-            if row.operator is not None:
-                names.append(f"__i{row.operator}__")
-        for name in names:
-            ignore = ""
-            if name in ("__eq__", "__ne__"):
-                ignore = "  # type: ignore[override]  # elementwise, as in torch"
-            methods.append(f"    def {name}({as_method}) -> Tensor: ...{ignore}\n")
+    for name, call in CALLS.items():
+        free.append(f"def {name}({', '.join(stub_parameters(call))})")
+        free.append(f" -> {stub_result(call)}: ...\n")
+    as_methods = {n: call for n, call in CALLS.items() if hasattr(TensorMethods, n)}
+    for name, call in (as_methods | IN_PLACE | OPERATORS).items():
+        parameters = ", ".join(["self", *stub_parameters(call)[1:]])
+        ignore = ""
+        if name in ("__eq__", "__ne__"):
+            ignore = "  # type: ignore[override]  # elementwise, as in torch"
+        methods.append(f"    def {name}({parameters}) -> {stub_result(call)}: ...")
+        methods.append(f"{ignore}\n")
     return {
         "minigrad/engine/_tensor_methods.pyi": "".join(methods),
         "minigrad/ops/functions.pyi": "".join(free),
     }
 
 
-def stub_parameters(call: Callable[..., Tensor]) -> list[str]:
+def stub_parameters(call: Callable[..., Any]) -> list[str]:
     """The parameters of one op, as a stub writes them."""
     written = []
+    keyword_only = False
     for index, parameter in enumerate(inspect.signature(call).parameters.values()):
         text = str(parameter.replace(annotation=inspect.Parameter.empty))
         name, equals, default = text.partition("=")
-        kind = "Tensor | float" if index == 0 else "Any"
+        kind = "Tensor | float" if index == 0 and not name.startswith("*") else "Any"
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
+            written.append("*")
+        star = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        keyword_only = keyword_only or star
         written.append(f"{name}: {kind}{' = ' + default if equals else ''}")
     return written
+
+
+def stub_result(call: Callable[..., Any]) -> str:
+    """What one op returns, as a stub writes it."""
+    written = getattr(call, "__annotations__", {}).get("return", "Tensor")
+    return str(written) if written in ("Tensor", "bool", "int") else "Any"

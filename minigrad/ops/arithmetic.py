@@ -10,6 +10,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import as_floating, promoted, quietly, refuse_bools
 from minigrad.engine.structural import Add
 from minigrad.engine.tensor import Tensor
+from minigrad.ops import functions
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import Log, like, plain
 
@@ -36,6 +37,7 @@ op(
     reference=np.subtract,
     samples=PAIRS,
     operator="sub",
+    reflected=lambda self, other: functions.rsub(self, other),
     in_place=True,
 )
 class Sub(Builtin):
@@ -57,6 +59,28 @@ class Sub(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return grad, -grad
+
+
+@op(
+    "rsub",
+    node_name=lambda input, other: f"RsubBackward{0 + (not isinstance(other, Tensor))}",
+    reference=lambda x, y: np.subtract(y, x),
+    samples=[*PAIRS, ([1.0, -2.0], 3)],
+)
+class Rsub(Builtin):
+    """other - input: what ``3 - x`` calls.
+
+    >>> 10 - minigrad.tensor([1.0, 2.0])
+    tensor([9., 8.])
+    """
+
+    @staticmethod
+    def forward(input: Any, other: Any) -> Any:
+        return Sub.forward(other, input)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return -grad, grad if ctx.needs_input_grad[1] else None
 
 
 @op(
@@ -102,6 +126,7 @@ class Mul(Builtin):
     reference=np.true_divide,
     samples=PAIRS,
     operator="truediv",
+    reflected=lambda self, other: functions.reciprocal(self) * other,
     in_place=True,
 )
 class Div(Builtin):
@@ -163,9 +188,16 @@ class Neg(Builtin):
         return -grad
 
 
+def power_name(input: Any, exponent: Any) -> str:
+    """The name of the node: a number is on the right, nowhere, or on the left."""
+    if not isinstance(exponent, Tensor):
+        return "PowBackward0"
+    return "PowBackward1" if isinstance(input, Tensor) else "PowBackward2"
+
+
 @op(
     "pow",
-    node_name="PowBackward0",
+    node_name=power_name,
     reference=np.power,
     samples=[
         ([0.5, 2.0, 3.0], 3),
@@ -189,6 +221,7 @@ class Pow(Builtin):
     """
 
     operands = 2
+    numbers_have_edges = False
 
     @staticmethod
     @quietly

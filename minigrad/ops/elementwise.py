@@ -106,6 +106,31 @@ class Sqrt(SavesOutput):
 
 
 @op(
+    "reciprocal",
+    node_name="ReciprocalBackward0",
+    reference=np.reciprocal,
+    samples=[(0.25,), ([0.1, -1.0, 9.0],)],
+    in_place=True,
+)
+class Reciprocal(SavesOutput):
+    """1 / input, elementwise. Saves: the output. Slope: -output**2.
+
+    >>> minigrad.tensor([4.0, -0.5]).reciprocal()
+    tensor([ 0.2500, -2.0000])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array) -> Any:
+        return np.reciprocal(as_floating(input))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return -grad * (output * output)
+
+
+@op(
     "abs",
     node_name="AbsBackward0",
     reference=np.abs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ SAMPLES: list[tuple[Any, ...]] = [
 ]
 
 
+def numbered(name: str) -> Callable[..., str]:
+    """The name of the node: 0 behind it for everything, 1 for some dimensions."""
+
+    def node_name(input: Any, dim: Dim, *more: Any) -> str:
+        return f"{name}{0 if dim is None else 1}"
+
+    return node_name
+
+
 class Reduction(Builtin):
     """An operation over some of the dimensions; keeps the shape, not the values."""
 
@@ -38,7 +48,7 @@ class Reduction(Builtin):
 
 @op(
     "sum",
-    node_name="SumBackward0",
+    node_name=numbered("SumBackward"),
     reference=lambda x, dim=None, keepdim=False: np.sum(x, axis=dim, keepdims=keepdim),
     samples=SAMPLES,
 )
@@ -61,7 +71,7 @@ class Sum(Reduction):
 
 @op(
     "mean",
-    node_name="MeanBackward0",
+    node_name=numbered("MeanBackward"),
     reference=lambda x, dim=None, keepdim=False: np.mean(x, axis=dim, keepdims=keepdim),
     samples=SAMPLES,
 )

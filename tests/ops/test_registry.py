@@ -9,7 +9,7 @@ import pytest
 import minigrad
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
-from minigrad.ops import OPS, functions, op
+from minigrad.ops import OPS, _registry, functions, op
 from minigrad.ops._registry import stub_files
 
 ROOT = Path(minigrad.__file__).resolve().parent.parent
@@ -39,8 +39,13 @@ def cubed(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(functions, "cubed", None, raising=False)
     monkeypatch.setattr(TensorMethods, "cubed", None, raising=False)
     monkeypatch.setattr(TensorMethods, "cubed_", None, raising=False)
-    monkeypatch.setitem(OPS, "cubed", None)
-    del OPS["cubed"]
+    for table, name in (
+        (OPS, "cubed"),
+        (_registry.CALLS, "cubed"),
+        (_registry.IN_PLACE, "cubed_"),
+    ):
+        monkeypatch.setitem(table, name, None)
+        del table[name]
 
     @op(
         "cubed",
@@ -84,8 +89,10 @@ def test_registration_makes_function_method_and_row(cubed: Any) -> None:
 def test_every_operation_is_documented_and_exported() -> None:
     for name, row in OPS.items():
         assert row.call.__doc__, name
-        assert getattr(minigrad, name) is row.call
-        assert getattr(minigrad.Tensor, name) is row.call
+    for name, call in _registry.CALLS.items():
+        assert call.__doc__, name
+        assert getattr(minigrad, name) is call
+        assert getattr(minigrad.Tensor, name, call) is call
 
 
 @pytest.mark.parametrize("path", sorted(stub_files()))
