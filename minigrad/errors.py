@@ -116,3 +116,15 @@ class DimensionError(MinigradError, IndexError):
 
 class OperandError(MinigradError, RuntimeError):
     """Elements of a dtype that the operation does not take."""
+
+
+class GradcheckError(MinigradError, RuntimeError):
+    """A gradient is not the slope that small differences measure."""
+
+
+class LayoutError(MinigradError, RuntimeError):
+    """Memory that is laid out in a way the called function cannot work with."""
+
+
+class ArgumentAssertionError(MinigradError, AssertionError):
+    """An argument that torch refuses with an assertion."""

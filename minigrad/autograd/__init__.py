@@ -1,6 +1,7 @@
 """torch.autograd's names."""
 
 from minigrad.autograd import function, graph
+from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.gradients import backward, grad
@@ -11,6 +12,8 @@ __all__ = [
     "enable_grad",
     "function",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "no_grad",
     "set_grad_enabled",

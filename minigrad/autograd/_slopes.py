@@ -1,0 +1,163 @@
+"""The slopes of a function at one point: by small differences, and by its backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.gradients import grad
+from minigrad.engine.tensor import Array, Tensor
+
+
+@dataclass(frozen=True)
+class Point:
+    """A function and the inputs at which it is looked at; ``eps`` is one small step."""
+
+    function: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    eps: float
+
+    @property
+    def watched(self) -> list[Tensor]:
+        """The inputs whose gradients are checked."""
+        return [x for x in self.inputs if isinstance(x, Tensor) and x.requires_grad]
+
+    def outputs(self) -> list[Tensor]:
+        """The outputs of the function that a gradient can reach."""
+        return [output for output in self._called() if output.requires_grad]
+
+    def slope_along(self, tensor: Tensor, direction: Array) -> list[Array]:
+        """How fast each output grows when ``tensor`` moves along ``direction``.
+
+        The tensor itself is moved, because the function may hold it in a closure; it
+        is put back whatever happens.
+        """
+        array = writable(tensor)
+        before = array.copy()
+        try:
+            array[...] = before - self.eps * direction
+            low = self._measured()
+            array[...] = before + self.eps * direction
+            high = self._measured()
+        finally:
+            array[...] = before
+        for a, b in zip(low, high, strict=True):
+            check_alike(a, b, self.eps)
+        return [
+            ((b - a) / (2 * self.eps)).ravel() for a, b in zip(low, high, strict=True)
+        ]
+
+    def numerical(self, tensor: Tensor) -> list[Array]:
+        """For each output: one row of slopes per element of ``tensor``.
+
+        Shape: (elements of ``tensor``, elements of the output).
+        """
+        rows = [self.slope_along(tensor, e) for e in one_hots(tensor)]
+        if not rows:
+            return [np.zeros((0, values.size)) for values in self._measured()]
+        return [np.stack(column) for column in zip(*rows, strict=True)]
+
+    def _called(self) -> tuple[Any, ...]:
+        """All outputs of one call.
+
+        Raises: ArgumentTypeError for one that is not a Tensor.
+        """
+        outputs = as_tuple(self.function(*self.inputs))
+        for output in outputs:
+            if not isinstance(output, Tensor):
+                raise not_a_tensor(output)
+        return outputs
+
+    def _measured(self) -> list[Array]:
+        """Copies of the outputs in the graph; of all numbers, if none is in it."""
+        outputs = self._called()
+        if any([output.requires_grad for output in outputs]):
+            outputs = tuple([output for output in outputs if output.requires_grad])
+        return [x.array.copy() for x in outputs if x.dtype.kind in "fc"]
+
+    def analytical(self, output: Tensor) -> list[Array]:
+        """For each watched input what backward says, one one-hot gradient at a time.
+
+        Shape: (elements of the input, elements of the output).
+        """
+        columns = [self.pull_back(output, e) for e in one_hots(output)]
+        return [
+            np.stack([column[i].ravel() for column in columns], axis=1)
+            if columns
+            else np.zeros((tensor.numel(), 0))
+            for i, tensor in enumerate(self.watched)
+        ]
+
+    def pull_back(self, output: Tensor, upstream: Array) -> list[Array]:
+        """What backward makes of ``upstream`` for each watched input; None is zeros."""
+        first = Tensor(upstream.astype(output.dtype))
+        gradients = grad(
+            output, self.watched, first, retain_graph=True, allow_unused=True
+        )
+        return [
+            np.zeros(tensor.shape, tensor.dtype) if gradient is None else gradient.array
+            for tensor, gradient in zip(self.watched, gradients, strict=True)
+        ]
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Several values as a tuple; one value as a tuple of itself."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def one_hots(tensor: Tensor) -> list[Array]:
+    """One direction for each element: 1 there and 0 elsewhere."""
+    directions = np.eye(tensor.numel(), dtype=tensor.dtype)
+    return [direction.reshape(tensor.shape) for direction in directions]
+
+
+def not_a_tensor(output: Any) -> errors.ArgumentTypeError:
+    """The error for an output that has no slope."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            "gradcheck",
+            f"the function returned a {type(output).__name__} among its outputs",
+            "return a Tensor, or a tuple of Tensors",
+        )
+    )
+
+
+def writable(tensor: Tensor) -> Array:
+    """The memory of an input, to be moved a little.
+
+    Raises: LayoutError if it is read-only.
+    """
+    if not tensor.array.flags.writeable:
+        raise errors.LayoutError(
+            errors.message(
+                "gradcheck",
+                "the memory of an input is read-only, and gradcheck moves every "
+                "element a little",
+                "check at a copy: x.detach().clone().requires_grad_()",
+            )
+        )
+    return tensor.array
+
+
+def check_alike(low: Array, high: Array, eps: float) -> None:
+    """Refuse outputs that change their shape or dtype with the input.
+
+    Raises: ArgumentAssertionError.
+    """
+    for name, a, b in (
+        ("shape", low.shape, high.shape),
+        ("dtype", low.dtype, high.dtype),
+    ):
+        if a != b:
+            raise errors.ArgumentAssertionError(
+                errors.message(
+                    "gradcheck",
+                    f"Expected `func` to return outputs with the same {name} when "
+                    f"inputs are perturbed by {eps}, but got: {name}s {a} and {b}.",
+                    "check a function whose outputs keep their form",
+                )
+            )
