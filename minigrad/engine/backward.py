@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import observe
+from minigrad.engine import levels, observe
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     _FunctionBase,
@@ -22,9 +22,10 @@ Root = tuple[_FunctionBase, int, Any]
 class GraphTask:
     """One call of backward: what waits at each node, and which nodes are ready.
 
-    A gradient is an array, or a Tensor with ``create_graph``. ``targets`` are the
-    ``(node, output)`` pairs whose gradients are asked for; without any, every leaf
-    accumulates its own.
+    A gradient is an array, or a Tensor if the task ``carries_tensors``: with
+    ``create_graph``, while a forward-mode level is open, or because it is asked to.
+    ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
+    any, every leaf accumulates its own.
     """
 
     def __init__(
@@ -34,8 +35,10 @@ class GraphTask:
         create_graph: bool,
         targets: list[tuple[_FunctionBase, int]] | None = None,
         runs: frozenset[_FunctionBase] = frozenset(),
+        as_tensors: bool = False,
     ) -> None:
-        self.roots = roots
+        self.carries_tensors = bool(create_graph or as_tensors or levels.open_levels)
+        self.roots = roots if self.carries_tensors else as_arrays(roots)
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.waiting: dict[_FunctionBase, list[Any]] = {}
@@ -86,7 +89,7 @@ class GraphTask:
 
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
-        gradients = node._check_returned(returned, self.create_graph)
+        gradients = node._check_returned(returned, self.carries_tensors)
         for slot, gradient in enumerate(gradients):
             gradients[slot] = None if gradient is None else fit(node, slot, gradient)
         if observe.observer is not None:
@@ -145,6 +148,11 @@ class GraphTask:
             if passes or node in wanted:
                 lies_on_path[node] = passes or node in runs
         return lies_on_path
+
+
+def as_arrays(roots: list[Root]) -> list[Root]:
+    """The roots with the plain values of their gradients."""
+    return [(node, slot, gradient.array) for node, slot, gradient in roots]
 
 
 def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:

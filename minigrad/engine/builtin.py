@@ -10,7 +10,11 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.function import Function, FunctionCtx, _HookMixin
-from minigrad.engine.grad_mode import is_grad_enabled, next_sequence_nr
+from minigrad.engine.grad_mode import (
+    do_rules_see_tensors,
+    is_grad_enabled,
+    next_sequence_nr,
+)
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -32,9 +36,9 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
 
     @property
     def saved_values(self) -> tuple[Any, ...]:
-        """What a rule computes with: arrays, or Tensors while backward is recorded."""
+        """What a rule computes with: Tensors where gradients are, else arrays."""
         tensors = self.saved_tensors
-        if is_grad_enabled():
+        if do_rules_see_tensors():
             return tensors
         return tuple([None if item is None else item.array for item in tensors])
 

@@ -5,22 +5,34 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import math
 import threading
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from minigrad import errors
 
 
 class _Mode:
-    """Grad mode and the counter that numbers the nodes."""
+    """What is switched on in one thread, and the counter that numbers its nodes."""
 
-    __slots__ = ("grad_enabled", "next_sequence_nr")
+    __slots__ = (
+        "forward_limit",
+        "grad_enabled",
+        "next_sequence_nr",
+        "rules_see_tensors",
+    )
 
     def __init__(self) -> None:
         self.grad_enabled = True
         self.next_sequence_nr = itertools.count().__next__
+        self.rules_see_tensors = False
+        self.forward_limit = EVERY_LEVEL
+
+
+EVERY_LEVEL: Final = math.inf
+NO_LEVEL: Final = 0
 
 
 class _ThisThread(threading.local):
@@ -41,6 +53,50 @@ def is_grad_enabled() -> bool:
 def next_sequence_nr() -> int:
     """A number greater than that of every node this thread has made."""
     return _this_thread.mode.next_sequence_nr()
+
+
+def forward_limit() -> float:
+    """This thread computes tangents at the levels whose number is below this."""
+    return _this_thread.mode.forward_limit
+
+
+class with_forward_limit:
+    """For the ``with`` block, compute tangents only at the levels below ``limit``."""
+
+    __slots__ = ("_limit", "_mode", "_previous")
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._mode = _this_thread.mode
+
+    def __enter__(self) -> None:
+        self._previous = self._mode.forward_limit
+        self._mode.forward_limit = self._limit
+
+    def __exit__(self, *error: object) -> None:
+        self._mode.forward_limit = self._previous
+
+
+class rules_see_tensors:
+    """For the ``with`` block, whether built-in rules compute with Tensors or arrays."""
+
+    __slots__ = ("_mode", "_previous", "_see_tensors")
+
+    def __init__(self, see_tensors: bool) -> None:
+        self._see_tensors = see_tensors
+        self._mode = _this_thread.mode
+
+    def __enter__(self) -> None:
+        self._previous = self._mode.rules_see_tensors
+        self._mode.rules_see_tensors = self._see_tensors
+
+    def __exit__(self, *error: object) -> None:
+        self._mode.rules_see_tensors = self._previous
+
+
+def do_rules_see_tensors() -> bool:
+    """Whether a built-in rule that runs now computes with Tensors."""
+    return _this_thread.mode.rules_see_tensors
 
 
 class _GradMode:
@@ -87,12 +143,21 @@ class _FixedGradMode(_GradMode):
         return mode if function is None else mode(function)
 
 
-class not_recording(_GradMode):
-    """``no_grad`` for the engine itself: a block only, and quicker to make."""
+class not_recording:
+    """For the engine's own ``with``: neither nodes nor tangents are made."""
 
-    __slots__ = ()
+    __slots__ = ("_grad_enabled", "_limit", "_mode")
 
-    _enabled = False
+    def __enter__(self) -> None:
+        self._mode = mode = _this_thread.mode
+        self._grad_enabled = mode.grad_enabled
+        self._limit = mode.forward_limit
+        mode.grad_enabled = False
+        mode.forward_limit = NO_LEVEL
+
+    def __exit__(self, *error: object) -> None:
+        self._mode.grad_enabled = self._grad_enabled
+        self._mode.forward_limit = self._limit
 
 
 class no_grad(_FixedGradMode):

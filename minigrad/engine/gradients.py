@@ -11,7 +11,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.backward import GraphTask, Root
-from minigrad.engine.grad_mode import set_grad_enabled
+from minigrad.engine.grad_mode import rules_see_tensors, set_grad_enabled
 from minigrad.engine.node import (
     _FunctionBase,
     accumulate_node,
@@ -48,7 +48,7 @@ def backward(
             UserWarning,
             stacklevel=3,
         )
-    roots = roots_of(tensors, grad_tensors, create_graph, "backward")
+    roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
         run_task(GraphTask(roots, keep(retain_graph, create_graph), create_graph))
         return
@@ -103,7 +103,7 @@ def grad(
     wanted = inputs_of(inputs, "grad")
     if not wanted:
         raise no_inputs("grad")
-    roots = roots_of(outputs, grad_outputs, create_graph, "grad")
+    roots = roots_of(outputs, grad_outputs, "grad")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
     task = GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets)
     run_task(task)
@@ -122,7 +122,11 @@ def grad(
 def run_task(task: GraphTask) -> None:
     """Run the traversal; what the nodes do is recorded only with ``create_graph``."""
     # Slopes may be infinite; torch does not warn of it, and neither do we.
-    with set_grad_enabled(task.create_graph), np.errstate(all="ignore"):
+    with (
+        set_grad_enabled(task.create_graph),
+        rules_see_tensors(task.carries_tensors),
+        np.errstate(all="ignore"),
+    ):
         task.start()
         task.run()
     if observe.observer is not None:
@@ -213,7 +217,6 @@ def target_of(tensor: Tensor, index: int) -> tuple[_FunctionBase, int]:
 def roots_of(
     tensors: Tensor | Sequence[Tensor],
     gradients: Tensor | Sequence[Tensor | None] | None,
-    create_graph: bool,
     where: str,
 ) -> list[Root]:
     """Where the traversal starts: the node of each tensor, with its first gradient."""
@@ -240,7 +243,7 @@ def roots_of(
         if edge is None:
             raise no_graph(index, where)
         node, slot = split_edge(edge)
-        roots.append((node, slot, first if create_graph else first.array))
+        roots.append((node, slot, first))
     return roots
 
 

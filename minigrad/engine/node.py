@@ -199,14 +199,19 @@ class AccumulateGrad(_FunctionBase):
             # A copy: the same tensor may be on its way to another leaf.
             new = gradient.clone() if old is None else old + gradient
         elif old is None:
-            new = Tensor(np.array(gradient))
+            new = Tensor(np.array(values_of(gradient)))
         else:
             new = old
-            np.add(old.array, gradient, out=old.array)
+            np.add(old.array, values_of(gradient), out=old.array)
             old._bump_version()
         leaf._grad = new
         if observe.observer is not None:
             observe.observer.gradient_accumulated(leaf, old is None, gradient, new)
+
+
+def values_of(gradient: Any) -> Any:
+    """The array of a gradient, whichever way it travels."""
+    return gradient.array if isinstance(gradient, Tensor) else gradient
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:

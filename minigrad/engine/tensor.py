@@ -17,6 +17,7 @@ from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.grad_mode import is_grad_enabled
 
 if TYPE_CHECKING:
+    from minigrad.engine.levels import Level
     from minigrad.engine.node import AccumulateGrad, _FunctionBase
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -60,6 +61,7 @@ class Tensor(TensorMethods):
     _accumulate_node: ref[AccumulateGrad] | None = None
     _base: Tensor | None = None
     _has_recorded_views = False
+    _tangents: dict[Level, Tensor] | None = None
 
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None
