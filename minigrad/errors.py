@@ -51,7 +51,7 @@ class CtxUseError(MinigradError, RuntimeError):
 
 
 class SavedTypeError(MinigradError, TypeError):
-    """``save_for_backward`` was given something that is not a Tensor."""
+    """Something to be saved, or that was unpacked, is not a Tensor."""
 
 
 class SavedFreedError(MinigradError, RuntimeError):
@@ -60,6 +60,10 @@ class SavedFreedError(MinigradError, RuntimeError):
 
 class SavedModifiedError(MinigradError, RuntimeError):
     """A saved tensor was changed in place before backward read it."""
+
+
+class SavedHookError(MinigradError, RuntimeError):
+    """Hooks on saved tensors that cannot be set, or that did what they must not."""
 
 
 class OnceDifferentiableError(MinigradError, RuntimeError):

@@ -354,7 +354,7 @@ class _Call:
 
     def _on_ctx(self, ctx: Any) -> dict[str, Any]:
         """What forward left there: saved tensors, and attributes that hold arrays."""
-        kept = [s.tensor for s in ctx._raw_saved_tensors if s is not None]
+        kept = [s.tensor for s in ctx._raw_saved_tensors if s.tensor is not None]
         attributes = []
         for name, value in vars(ctx).items():
             array = value.array if isinstance(value, Tensor) else value

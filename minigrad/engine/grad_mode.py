@@ -9,23 +9,35 @@ import math
 import threading
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
+
+if TYPE_CHECKING:
+    from minigrad.engine.saved_hooks import HooksInForce
 
 
 class _Mode:
     """What is switched on in one thread, and the counter that numbers its nodes."""
 
     __slots__ = (
+        "anomaly_enabled",
         "forward_limit",
         "grad_enabled",
         "next_sequence_nr",
         "rules_see_tensors",
+        "saved_tensors_hooks",
+        "saved_tensors_hooks_refused",
     )
+
+    saved_tensors_hooks: HooksInForce | None
+    saved_tensors_hooks_refused: str | None
 
     def __init__(self) -> None:
         self.grad_enabled = True
+        self.anomaly_enabled = False
+        self.saved_tensors_hooks = None
+        self.saved_tensors_hooks_refused = None
         self.next_sequence_nr = itertools.count().__next__
         self.rules_see_tensors = False
         self.forward_limit = EVERY_LEVEL
@@ -48,6 +60,11 @@ _this_thread = _ThisThread()
 def is_grad_enabled() -> bool:
     """Whether this thread records operations."""
     return _this_thread.mode.grad_enabled
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether backward looks for NaN and remembers where nodes were made."""
+    return _this_thread.mode.anomaly_enabled
 
 
 def next_sequence_nr() -> int:

@@ -9,15 +9,16 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from minigrad.engine import observe
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.saved import (
+    FREED,
     Packed,
-    SavedTensor,
     freed_error,
     not_savable,
     pack,
-    record_of,
     unpack,
 )
+from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -38,16 +39,6 @@ Edge: TypeAlias = "_FunctionBase | tuple[_FunctionBase, int] | NonTensorArgument
 
 OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"] | None
 """Shape and dtype of one output; None for an output that is not a Tensor."""
-
-
-class Freed(tuple[()]):
-    """Stands in place of saved values that backward has released."""
-
-    def __repr__(self) -> str:
-        return "freed"
-
-
-FREED: Final = Freed()
 
 
 class _FunctionBase:
@@ -117,21 +108,24 @@ class _FunctionBase:
         return tuple(tensors)
 
     @property
-    def _raw_saved_tensors(self) -> tuple[SavedTensor | None, ...]:
-        """One record for each saved value, without the checks."""
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """One handle for each saved value, without the checks."""
         if self._saved is FREED:
             raise freed_error(self)
-        return tuple([record_of(item) for item in self._saved])
+        return tuple([SavedTensor(self, place) for place in range(len(self._saved))])
 
     def _keep_saved(self, tensors: tuple[Tensor | None, ...]) -> None:
         """Save ``tensors``: from now on a change in place is noticed.
 
         Raises: SavedTypeError for anything but a Tensor or None.
         """
-        packed = []
+        hooks = _this_thread.mode.saved_tensors_hooks
+        packed: list[Packed] = []
         for position, tensor in enumerate(tensors):
             if isinstance(tensor, Tensor):
-                packed.append(pack(tensor, self))
+                packed.append(
+                    pack(tensor, self) if hooks is None else hooks.pack(tensor, self)
+                )
             elif tensor is None:
                 packed.append(None)
             else:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
+from minigrad.engine.grad_mode import is_anomaly_enabled
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.saved_hooks import HookedRecord
 
 
-class SavedTensor:
+class Record:
     """One value kept by ``save_for_backward``.
 
     ``version`` is the tensor's version when ``apply`` ended. ``output_nr`` is None
@@ -27,47 +29,62 @@ class SavedTensor:
         self.version = version
         self.output_nr = output_nr
 
+    def unpack(self, node: _FunctionBase | None) -> Tensor:
+        """The tensor as backward sees it: an output comes back as a new object.
 
-Packed: TypeAlias = Tensor | SavedTensor | None
+        Raises: SavedModifiedError if it was changed in place since it was saved.
+        """
+        if self.tensor._version != self.version:
+            raise modified_error(self, node)
+        return self.restore(node)
+
+    def restore(self, node: _FunctionBase | None) -> Tensor:
+        """The tensor in its place in the graph, whatever its version."""
+        if self.output_nr is None:
+            return self.tensor
+        output = self.tensor.detach()
+        if node is not None:
+            output._set_history(node, self.output_nr)
+        return output
+
+
+class Freed(tuple[()]):
+    """Stands in place of saved values that backward has released."""
+
+    def __repr__(self) -> str:
+        return "freed"
+
+
+FREED: Final = Freed()
+
+
+Packed: TypeAlias = "Tensor | Record | HookedRecord | None"
 """How a node keeps a value: a Tensor by itself was saved at version 0."""
 
 
-def pack(tensor: Tensor, node: _FunctionBase) -> Packed:
+def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
     """What ``node`` keeps for ``tensor``; nothing is copied."""
-    if tensor._grad_fn is node:
-        return SavedTensor(tensor.detach(), tensor._version, tensor.output_nr)
+    if node is not None and tensor._grad_fn is node:
+        return Record(tensor.detach(), tensor._version, tensor.output_nr)
     if tensor._version_counter is None:
         return tensor
-    return SavedTensor(tensor, tensor._version, None)
+    return Record(tensor, tensor._version, None)
 
 
-def record_of(packed: Packed) -> SavedTensor | None:
-    """The full record of a saved value."""
-    return SavedTensor(packed, 0, None) if isinstance(packed, Tensor) else packed
-
-
-def unpack(packed: Packed, node: _FunctionBase) -> Tensor | None:
-    """The tensor as backward sees it: an output comes back as a new object.
+def unpack(packed: Packed, node: _FunctionBase | None) -> Tensor | None:
+    """The tensor that ``packed`` was made from.
 
     Raises: SavedModifiedError if it was changed in place since it was saved.
     """
     if isinstance(packed, Tensor):
         if packed._version_counter is not None and packed._version != 0:
-            raise modified_error(SavedTensor(packed, 0, None), node)
+            raise modified_error(Record(packed, 0, None), node)
         return packed
-    if packed is None:
-        return None
-    if packed.tensor._version != packed.version:
-        raise modified_error(packed, node)
-    if packed.output_nr is None:
-        return packed.tensor
-    output = packed.tensor.detach()
-    output._set_history(node, packed.output_nr)
-    return output
+    return None if packed is None else packed.unpack(node)
 
 
 def modified_error(
-    saved: SavedTensor, node: _FunctionBase
+    saved: Record, node: _FunctionBase | None
 ) -> errors.SavedModifiedError:
     """The error for a saved tensor that was changed in place."""
     tensor = saved.tensor
@@ -79,16 +96,25 @@ def modified_error(
     kind = f"{TYPE_NAMES.get(tensor.dtype.name, tensor.dtype.name)}Tensor"
     return errors.SavedModifiedError(
         errors.message(
-            node.name(),
+            "saved tensor" if node is None else node.name(),
             "one of the variables needed for gradient computation has been "
             f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
             f"{origin} is at version {tensor._version}; expected version "
-            f"{saved.version} instead",
+            f"{saved.version} instead. Hint: {HINTS[is_anomaly_enabled()]}",
             "change a copy (x.clone()) instead, or make the change after backward",
             "03",
         )
     )
 
+
+HINTS: Final = {
+    False: "enable anomaly detection to find the operation that failed to compute its "
+    "gradient, with torch.autograd.set_detect_anomaly(True).",
+    True: "the backtrace further above shows the operation that failed to compute its "
+    "gradient. The variable in question was changed in there or anywhere later. Good "
+    "luck!",
+}
+"""The end of the message, without and with anomaly detection."""
 
 TYPE_NAMES: Final = {
     "float32": "torch.Float",
@@ -109,7 +135,8 @@ def freed_error(node: _FunctionBase) -> errors.SavedFreedError:
             "saved tensors after they have already been freed). Saved intermediate "
             "values of the graph are freed when you call .backward() or "
             "autograd.grad(). Specify retain_graph=True if you need to backward "
-            "through the graph a second time",
+            "through the graph a second time or if you need to access saved tensors "
+            "after calling backward",
             "pass retain_graph=True to the first backward, or run forward again",
             "03",
         )

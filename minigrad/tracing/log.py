@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine.node import FREED, NOT_A_TENSOR, AccumulateGrad, split_edge
-from minigrad.engine.saved import SavedTensor
+from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.saved import FREED
+from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.values import (
     MOST_DEPTH,
@@ -187,7 +188,7 @@ def entries_of(
                 enter(key, FREED)
     else:
         for i, record in enumerate(ctx._raw_saved_tensors):
-            enter(f"saved.{i}", record)
+            enter(f"saved.{i}", record.data if record.tensor is None else record)
     for name, value in vars(ctx).items():
         enter(f"attr.{name}", value)
     if not getattr(ctx, "_materialize_grads", True):

@@ -182,7 +182,7 @@ def recorded_under_no_grad(patch: Patch) -> None:
 
 def saved_output_as_it_is(patch: Patch) -> None:
     def pack(tensor: Any, node: Any) -> Any:
-        return saved.SavedTensor(tensor, tensor._version, None)
+        return saved.Record(tensor, tensor._version, None)
 
     patch.setattr(node, "pack", pack)
 

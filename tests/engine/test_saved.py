@@ -320,7 +320,7 @@ def test_handles_tell_tensor_version_and_output() -> None:
     first, second, none = y.grad_fn._raw_saved_tensors
     assert (first.tensor is x, first.version, first.output_nr) == (True, 0, None)
     assert (second.tensor is y, second.version, second.output_nr) == (False, 0, 0)
-    assert none is None
+    assert (none.tensor, none.data) == (None, None)
 
 
 @pytest.mark.rule("F24")
