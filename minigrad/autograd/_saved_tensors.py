@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from types import TracebackType
-from typing import Any
 
 from minigrad import errors
 from minigrad.engine.grad_mode import _this_thread

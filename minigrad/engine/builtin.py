@@ -22,6 +22,7 @@ from minigrad.engine.node import (
     edge_of,
     needs_gradient,
 )
+from minigrad.engine.saved_hooks import saved_handle, saved_value
 from minigrad.engine.tensor import Tensor
 
 
@@ -29,6 +30,12 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     """Base of the nodes of built-in operations."""
 
     _forward_cls: ClassVar[type[Builtin]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for place, name in enumerate(cls._forward_cls.saved_names):
+            setattr(cls, f"_saved_{name}", saved_value(place))
+            setattr(cls, f"_raw_saved_{name}", saved_handle(place))
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep ``tensors``; no learner's code runs in between, so at once."""
@@ -94,6 +101,9 @@ class Builtin(Function):
 
     _choose_node: ClassVar[Callable[[tuple[Any, ...]], type[Any]] | None] = None
     """From the inputs to the class of the node, where torch has several."""
+
+    saved_names: ClassVar[tuple[str, ...]] = ()
+    """torch's names of what setup_context saves: the node's ``_saved_<name>``."""
 
     @classmethod
     def apply(cls, *inputs: Any) -> Any:

@@ -205,6 +205,16 @@ class SavedTensor:
         self._node._saved = (*before, hooked, *after)
 
 
+def saved_value(place: int) -> Any:
+    """The property ``_saved_<name>`` of a node: what it saved, unpacked and checked."""
+    return property(lambda node: SavedTensor(node, place).unpack())
+
+
+def saved_handle(place: int) -> Any:
+    """The property ``_raw_saved_<name>`` of a node: the handle of what it saved."""
+    return property(lambda node: SavedTensor(node, place))
+
+
 def cannot_hook(why: str, fix: str) -> errors.SavedHookError:
     """The error for ``register_hooks`` on a saved value that cannot have hooks."""
     return errors.SavedHookError(

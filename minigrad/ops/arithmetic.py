@@ -101,6 +101,7 @@ class Mul(Builtin):
     """
 
     operands = 2
+    saved_names = ("self", "other")
 
     @staticmethod
     def forward(input: Any, other: Any) -> Any:
@@ -139,6 +140,7 @@ class Div(Builtin):
     """
 
     operands = 2
+    saved_names = ("self", "other")
 
     @staticmethod
     @quietly
@@ -221,6 +223,7 @@ class Pow(Builtin):
     """
 
     operands = 2
+    saved_names = ("self", "exponent")
     numbers_have_edges = False
 
     @staticmethod

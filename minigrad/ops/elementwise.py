@@ -17,6 +17,8 @@ from minigrad.ops._registry import op
 class SavesInput(Builtin):
     """An operation whose slope is computed from its input."""
 
+    saved_names = ("self",)
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.save_for_backward(inputs[0])
@@ -24,6 +26,8 @@ class SavesInput(Builtin):
 
 class SavesOutput(Builtin):
     """An operation whose slope is computed from its output."""
+
+    saved_names = ("result",)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -37,6 +37,7 @@ class Matmul(Builtin):
     """
 
     operands = 2
+    saved_names = ("self", "mat2")
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:

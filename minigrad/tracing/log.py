@@ -208,7 +208,7 @@ def mark_of(value: Any) -> Any:
 
 
 def _mark_of(value: Any, depth: int) -> Any:
-    if isinstance(value, SavedTensor):
+    if isinstance(value, SavedTensor) and value.tensor is not None:
         return ("saved", id(value.tensor), value.version, value.tensor._version)
     if isinstance(value, Tensor):
         digest = digest_of(value.array, value._version)

@@ -1,0 +1,452 @@
+"""Hooks on saved tensors, and the handles of saved values: rules S, R07, F21, F31."""
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import errors
+from tests.engine.support import Boom, leaf, raises, rule, same_memory
+
+
+def same(value: Any) -> Any:
+    """The hook that changes nothing."""
+    return value
+
+
+def square(torch: Any) -> Any:
+    """x * x, from a saved input."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x
+
+    return rule(torch, forward, backward, "Square")
+
+
+def hooks(torch: Any, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+    return torch.autograd.graph.saved_tensors_hooks(pack, unpack)
+
+
+@pytest.mark.rule("S01")
+def test_pack_runs_after_forward_and_its_value_is_kept(torch: Any) -> None:
+    log: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        log.append("forward")
+        return x * x
+
+    def pack(tensor: Any) -> float:
+        log.append("pack")
+        return float(tensor.detach())
+
+    def unpack(number: Any) -> Any:
+        log.append(f"unpack {number}")
+        return torch.tensor(number, dtype=torch.float64)
+
+    x = leaf(torch, 3.0)
+    F = rule(torch, forward, lambda ctx, grad: grad * 2 * ctx.saved_tensors[0])
+    with hooks(torch, pack, unpack):
+        y = F.apply(x)
+    y.backward()
+    assert log == ["forward", "pack", "unpack 3.0"]
+    assert x.grad.item() == 6.0
+
+
+@pytest.mark.rule("S02")
+def test_only_the_innermost_hooks_pack(torch: Any) -> None:
+    log: list[str] = []
+
+    def noting(name: str) -> Any:
+        return hooks(torch, lambda t: (log.append(name), t)[1], same)
+
+    x = leaf(torch, 2.0)
+    with noting("outer"):
+        with noting("inner"):
+            square(torch).apply(x)
+        square(torch).apply(x)
+    square(torch).apply(x)
+    assert log == ["inner", "outer"]
+
+
+@pytest.mark.rule("S03")
+def test_unpack_has_to_return_a_tensor(torch: Any) -> None:
+    with hooks(torch, same, lambda packed: 5):
+        y = square(torch).apply(leaf(torch, 2.0))
+    says = (
+        "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+        "type int"
+    )
+    with raises(torch, errors.SavedTypeError, says):
+        y.backward()
+
+
+@pytest.mark.rule("S04")
+def test_pack_must_not_change_its_tensor(torch: Any) -> None:
+    x = leaf(torch, 2.0) * 1
+    says = "A saved tensor pack hook is modifying its input in place"
+    with (
+        hooks(torch, lambda tensor: tensor.add_(1), same),
+        raises(torch, errors.SavedHookError, says),
+    ):
+        square(torch).apply(x)
+
+
+@pytest.mark.rule("S05")
+def test_pack_runs_without_grad_and_unpack_in_the_mode_of_the_reader(
+    torch: Any,
+) -> None:
+    modes: list[Any] = []
+
+    def seen(value: Any) -> Any:
+        modes.append(torch.is_grad_enabled())
+        return value
+
+    x = leaf(torch, 2.0)
+    with hooks(torch, seen, seen):
+        y = square(torch).apply(x)
+    torch.autograd.grad(y, x, retain_graph=True)
+    torch.autograd.grad(y, x, create_graph=True)
+    with torch.no_grad():
+        _ = y.grad_fn.saved_tensors
+    assert modes == [False, False, True, False]
+
+
+@pytest.mark.rule("S06")
+def test_hooked_values_have_no_version_check(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    with hooks(torch, lambda tensor: tensor.detach().clone(), same):
+        y = square(torch).apply(x)
+    with torch.no_grad():
+        x.add_(100)
+    y.backward()
+    assert x.grad.item() == 4.0
+
+
+@pytest.mark.rule("S07")
+def test_unpacked_tensor_is_put_back_in_its_place_in_the_graph(torch: Any) -> None:
+    x = leaf(torch, 3.0)
+    with hooks(torch, lambda tensor: tensor.detach(), same):
+        h = x * 1
+        y = square(torch).apply(h)
+        e = x.exp()
+    (saved,) = y.grad_fn.saved_tensors
+    assert (saved.grad_fn is h.grad_fn, saved is h) == (True, False)
+    assert e.grad_fn._saved_result.grad_fn is e.grad_fn
+
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(slope, x)
+    assert (slope.item(), second.item()) == (6.0, 2.0)
+    (slope,) = torch.autograd.grad(e, x, create_graph=True)
+    (second,) = torch.autograd.grad(slope, x)
+    assert second.item() == slope.item() == e.item()
+
+
+@pytest.mark.rule("S07")
+def test_unpacked_leaf_leads_to_the_same_leaf(torch: Any) -> None:
+    x = leaf(torch, 3.0)
+    with hooks(torch, lambda tensor: tensor.detach(), same):
+        y = square(torch).apply(x)
+    (saved,) = y.grad_fn.saved_tensors
+    assert (saved is x, saved.is_leaf, saved.requires_grad) == (False, True, True)
+    (saved * 5).backward()
+    assert x.grad.item() == 5.0
+
+
+@pytest.mark.rule("S08")
+def test_disabled_hooks_are_refused_with_the_message_given(torch: Any) -> None:
+    disabled = torch.autograd.graph.disable_saved_tensors_hooks
+    entering = hooks(torch, same, same)
+    with disabled("not here"):
+        with raises(torch, errors.SavedHookError, "not here"):
+            entering.__enter__()
+        with disabled("nor here"), raises(torch, errors.SavedHookError, "nor here"):
+            entering.__enter__()
+        with raises(torch, errors.SavedHookError, "not here"):
+            entering.__enter__()
+    with entering:
+        square(torch).apply(leaf(torch, 2.0))
+
+
+@pytest.mark.rule("S08")
+def test_disabling_is_refused_while_hooks_are_in_force(torch: Any) -> None:
+    disabled = torch.autograd.graph.disable_saved_tensors_hooks
+    with hooks(torch, same, same):
+        with raises(torch, errors.SavedHookError, "too late"):
+            disabled("too late").__enter__()
+        with hooks(torch, same, same):
+            pass
+
+
+@pytest.mark.rule("S09")
+def test_one_saved_tensor_can_have_hooks_of_its_own(torch: Any) -> None:
+    x = leaf(torch, 3.0)
+    y = x * x
+    packed: list[Any] = []
+    handle = y.grad_fn._raw_saved_self
+    handle.register_hooks(
+        lambda tensor: packed.append((tensor is x, tensor.requires_grad)),
+        lambda nothing: torch.tensor(10.0, dtype=torch.float64),
+    )
+    assert packed == [(False, False)]
+    assert y.grad_fn._saved_self.item() == 10.0
+    assert y.grad_fn._saved_other is x
+    y.backward()
+    assert x.grad.item() == 13.0
+
+
+@pytest.mark.rule("S09")
+def test_second_pair_of_hooks_is_refused(torch: Any) -> None:
+    y = leaf(torch, 3.0).exp()
+    y.grad_fn._raw_saved_result.register_hooks(same, same)
+    says = (
+        "Calling register_hooks on a saved tensor whose hooks have already been set. "
+        "Hint: only one pair of hooks is allowed at a time."
+    )
+    with raises(torch, errors.SavedHookError, says):
+        y.grad_fn._raw_saved_result.register_hooks(same, same)
+
+
+@pytest.mark.rule("S09")
+def test_hooks_on_none_and_on_freed_values_are_refused(torch: Any) -> None:
+    F = rule(
+        torch,
+        lambda ctx, x: (ctx.save_for_backward(None), x * 2)[1],
+        lambda ctx, grad: grad * 2,
+    )
+    y = F.apply(leaf(torch, 3.0))
+    (none,) = y.grad_fn._raw_saved_tensors
+    says = "Calling register_hooks on a saved tensor with value None is forbidden"
+    with raises(torch, errors.SavedHookError, says):
+        none.register_hooks(same, same)
+
+    e = leaf(torch, 3.0).exp()
+    e.backward()
+    says = "Calling register_hooks on a saved tensor after it has been freed"
+    with raises(torch, errors.SavedHookError, says):
+        e.grad_fn._raw_saved_result.register_hooks(same, same)
+
+
+@pytest.mark.rule("S10")
+def test_every_reading_unpacks_again(torch: Any) -> None:
+    log: list[str] = []
+    with hooks(torch, same, lambda tensor: (log.append("unpack"), tensor)[1]):
+        y = square(torch).apply(leaf(torch, 2.0))
+    first, second = y.grad_fn.saved_tensors[0], y.grad_fn.saved_tensors[0]
+    assert log == ["unpack", "unpack"]
+    assert first is not second
+
+
+@pytest.mark.rule("S11")
+def test_pack_is_not_called_where_nothing_is_saved(torch: Any) -> None:
+    packed: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(None, x)
+        return x * 2
+
+    F = rule(torch, forward, lambda ctx, grad: grad * 2)
+    x = leaf(torch, 2.0)
+    with hooks(torch, lambda tensor: (packed.append(tensor), tensor)[1], same):
+        with torch.no_grad():
+            F.apply(x)
+            _ = x * x
+        F.apply(x.detach())
+        assert packed == []
+        y = F.apply(x)
+    assert len(packed) == 1
+    assert y.grad_fn.saved_tensors[0] is None
+
+
+@pytest.mark.rule("S12")
+@pytest.mark.parametrize("kind", ["built-in", "custom"])
+def test_exceptions_of_hooks_pass_through(torch: Any, kind: str) -> None:
+    def fail(value: Any) -> Any:
+        raise Boom
+
+    x = leaf(torch, 2.0)
+    apply = square(torch).apply if kind == "custom" else lambda x: x * x
+    with hooks(torch, fail, same), pytest.raises(Boom):
+        apply(x)
+    with hooks(torch, same, fail):
+        y = apply(x)
+    with pytest.raises(Boom):
+        y.backward()
+    assert (torch.is_grad_enabled(), x.grad) == (True, None)
+
+
+@pytest.mark.rule("S12")
+def test_engine_is_usable_after_a_hook_has_failed(torch: Any) -> None:
+    failing = [KeyboardInterrupt, Boom]
+
+    def fail(tensor: Any) -> Any:
+        if failing:
+            raise failing.pop()
+        return tensor
+
+    x = leaf(torch, 2.0)
+    with hooks(torch, fail, same):
+        for kind in (Boom, KeyboardInterrupt):
+            with pytest.raises(kind):
+                square(torch).apply(x)
+        y = square(torch).apply(x)
+    z = square(torch).apply(x)
+    assert z.grad_fn.saved_tensors[0] is x
+
+    failing = [KeyboardInterrupt, Boom]
+    with hooks(torch, same, fail):
+        y = square(torch).apply(x)
+    for kind in (Boom, KeyboardInterrupt):
+        with pytest.raises(kind):
+            y.backward()
+    y.backward()
+    assert (torch.is_grad_enabled(), x.grad.item()) == (True, 4.0)
+
+
+@pytest.mark.rule("S13")
+def test_save_on_cpu_leaves_the_gradient_as_it_is(torch: Any) -> None:
+    x = leaf(torch, 3.0)
+    with torch.autograd.graph.save_on_cpu():
+        y = square(torch).apply(x)
+    with torch.autograd.graph.save_on_cpu(pin_memory=False):
+        z = x.exp()
+    y.backward()
+    assert x.grad.item() == 6.0
+    (slope,) = torch.autograd.grad(z, x)
+    assert slope.item() == z.item()
+
+
+@pytest.mark.rule("S15")
+def test_built_in_packs_once_for_each_saved_slot(torch: Any) -> None:
+    packed: list[Any] = []
+
+    def pack(tensor: Any) -> Any:
+        packed.append(tensor)
+        return tensor
+
+    x = leaf(torch, 3.0)
+    with hooks(torch, pack, same):
+        y = x * x
+        assert [tensor is x for tensor in packed] == [True, True]
+        x.exp()
+        assert packed[2].grad_fn.name() == "ExpBackward0"
+        x + x
+    assert len(packed) == 3
+    y.backward()
+    assert x.grad.item() == 6.0
+
+
+@pytest.mark.rule("S16")
+def test_packed_output_that_is_kept_as_it_is_makes_a_cycle(torch: Any) -> None:
+    class Kept:
+        def __init__(self, tensor: Any) -> None:
+            self.tensor = tensor
+            kept.append(weakref.ref(self))
+
+    kept: list[Any] = []
+    alive = []
+    for pack in (Kept, lambda tensor: Kept(tensor.detach())):
+        with hooks(torch, pack, lambda packed: packed.tensor):
+            e = leaf(torch, 3.0).exp()
+        gc.disable()
+        del e
+        alive.append(kept[-1]() is not None)
+        gc.enable()
+        gc.collect()
+    assert alive == [True, False]
+
+
+@pytest.mark.rule("S17")
+def test_python_numbers_are_not_packed(torch: Any) -> None:
+    packed: list[Any] = []
+    x = leaf(torch, 3.0)
+    with hooks(torch, lambda tensor: (packed.append(tensor), tensor)[1], same):
+        y = x + 3
+        z = (x.detach() * 3).exp()
+    assert (packed, y.item(), z.requires_grad) == ([], 6.0, False)
+
+
+@pytest.mark.rule("Z04")
+def test_hooks_hold_for_their_thread_only(torch: Any) -> None:
+    packed: list[Any] = []
+    x = leaf(torch, 3.0)
+    with hooks(torch, lambda tensor: (packed.append(1), tensor)[1], same):
+        thread = threading.Thread(target=square(torch).apply, args=(x,))
+        thread.start()
+        thread.join()
+        assert packed == []
+        square(torch).apply(x)
+    assert packed == [1]
+
+
+@pytest.mark.rule("R07")
+def test_built_in_nodes_show_what_they_saved(torch: Any) -> None:
+    x, w = leaf(torch, 2.0), leaf(torch, 3.0)
+    product, e = x * w, x.exp()
+    assert product.grad_fn._saved_self is x
+    assert product.grad_fn._saved_other is w
+    assert same_memory(e.grad_fn._saved_result, e)
+    assert x.sin().grad_fn._saved_self is x
+    assert (x / w).grad_fn._saved_other is w
+    matrix = leaf(torch, 1.0, 2.0).reshape(1, 2)
+    other = leaf(torch, 3.0, 4.0).reshape(2, 1)
+    assert (matrix @ other).grad_fn._saved_mat2 is other
+    power = x**2
+    assert power.grad_fn._saved_self is x
+    power.backward()
+    says = "Trying to backward through the graph a second time"
+    with raises(torch, errors.SavedFreedError, says):
+        _ = power.grad_fn._saved_self
+
+
+@pytest.mark.rule("R07")
+def test_reading_one_saved_value_unpacks_no_other(torch: Any) -> None:
+    log: list[Any] = []
+    x, w = leaf(torch, 2.0), leaf(torch, 3.0)
+    with hooks(torch, same, lambda tensor: (log.append(tensor.item()), tensor)[1]):
+        y = x * w
+    _ = y.grad_fn._saved_other
+    assert log == [3.0]
+
+
+@pytest.mark.rule("F31")
+def test_handle_shows_what_is_stored_without_unpacking(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    product, e = x * x, x.exp()
+    handle, output = product.grad_fn._raw_saved_self, e.grad_fn._raw_saved_result
+    assert handle.data is x
+    assert handle.unpack_hook is None
+    assert (output.data is e, output.data.requires_grad) == (False, False)
+    assert same_memory(output.data, e)
+
+    def unpack(packed: Any) -> Any:
+        raise Boom
+
+    handle.register_hooks(lambda tensor: "packed", unpack)
+    assert (handle.data, handle.unpack_hook) == ("packed", unpack)
+    e.backward()
+    assert (output.data, output.unpack_hook) == (None, None)
+
+
+def test_hooks_have_to_be_functions(torch: Any) -> None:
+    says = "incompatible function arguments"
+    with raises(torch, errors.ArgumentTypeError, says):
+        hooks(torch, 1, same).__enter__()
+    with raises(torch, errors.ArgumentTypeError, says):
+        leaf(torch, 2.0).exp().grad_fn._raw_saved_result.register_hooks(1, 2)
+
+
+def test_handle_of_a_hooked_value_has_no_tensor() -> None:
+    with hooks(minigrad, lambda tensor: "packed", same):
+        y = leaf(minigrad, 2.0).exp()
+    handle = y.grad_fn._raw_saved_result
+    assert (handle.tensor, handle.version, handle.output_nr) == (None, 0, None)
