@@ -132,3 +132,11 @@ class LayoutError(MinigradError, RuntimeError):
 
 class ArgumentAssertionError(MinigradError, AssertionError):
     """An argument that torch refuses with an assertion."""
+
+
+class DerivativeError(MinigradError, RuntimeError):
+    """A derivative of a whole function cannot be taken as asked."""
+
+
+class UnsupportedOptionError(MinigradError, NotImplementedError):
+    """Options that each work alone, and not together."""

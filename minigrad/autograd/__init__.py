@@ -1,6 +1,6 @@
 """torch.autograd's names."""
 
-from minigrad.autograd import function, graph
+from minigrad.autograd import function, functional, graph
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
@@ -11,6 +11,7 @@ __all__ = [
     "backward",
     "enable_grad",
     "function",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",
