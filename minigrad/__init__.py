@@ -44,9 +44,11 @@ from minigrad.engine.creation import (
 from minigrad.engine.grad_mode import (
     enable_grad,
     is_grad_enabled,
+    is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
+from minigrad.engine.inference import inference_mode
 from minigrad.engine.lint import TeachingWarning, teaching_mode
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
@@ -76,9 +78,11 @@ __all__ = [
     "from_numpy",
     "full",
     "get_default_dtype",
+    "inference_mode",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "load_trace",
     "manual_seed",
     "no_grad",

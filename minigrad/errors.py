@@ -66,6 +66,10 @@ class SavedHookError(MinigradError, RuntimeError):
     """Hooks on saved tensors that cannot be set, or that did what they must not."""
 
 
+class InferenceError(MinigradError, RuntimeError):
+    """A tensor made in inference mode is asked for what only normal tensors have."""
+
+
 class OnceDifferentiableError(MinigradError, RuntimeError):
     """A second derivative passed a backward marked ``@once_differentiable``."""
 

@@ -13,6 +13,7 @@ from minigrad.engine.function import Function, FunctionCtx, _HookMixin
 from minigrad.engine.grad_mode import (
     do_rules_see_tensors,
     is_grad_enabled,
+    is_recording,
     next_sequence_nr,
 )
 from minigrad.engine.node import (
@@ -117,7 +118,7 @@ class Builtin(Function):
                 needed = needed or value._requires_grad
             else:
                 arrays.append(not_an_array(cls, value, len(arrays)))
-        recording = needed and is_grad_enabled()
+        recording = needed and is_recording()
         if not recording and observe.observer is None:
             result = cls.forward(*arrays)
             if type(result) is tuple or cls.returns_view:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
@@ -17,6 +18,7 @@ from minigrad.engine.node import (
 )
 from minigrad.engine.outputs import contains, wrap_outputs
 from minigrad.engine.returned import check_gradients, wrap_gradients
+from minigrad.engine.saved import ReadOnce
 from minigrad.engine.tensor import Tensor
 
 
@@ -98,6 +100,20 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     _forward_cls: ClassVar[type[Function]]
 
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of ``saved_tensors``."""
+        warnings.warn(
+            errors.message(
+                self.name(),
+                "'saved_variables' is deprecated; use 'saved_tensors'",
+                "write ctx.saved_tensors",
+            ),
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.saved_tensors
+
     def apply(self, *gradients: Any) -> Any:
         """Call the Function's backward with this ctx, and nothing around it."""
         return rule_of(self._forward_cls)(self, *gradients)
@@ -142,6 +158,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             self._output_metadata = tuple(metadata)
             if to_save:
                 self._keep_saved(to_save)
+                if self._forward_cls.clear_saved_tensors_on_access:
+                    self._saved = ReadOnce(self._saved)
         if observe.observer is not None:
             observe.observer.edges_wired(self, tuple(outputs))
 
@@ -177,6 +195,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     """
 
     _ctx_base: ClassVar[type[_FunctionBase]] = BackwardCFunction
+
+    clear_saved_tensors_on_access: ClassVar[bool] = False
+    """With True, ctx lets go of what it saved when it is read for the first time."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,9 @@ import inspect
 import itertools
 import math
 import threading
+import warnings
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -15,6 +17,7 @@ from minigrad import errors
 
 if TYPE_CHECKING:
     from minigrad.engine.saved_hooks import HooksInForce
+    from minigrad.engine.tensor import Tensor
 
 
 class _Mode:
@@ -22,20 +25,25 @@ class _Mode:
 
     __slots__ = (
         "anomaly_enabled",
+        "before_change",
         "forward_limit",
         "grad_enabled",
+        "inference_enabled",
         "next_sequence_nr",
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
     )
 
+    before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
 
     def __init__(self) -> None:
         self.grad_enabled = True
         self.anomaly_enabled = False
+        self.before_change = None
+        self.inference_enabled = False
         self.saved_tensors_hooks = None
         self.saved_tensors_hooks_refused = None
         self.next_sequence_nr = itertools.count().__next__
@@ -60,6 +68,17 @@ _this_thread = _ThisThread()
 def is_grad_enabled() -> bool:
     """Whether this thread records operations."""
     return _this_thread.mode.grad_enabled
+
+
+def is_recording() -> bool:
+    """Whether built-in operations make nodes: in inference mode they never do."""
+    mode = _this_thread.mode
+    return mode.grad_enabled and not mode.inference_enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside ``inference_mode``."""
+    return _this_thread.mode.inference_enabled
 
 
 def is_anomaly_enabled() -> bool:
@@ -141,15 +160,7 @@ class _GradMode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         enabled = self._enabled
-        if inspect.isgeneratorfunction(function):
-            return _generator_in_mode(function, enabled)
-
-        @functools.wraps(function)
-        def in_this_mode(*args: Any, **kwargs: Any) -> Any:
-            with _with_grad_mode(enabled):
-                return function(*args, **kwargs)
-
-        return in_this_mode
+        return in_mode(lambda: _with_grad_mode(enabled), function)
 
 
 class _FixedGradMode(_GradMode):
@@ -204,8 +215,35 @@ class _with_grad_mode(_GradMode):
         self._enabled = enabled
 
 
+def in_mode(
+    make_mode: Callable[[], AbstractContextManager[Any]], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``function``, every call of which runs in a mode of its own."""
+    if inspect.isclass(function):
+        warnings.warn(
+            errors.message(
+                function.__name__,
+                "Decorating classes is deprecated and will be disabled in future "
+                "versions. Only __init__ runs in the mode, and the name now stands "
+                "for a function",
+                "decorate the methods, one by one",
+            ),
+            FutureWarning,
+            stacklevel=3,
+        )
+    if inspect.isgeneratorfunction(function):
+        return _generator_in_mode(make_mode, function)
+
+    @functools.wraps(function)
+    def in_this_mode(*args: Any, **kwargs: Any) -> Any:
+        with make_mode():
+            return function(*args, **kwargs)
+
+    return in_this_mode
+
+
 def _generator_in_mode(
-    function: Callable[..., Any], enabled: bool
+    make_mode: Callable[[], AbstractContextManager[Any]], function: Callable[..., Any]
 ) -> Callable[..., Any]:
     """A generator function whose body runs in a mode that its caller does not see."""
 
@@ -215,14 +253,14 @@ def _generator_in_mode(
         resume, sent = generator.send, None
         while True:
             try:
-                with _with_grad_mode(enabled):
+                with make_mode():
                     value = resume(sent)
             except StopIteration as stop:
                 return stop.value
             try:
                 sent = yield value
             except GeneratorExit:
-                with _with_grad_mode(enabled):
+                with make_mode():
                     generator.close()
                 raise
             except BaseException as error:

@@ -6,7 +6,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, not_an_array
-from minigrad.engine.grad_mode import is_grad_enabled
+from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.outputs import refuse_view
 from minigrad.engine.promotion import KINDS
 from minigrad.engine.tensor import Tensor
@@ -20,7 +20,7 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     Raises: InplaceError for a leaf that requires grad, and for views, while recording;
     ShapeError if the result has another shape.
     """
-    recording = is_grad_enabled() and any(
+    recording = is_recording() and any(
         [isinstance(x, Tensor) and x._requires_grad for x in (tensor, *args)]
     )
     if not recording:
@@ -81,6 +81,7 @@ def overwrite(tensor: Tensor, values: Any, operation: type[Builtin]) -> None:
         )
     if not tensor.array.flags.writeable:
         raise read_only(tensor, operation)
+    tensor._prepare_change()
     tensor.array[...] = values
     tensor._bump_version()
 

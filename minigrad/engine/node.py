@@ -16,6 +16,7 @@ from minigrad.engine.saved import (
     freed_error,
     not_savable,
     pack,
+    take,
     unpack,
 )
 from minigrad.engine.saved_hooks import SavedTensor
@@ -97,8 +98,8 @@ class _FunctionBase:
         one was changed in place since.
         """
         saved = self._saved
-        if saved is FREED:
-            raise freed_error(self)
+        if type(saved) is not tuple:
+            saved = take(self, saved)
         tensors: list[Tensor | None] = []
         for item in saved:
             if isinstance(item, Tensor) and item._version_counter is None:

@@ -58,6 +58,36 @@ class Freed(tuple[()]):
 FREED: Final = Freed()
 
 
+class ReadOnce(tuple["Packed", ...]):
+    """What a node saved that gives it away when it is read for the first time."""
+
+
+WAS_READ: Final = ReadOnce()
+
+
+def take(node: _FunctionBase, saved: tuple[Packed, ...]) -> tuple[Packed, ...]:
+    """What ``node`` saved, if it is still there; what may be read once then is not.
+
+    Raises: SavedFreedError.
+    """
+    if saved is FREED:
+        raise freed_error(node)
+    if saved is WAS_READ:
+        raise errors.SavedFreedError(
+            errors.message(
+                node.name(),
+                "saved_tensors can only be accessed once when "
+                "clear_saved_tensors_on_access=True is set on the autograd.Function. "
+                "Either access saved_tensors only once, or set "
+                "clear_saved_tensors_on_access=False",
+                "read them into variables: x, y = ctx.saved_tensors",
+                "03",
+            )
+        )
+    node._saved = WAS_READ
+    return saved
+
+
 Packed: TypeAlias = "Tensor | Record | HookedRecord | None"
 """How a node keeps a value: a Tensor by itself was saved at version 0."""
 
@@ -68,7 +98,26 @@ def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
         return Record(tensor.detach(), tensor._version, tensor.output_nr)
     if tensor._version_counter is None:
         return tensor
+    check_not_inference(tensor, node)
     return Record(tensor, tensor._version, None)
+
+
+def check_not_inference(tensor: Tensor, node: _FunctionBase | None) -> None:
+    """Refuse to save a tensor whose changes would not be noticed.
+
+    Raises: InferenceError for one made in inference mode.
+    """
+    if tensor.is_inference():
+        raise errors.InferenceError(
+            errors.message(
+                "saved tensor" if node is None else node.name(),
+                "Inference tensors cannot be saved for backward. The one of shape "
+                f"{tensor.shape} was made inside inference_mode()",
+                "make a normal tensor of it, x.clone(), outside of inference_mode, or "
+                "use no_grad() in its place",
+                "12",
+            )
+        )
 
 
 def unpack(packed: Packed, node: _FunctionBase | None) -> Tensor | None:

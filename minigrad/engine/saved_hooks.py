@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
 from minigrad.engine.grad_mode import not_recording
-from minigrad.engine.saved import FREED, Packed, Record, freed_error, unpack
+from minigrad.engine.saved import (
+    FREED,
+    Packed,
+    Record,
+    check_not_inference,
+    freed_error,
+    unpack,
+)
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -34,6 +41,7 @@ class HooksInForce:
 
     def pack(self, tensor: Tensor, node: _FunctionBase) -> HookedRecord:
         """What ``node`` keeps for ``tensor``."""
+        check_not_inference(tensor, node)
         packed = call_pack_hook(self.pack_hook, tensor)
         return HookedRecord(packed, self.unpack_hook, tensor, node)
 

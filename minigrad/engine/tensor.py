@@ -6,15 +6,20 @@ import copy
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import ref
 
 import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
+from minigrad.engine import inference
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.engine.grad_mode import is_grad_enabled
+from minigrad.engine.grad_mode import (
+    _this_thread,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+)
 
 if TYPE_CHECKING:
     from minigrad.engine.levels import Level
@@ -30,6 +35,28 @@ class VersionCounter:
 
     def __init__(self) -> None:
         self.value = 0
+
+
+class NoCounter(VersionCounter):
+    """Stands in every tensor made in inference mode: no change of it is counted."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """Nothing to start from."""
+
+    @property
+    def value(self) -> int:  # type: ignore[override]  # it has none to write either
+        raise errors.InferenceError(
+            errors.message(
+                "Tensor._version",
+                "Inference tensors do not track version counter.",
+                "make a normal tensor of it, outside of inference_mode: x.clone()",
+            )
+        )
+
+
+NO_COUNTER: Final = NoCounter()
 
 
 class Tensor(TensorMethods):
@@ -72,6 +99,8 @@ class Tensor(TensorMethods):
         self._grad_fn = None
         self.output_nr = 0
         self._version_counter = None
+        if inference.open_blocks and is_inference_mode_enabled():
+            self._version_counter = NO_COUNTER
 
     grad_fn = property(
         operator.attrgetter("_grad_fn"), doc="The node that made it; None for a leaf."
@@ -84,7 +113,9 @@ class Tensor(TensorMethods):
         So backward does not notice what is written through it; prefer ``detach()``.
         Set to another tensor, it exchanges the values and leaves all else as it is.
         """
-        return Tensor(self.array)
+        values = Tensor(self.array)
+        values._version_counter = NO_COUNTER if self.is_inference() else None
+        return values
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -165,6 +196,12 @@ class Tensor(TensorMethods):
             )
         if value:
             check_can_require_grad(self.dtype, "Tensor.requires_grad")
+            if self._version_counter is NO_COUNTER:
+                inference.check_inside(
+                    "Tensor.requires_grad",
+                    "Setting requires_grad=True on inference tensor outside "
+                    "InferenceMode",
+                )
         self._requires_grad = value
 
     requires_grad = property(
@@ -257,7 +294,25 @@ class Tensor(TensorMethods):
         """Note one change in place."""
         if self._version_counter is None:
             self._version_counter = VersionCounter()
-        self._version_counter.value += 1
+        if self._version_counter is not NO_COUNTER:
+            self._version_counter.value += 1
+
+    def is_inference(self) -> bool:
+        """Whether it was made in inference mode, and is no view of a normal tensor."""
+        return self._version_counter is NO_COUNTER
+
+    def _prepare_change(self) -> None:
+        """To be called before the memory is written: may it be, and who keeps a copy?
+
+        Raises: InferenceError for an inference tensor outside of inference mode.
+        """
+        if self._version_counter is NO_COUNTER:
+            inference.check_inside(
+                "Tensor", "Inplace update to inference tensor outside InferenceMode"
+            )
+        mode = _this_thread.mode
+        if mode.before_change is not None:
+            mode.before_change(self)
 
     def _share_version(self, other: Tensor) -> None:
         """Count changes together with ``other``, whose memory this tensor uses."""

@@ -20,6 +20,7 @@ from minigrad.tracing.values import (
     digest_of,
     plain,
     safely,
+    version_of,
 )
 
 STORY: Final = 1
@@ -211,8 +212,9 @@ def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, SavedTensor) and value.tensor is not None:
         return ("saved", id(value.tensor), value.version, value.tensor._version)
     if isinstance(value, Tensor):
-        digest = digest_of(value.array, value._version)
-        return (id(value), value._version, id(value.grad_fn), digest)
+        version = version_of(value)
+        digest = digest_of(value.array, version)
+        return (id(value), version, id(value.grad_fn), digest)
     if type(value) in (str, bytes, int, float, complex, bool, type(None)):
         return (type(value), value)
     if isinstance(value, (np.ndarray, np.generic)):

@@ -42,10 +42,10 @@ class ValueStore:
         if isinstance(value, Tensor):
             return {
                 "t": "T",
-                "v": self.keep(value.array, value._version),
+                "v": self.keep(value.array, version_of(value)),
                 "rg": bool(value.requires_grad),
                 "name": self._name_of(value),
-                "ver": value._version,
+                "ver": version_of(value),
                 "fn": value.grad_fn.name() if value.grad_fn is not None else None,
             }
         if isinstance(value, str) and SECRET.search(name):
@@ -77,6 +77,11 @@ class ValueStore:
             with np.errstate(all="ignore"):  # the learner may have set "raise"
                 self.values[key] = picture(array)
         return key
+
+
+def version_of(tensor: Tensor) -> int:
+    """How often it was changed in place; those made in inference mode do not know."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def digest_of(array: Any, version: int = 0) -> str:

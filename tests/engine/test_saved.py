@@ -1,5 +1,6 @@
 """save_for_backward and saved_tensors: rules F, and U12."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -389,3 +390,48 @@ def test_change_matters_only_to_operations_that_saved_the_value(torch: Any) -> N
     e.add_(1)
     with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
         w.backward()
+
+
+@pytest.mark.rule("F20")
+def test_saved_variables_is_the_deprecated_name(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    y = square(torch).apply(x)
+    says = "'saved_variables' is deprecated; use 'saved_tensors'"
+    with pytest.warns(DeprecationWarning, match=says):
+        (saved,) = y.grad_fn.saved_variables
+    assert saved is x
+
+
+@pytest.mark.rule("F26")
+def test_saved_tensors_may_be_given_away_on_the_first_reading(torch: Any) -> None:
+    alive: list[bool] = []
+    kept: list[Any] = []
+
+    class GivesAway(torch.autograd.Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            middle = x * 7
+            kept.append(weakref.ref(middle))
+            ctx.save_for_backward(middle)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (middle,) = ctx.saved_tensors
+            del middle
+            alive.append(kept[-1]() is not None)
+            if kept[1:]:
+                _ = ctx.saved_tensors
+            return grad * 2
+
+    x = leaf(torch, 3.0)
+    GivesAway.apply(x).backward()
+    assert (alive, x.grad.item()) == ([False], 2.0)
+    says = (
+        "saved_tensors can only be accessed once when "
+        "clear_saved_tensors_on_access=True"
+    )
+    with raises(torch, errors.SavedFreedError, says):
+        GivesAway.apply(x).backward()
