@@ -28,19 +28,24 @@ from minigrad import autograd
 from minigrad.engine.creation import (
     arange,
     as_tensor,
+    empty,
+    empty_like,
+    eye,
     from_numpy,
     full,
+    full_like,
     get_default_dtype,
-    manual_seed,
+    linspace,
     ones,
     ones_like,
-    rand,
-    randn,
     set_default_dtype,
     tensor,
     zeros,
     zeros_like,
 )
+from minigrad.engine.device import cuda, device
+from minigrad.engine.dtypes import can_cast, finfo, iinfo, promote_types
+from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
     is_grad_enabled,
@@ -50,10 +55,28 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.inference import inference_mode
 from minigrad.engine.lint import TeachingWarning, teaching_mode
+from minigrad.engine.printing import set_printoptions
+from minigrad.engine.randomness import (
+    Generator,
+    bernoulli,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops.comparison import allclose, equal
 from minigrad.ops.functions import *  # noqa: F403  the op table says which
+from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
     from minigrad import course
@@ -62,37 +85,75 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Tensor",
+    "Generator",
+    "Size",
     "TeachingWarning",
-    "allclose",
+    "Tensor",
     "arange",
     "as_tensor",
     "autograd",
+    "bernoulli",
     "bool",
+    "can_cast",
     "course",
+    "cuda",
+    "default_generator",
+    "device",
+    "double",
+    "dtype",
+    "e",
+    "empty",
+    "empty_like",
     "enable_grad",
-    "equal",
+    "eye",
+    "finfo",
+    "float",
     "float16",
     "float32",
     "float64",
     "from_numpy",
     "full",
+    "full_like",
     "get_default_dtype",
+    "get_rng_state",
+    "half",
+    "iinfo",
+    "inf",
     "inference_mode",
+    "initial_seed",
+    "int",
+    "int8",
+    "int16",
     "int32",
     "int64",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_tensor",
+    "linspace",
     "load_trace",
+    "long",
     "manual_seed",
+    "nan",
     "no_grad",
+    "normal",
     "ones",
     "ones_like",
+    "pi",
+    "promote_types",
     "rand",
+    "rand_like",
+    "randint",
     "randn",
+    "randn_like",
+    "randperm",
     "record",
+    "result_type",
+    "seed",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_printoptions",
+    "set_rng_state",
+    "short",
     "step",
     "teaching_mode",
     "tensor",
@@ -102,13 +163,22 @@ __all__ = [
     *functions.__all__,
 ]
 
-float16 = _np.dtype("float16")
-float32 = _np.dtype("float32")
-float64 = _np.dtype("float64")
-int32 = _np.dtype("int32")
-int64 = _np.dtype("int64")
+dtype = _np.dtype
 uint8 = _np.dtype("uint8")
+int8 = _np.dtype("int8")
+int16 = short = _np.dtype("int16")
+int32 = int = _np.dtype("int32")
+int64 = long = _np.dtype("int64")
+float16 = half = _np.dtype("float16")
+float32 = float = _np.dtype("float32")
+float64 = double = _np.dtype("float64")
 bool = _np.dtype("bool")
+
+inf = _np.inf
+nan = _np.nan
+pi = _np.pi
+e = _np.e
+newaxis = None
 
 _FROM_VIEWS = ("load_trace", "record", "step")
 

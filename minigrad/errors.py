@@ -144,3 +144,15 @@ class DerivativeError(MinigradError, RuntimeError):
 
 class UnsupportedOptionError(MinigradError, NotImplementedError):
     """Options that each work alone, and not together."""
+
+
+class DeviceError(MinigradError, RuntimeError):
+    """A name that no device has."""
+
+
+class DeviceMissingError(MinigradError, AssertionError):
+    """A tensor is asked for on a device that is not there."""
+
+
+class RangeError(MinigradError, RuntimeError):
+    """A range or a size that cannot be."""

@@ -30,6 +30,7 @@ def sealed_state() -> Iterator[None]:
         yield
     minigrad.set_grad_enabled(True)
     minigrad.set_default_dtype(dtype)
+    minigrad.set_printoptions(profile="default")
     minigrad.teaching_mode(False)
     observe.observer = None
 

@@ -2,12 +2,14 @@
 
 from minigrad.autograd import function, functional, graph
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
+from minigrad.autograd.variable import Variable
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.gradients import backward, grad
 
 __all__ = [
     "Function",
+    "Variable",
     "backward",
     "enable_grad",
     "function",

@@ -27,8 +27,9 @@ def forward_values(case: CaseFile) -> Iterator[Finding]:
         where = f"{case.name}.forward"
         if trial.output.shape != expected.shape:
             what = (
-                f"for {fact.case.name}, forward returned shape {trial.output.shape};"
-                f" it should have shape {expected.shape}"
+                f"for {fact.case.name}, forward returned shape "
+                f"{tuple(trial.output.shape)}; it should have shape "
+                f"{tuple(expected.shape)}"
             )
             yield Finding(UNNAMED, what, where, hint="Print the shape of each step.")
             return

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.device import check_device
+from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.tensor import Array, Tensor, check_can_require_grad
 
 Shape = int | tuple[int, ...] | list[int]
 
 _default_dtype = np.dtype("float32")
-_generator = np.random.default_rng(0)
 
 
 def get_default_dtype() -> np.dtype[Any]:
@@ -39,7 +41,9 @@ def set_default_dtype(dtype: Any) -> None:
     _default_dtype = chosen
 
 
-def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A new leaf with a copy of ``data``: a number, nested lists, or an array.
 
     Dtype: that of an array; Python floats give the default dtype, integers int64.
@@ -49,95 +53,232 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
     >>> tensor([0.5, 2.0], requires_grad=True)
     tensor([0.5000, 2.0000], requires_grad=True)
     """
-    return _leaf(np.array(_as_array(data, dtype)), requires_grad, "tensor")
+    check_device(device)
+    array = np.array(_as_array(data, as_dtype(dtype, "tensor")))
+    return leaf(array, requires_grad, "tensor")
 
 
-def as_tensor(data: Any, dtype: Any = None) -> Tensor:
-    """A tensor that shares the memory of ``data`` where that is possible."""
-    if isinstance(data, Tensor) and (dtype is None or data.dtype == dtype):
-        return data
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor that shares the memory of ``data`` where that is possible.
+
+    A Tensor is given back as it is, or converted with its graph.
+    """
+    check_device(device)
+    dtype = as_dtype(dtype, "as_tensor")
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
     return Tensor(_as_array(data, dtype))
 
 
-def from_numpy(array: Array) -> Tensor:
-    """A tensor on the memory of ``array``: writing into one changes the other."""
-    if not isinstance(array, np.ndarray):
+def from_numpy(ndarray: Array) -> Tensor:
+    """A tensor on the memory of an array: writing into one changes the other."""
+    if not isinstance(ndarray, np.ndarray):
         raise errors.ArgumentTypeError(
             errors.message(
                 "from_numpy",
-                f"expected np.ndarray (got {type(array).__name__})",
+                f"expected np.ndarray (got {type(ndarray).__name__})",
                 "use tensor(...) for numbers and lists",
             )
         )
-    check_are_numbers(array, "from_numpy")
-    return Tensor(array)
+    check_are_numbers(ndarray, "from_numpy")
+    return Tensor(ndarray)
 
 
-def zeros(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``."""
-    return _filled(size, 0, dtype, requires_grad, "zeros")
+    return _filled(size, 0, dtype, device, requires_grad, "zeros")
 
 
-def ones(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of ones: ``ones(2, 3)`` or ``ones((2, 3))``."""
-    return _filled(size, 1, dtype, requires_grad, "ones")
+    return _filled(size, 1, dtype, device, requires_grad, "ones")
+
+
+def empty(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of whatever the memory held: write into it before you read."""
+    return _filled(size, None, dtype, device, requires_grad, "empty")
 
 
 def full(
-    size: Shape, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+    size: Shape,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of one value everywhere."""
     if dtype is None:
         dtype = _as_array(fill_value, None).dtype
-    return _filled((size,), fill_value, dtype, requires_grad, "full")
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    return _filled((size,), fill_value, dtype, device, requires_grad, "full")
 
 
-def zeros_like(input: Tensor, *, dtype: Any = None) -> Tensor:
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A matrix with ones on its diagonal, else zeros; square unless ``m`` is given."""
+    check_device(device)
+    size = size_of((n, n if m is None else m), "eye")
+    array = np.eye(*size, dtype=as_dtype(dtype, "eye") or _default_dtype)
+    return leaf(array, requires_grad, "eye")
+
+
+def zeros_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Zeros in the shape and dtype of ``input``."""
-    check_is_tensor(input, "zeros_like")
-    return Tensor(np.zeros(input.shape, input.dtype if dtype is None else dtype))
+    return _like(input, 0, dtype, device, requires_grad, "zeros_like")
 
 
-def ones_like(input: Tensor, *, dtype: Any = None) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Ones in the shape and dtype of ``input``."""
-    check_is_tensor(input, "ones_like")
-    return Tensor(np.ones(input.shape, input.dtype if dtype is None else dtype))
+    return _like(input, 1, dtype, device, requires_grad, "ones_like")
 
 
-def arange(*bounds: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``."""
-    array = np.arange(*bounds)
-    if dtype is None and array.dtype.kind == "f":
-        dtype = _default_dtype
-    return _leaf(array.astype(dtype or array.dtype), requires_grad, "arange")
+def empty_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Memory in the shape and dtype of ``input``: write before you read."""
+    return _like(input, None, dtype, device, requires_grad, "empty_like")
 
 
-def manual_seed(seed: int) -> None:
-    """Start the random numbers of ``rand`` and ``randn`` from ``seed``."""
-    global _generator
-    _generator = np.random.default_rng(seed)
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """One value everywhere, in the shape and dtype of ``input``."""
+    return _like(input, fill_value, dtype, device, requires_grad, "full_like")
 
 
-def rand(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Random numbers, even between 0 and 1."""
-    array = _generator.random(_size(size)).astype(dtype or _default_dtype)
-    return _leaf(array, requires_grad, "rand")
+def arange(
+    *bounds: Any,
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``.
+
+    Raises: RangeError for a step of 0 or away from ``end``.
+    """
+    check_device(device)
+    if len(bounds) == 1:
+        end = bounds[0]
+    elif bounds:
+        start, end, step = (*bounds, step)[:3]
+    start, end, step = (_number(value) for value in (start, end, step))
+    if step == 0 or (end - start) * step < 0:
+        what = "step must be nonzero"
+        if step:
+            what = "upper bound and lower bound inconsistent with step sign"
+        raise errors.RangeError(
+            errors.message(
+                "arange",
+                f"{what}; start is {start}, end {end}, step {step}",
+                "give a step that leads from start to end",
+            )
+        )
+    chosen = as_dtype(dtype, "arange")
+    if chosen is None:
+        floats = any([isinstance(value, float) for value in (start, end, step)])
+        chosen = _default_dtype if floats else np.dtype("int64")
+    count = max(0, math.ceil((end - start) / step))
+    array = (start + step * np.arange(count)).astype(chosen)
+    return leaf(array, requires_grad, "arange")
 
 
-def randn(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Random numbers, normal with mean 0 and standard deviation 1."""
-    array = _generator.standard_normal(_size(size)).astype(dtype or _default_dtype)
-    return _leaf(array, requires_grad, "randn")
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``steps`` numbers at equal distances, both ends among them.
+
+    Raises: RangeError for a negative number of steps.
+
+    >>> linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    check_device(device)
+    if steps < 0:
+        raise errors.RangeError(
+            errors.message(
+                "linspace",
+                f"number of steps must be non-negative, not {steps}",
+                "give the number of points",
+            )
+        )
+    chosen = as_dtype(dtype, "linspace") or _default_dtype
+    array = np.linspace(_number(start), _number(end), steps).astype(chosen)
+    return leaf(array, requires_grad, "linspace")
 
 
 def _filled(
-    size: tuple[Any, ...], value: Any, dtype: Any, requires_grad: bool, where: str
+    size: tuple[Any, ...],
+    value: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+    where: str,
 ) -> Tensor:
-    array = np.full(_size(size), value, dtype or _default_dtype)
-    return _leaf(array, requires_grad, where)
+    check_device(device)
+    shape, chosen = size_of(size, where), as_dtype(dtype, where) or _default_dtype
+    return leaf(_array_of(shape, value, chosen), requires_grad, where)
 
 
-def _leaf(array: Any, requires_grad: bool, where: str) -> Tensor:
+def _like(
+    input: Tensor,
+    value: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+    where: str,
+) -> Tensor:
+    check_is_tensor(input, where)
+    check_device(device)
+    array = input.array
+    chosen = as_dtype(dtype, where) or array.dtype
+    return leaf(_array_of(array.shape, value, chosen), requires_grad, where)
+
+
+def _array_of(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Array:
+    """An array of one value; of none, as the memory is."""
+    array = np.empty(shape, dtype)
+    if value is not None:
+        array.fill(value)
+    return array
+
+
+def leaf(array: Any, requires_grad: bool, where: str) -> Tensor:
+    """A tensor on ``array``.
+
+    Raises: RequiresGradError if elements of its dtype cannot have a gradient.
+    """
     result = Tensor(array)
     if requires_grad:
         check_can_require_grad(result.dtype, where)
@@ -145,11 +286,41 @@ def _leaf(array: Any, requires_grad: bool, where: str) -> Tensor:
     return result
 
 
-def _size(size: tuple[Any, ...]) -> tuple[int, ...]:
-    """One tuple, whether the lengths came one by one or together."""
+def size_of(size: tuple[Any, ...], where: str) -> tuple[int, ...]:
+    """One tuple, whether the lengths came one by one or together.
+
+    Raises: ArgumentTypeError for what is no whole number; RangeError for a negative
+    length.
+    """
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        return tuple(size[0])
-    return size
+        size = tuple(size[0])
+    lengths = []
+    for position, length in enumerate(size):
+        if isinstance(length, bool) or not hasattr(length, "__index__"):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    f"{where}()",
+                    "argument 'size' (position 1) must be tuple of ints, not "
+                    f"{type(length).__name__} (length {position})",
+                    f"give whole numbers, for example {where}(2, 3)",
+                )
+            )
+        lengths.append(int(length))
+        if lengths[-1] < 0:
+            raise errors.RangeError(
+                errors.message(
+                    where,
+                    f"Dimension size must be non-negative. Length {position} is "
+                    f"{length}",
+                    "give lengths of 0 or more",
+                )
+            )
+    return tuple(lengths)
+
+
+def _number(value: Any) -> Any:
+    """The Python number in a Tensor or NumPy scalar; a number as it is."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def _as_array(data: Any, dtype: Any) -> Array:

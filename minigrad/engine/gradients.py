@@ -205,7 +205,7 @@ def target_of(tensor: Tensor, index: int) -> tuple[_FunctionBase, int]:
             errors.message(
                 "grad",
                 "One of the differentiated Tensors does not require grad: the one at "
-                f"index {index}, of shape {tensor.shape}",
+                f"index {index}, of shape {tensor.array.shape}",
                 "create it with requires_grad=True",
                 "04",
             )
@@ -257,9 +257,10 @@ def first_gradient(
                 errors.message(
                     where,
                     "grad can be implicitly created only for scalar outputs; output "
-                    f"{index} has {tensor.numel()} elements, shape {tensor.shape}",
+                    f"{index} has {tensor.numel()} elements, shape "
+                    f"{tensor.array.shape}",
                     "reduce it first, for example with sum(), or say how much each "
-                    f"element counts: a gradient of shape {tensor.shape}",
+                    f"element counts: a gradient of shape {tensor.array.shape}",
                     "01",
                 )
             )
@@ -271,7 +272,7 @@ def first_gradient(
                 f"Mismatch in shape: grad_output[{index}] has a shape of "
                 f"torch.Size({list(gradient.shape)}) and output[{index}] has a shape "
                 f"of torch.Size({list(tensor.shape)}).",
-                f"give a gradient of shape {tensor.shape}: it is not broadcast",
+                f"give a gradient of shape {tensor.array.shape}: it is not broadcast",
             )
         )
     return gradient.to(tensor.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,13 +14,60 @@ from minigrad.engine.creation import get_default_dtype
 if TYPE_CHECKING:
     from minigrad.engine.tensor import Array, Tensor
 
-DECIMALS: Final = 4
-LINE_WIDTH: Final = 80
-EDGE: Final = 3
-"""How many elements are shown at each end of a tensor that is cut."""
-
-CUT_ABOVE: Final = 1000
 PREFIX: Final = "tensor("
+
+
+@dataclass
+class PrintOptions:
+    """How numbers are written: digits, and where lines and large tensors are cut.
+
+    ``edgeitems`` is how many elements are shown at each end of a tensor that is cut;
+    ``sci_mode`` None chooses by the values.
+    """
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+options = PrintOptions()
+
+PROFILES: Final = {
+    "default": (4, 1000, 3, 80),
+    "short": (2, 1000, 2, 80),
+    "full": (4, math.inf, 3, 80),
+}
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Choose how tensors print; what is left out stays, but for ``sci_mode``.
+
+    ``profile`` is "default", "short" or "full".
+    See: torch ``set_printoptions``.
+
+    >>> minigrad.set_printoptions(precision=2)
+    >>> minigrad.tensor([1 / 3])
+    tensor([0.33])
+    >>> minigrad.set_printoptions(profile="default")
+    """
+    fields = "precision", "threshold", "edgeitems", "linewidth"
+    if profile is not None:
+        for field, value in zip(fields, PROFILES[profile], strict=True):
+            setattr(options, field, value)
+    given = precision, threshold, edgeitems, linewidth
+    for field, chosen in zip(fields, given, strict=True):
+        if chosen is not None:
+            setattr(options, field, chosen)
+    options.sci_mode = sci_mode
 
 
 def tensor_text(tensor: Tensor) -> str:
@@ -42,7 +90,7 @@ def with_notes(text: str, notes: list[str]) -> str:
     """The notes behind the values, each on a new line where it would not fit."""
     length = len(text) - text.rfind("\n") + 1
     for note in notes:
-        if length + len(note) + 2 > LINE_WIDTH:
+        if length + len(note) + 2 > options.linewidth:
             text += ",\n" + " " * len(PREFIX) + note
             length = len(PREFIX) + len(note)
         else:
@@ -52,10 +100,10 @@ def with_notes(text: str, notes: list[str]) -> str:
 
 
 def array_text(array: Array) -> str:
-    """The values, aligned in columns and cut in the middle above 1000 elements."""
+    """The values, aligned in columns and cut in the middle where there are many."""
     if array.size == 0:
         return "[]"
-    cut = array.size > CUT_ABOVE
+    cut = array.size > options.threshold
     write, width = element_writer(corners(array) if cut else array)
     return nested(array, len(PREFIX), cut, write, width)
 
@@ -68,35 +116,36 @@ def nested(
         return write(array.item())
     if array.ndim == 1:
         parts = [
-            write(item) for item in array[: EDGE if cut_here(array, cut) else None]
+            write(item)
+            for item in array[: options.edgeitems if cut_here(array, cut) else None]
         ]
         if cut_here(array, cut):
-            parts += [" ...", *[write(item) for item in array[-EDGE:]]]
-        in_line = max(1, (LINE_WIDTH - indent) // (width + 2))
+            parts += [" ...", *[write(item) for item in array[-options.edgeitems :]]]
+        in_line = max(1, (options.linewidth - indent) // (width + 2))
         parts = [
             ", ".join(parts[start : start + in_line])
             for start in range(0, len(parts), in_line)
         ]
     else:
-        rows = list(array[:EDGE]) + list(array[-EDGE:])
+        rows = list(array[: options.edgeitems]) + list(array[-options.edgeitems :])
         rows = rows if cut_here(array, cut) else list(array)
         parts = [nested(row, indent + 1, cut, write, width) for row in rows]
         if cut_here(array, cut):
-            parts.insert(EDGE, "...")
+            parts.insert(options.edgeitems, "...")
     new_lines = "\n" * max(1, array.ndim - 1)
     return f"[{(',' + new_lines + ' ' * (indent + 1)).join(parts)}]"
 
 
 def cut_here(array: Array, cut: bool) -> bool:
     """Whether the first dimension is shown by its ends only."""
-    return cut and len(array) > 2 * EDGE
+    return cut and len(array) > 2 * options.edgeitems
 
 
 def corners(array: Array) -> Array:
     """The elements that are shown of an array that is cut."""
     shown = [
-        np.r_[0:EDGE, length - EDGE : length]
-        if length > 2 * EDGE
+        np.r_[0 : options.edgeitems, length - options.edgeitems : length]
+        if length > 2 * options.edgeitems
         else np.arange(length)
         for length in array.shape
     ]
@@ -116,13 +165,15 @@ def element_writer(array: Array) -> tuple[Callable[[Any], str], int]:
     telling = array[np.isfinite(array) & (array != 0)].astype(np.float64)
     whole = bool(np.all(telling == np.ceil(telling)))
     scientific = telling.size > 0 and needs_exponent(np.abs(telling), whole)
+    if options.sci_mode is not None:
+        scientific = options.sci_mode
 
     def number(item: Any) -> str:
         if not math.isfinite(item):
             return str(float(item))
         if scientific:
-            return f"{item:.{DECIMALS}e}"
-        return f"{item:.0f}." if whole else f"{item:.{DECIMALS}f}"
+            return f"{item:.{options.precision}e}"
+        return f"{item:.0f}." if whole else f"{item:.{options.precision}f}"
 
     width = max([len(number(item)) for item in telling.flat], default=1)
     return (lambda item: number(item).rjust(width)), width

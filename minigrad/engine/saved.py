@@ -142,7 +142,7 @@ def modified_error(
     origin = ""
     if maker is not None:
         origin = f", which is output {number} of {maker.operation_name()},"
-    kind = f"{TYPE_NAMES.get(tensor.dtype.name, tensor.dtype.name)}Tensor"
+    kind = tensor._type_name()
     return errors.SavedModifiedError(
         errors.message(
             "saved tensor" if node is None else node.name(),
@@ -164,15 +164,6 @@ HINTS: Final = {
     "luck!",
 }
 """The end of the message, without and with anomaly detection."""
-
-TYPE_NAMES: Final = {
-    "float32": "torch.Float",
-    "float64": "torch.Double",
-    "float16": "torch.Half",
-    "int64": "torch.Long",
-    "int32": "torch.Int",
-    "bool": "torch.Bool",
-}
 
 
 def freed_error(node: _FunctionBase) -> errors.SavedFreedError:

@@ -89,17 +89,22 @@ class SumTo(Builtin):
 class ToCopy(Builtin):
     """The same values in another dtype; the tensor itself if it has that dtype.
 
+    Without a dtype nothing changes; a name of the device is checked. ``copy`` asks for
+    memory of its own in any case.
+
     >>> minigrad.tensor([1.5, 2.5]).to(minigrad.int64)
     tensor([1, 2])
     """
 
     @classmethod
-    def apply(cls, input: Any, dtype: Any) -> Any:
+    def apply(cls, input: Any, dtype: Any, *copy: bool) -> Any:
         """Nothing is done, and nothing recorded, for the dtype that is there."""
-        return input if input.dtype == dtype else super().apply(input, dtype)
+        if input.dtype == dtype and not copy:
+            return input
+        return super().apply(input, dtype, *copy)
 
     @staticmethod
-    def forward(input: Array, dtype: Any) -> Array:
+    def forward(input: Array, dtype: Any, copy: bool = False) -> Array:
         return input.astype(dtype)
 
     @staticmethod

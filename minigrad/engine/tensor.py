@@ -15,6 +15,7 @@ from numpy import ndarray
 from minigrad import errors
 from minigrad.engine import inference
 from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.facts import TensorFacts
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_grad_enabled,
@@ -59,7 +60,7 @@ class NoCounter(VersionCounter):
 NO_COUNTER: Final = NoCounter()
 
 
-class Tensor(TensorMethods):
+class Tensor(TensorMethods, TensorFacts):
     """An array that knows which operation made it.
 
     ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
@@ -381,46 +382,28 @@ class Tensor(TensorMethods):
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The length along each dimension."""
-        shape: tuple[int, ...] = self.array.shape
-        return shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the elements, as NumPy names it."""
-        dtype: np.dtype[Any] = self.array.dtype
-        return dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return self.array.ndim
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return self.array.ndim
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return self.array.size
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the length along ``dim``."""
-        return self.shape if dim is None else self.shape[dim]
-
-    @property
     def T(self) -> Tensor:
         """The dimensions in reverse order: rows and columns of a matrix exchanged."""
         return self.permute(*range(self.ndim - 1, -1, -1))
 
-    def stride(self) -> tuple[int, ...]:
-        """How many elements to go on in memory for one step along each dimension."""
-        return tuple(step // self.array.itemsize for step in self.array.strides)
+    @property
+    def mT(self) -> Tensor:
+        """Each matrix with rows and columns exchanged.
 
-    def is_floating_point(self) -> bool:
-        """Whether the elements are floating-point numbers."""
-        return bool(self.array.dtype.kind == "f")
+        Raises: ShapeError for fewer than two dimensions.
+        """
+        if self.array.ndim < 2:
+            raise errors.ShapeError(
+                errors.message(
+                    "Tensor.mT",
+                    "tensor.mT is only supported on matrices or batches of matrices. "
+                    f"Got {self.array.ndim}-D tensor.",
+                    "use x.T, or x.reshape(-1, 1) for a column",
+                )
+            )
+        return self.transpose(-2, -1)
+
+    H = mT
 
     def __getitem__(self, index: Any) -> Any:
         raise no_indexing("reading by index, and iterating,", "x.tolist()[index]")
@@ -448,15 +431,11 @@ class Tensor(TensorMethods):
                 errors.message(
                     "Tensor.item",
                     f"a Tensor with {self.array.size} elements cannot be converted "
-                    f"to Scalar (its shape is {self.shape})",
+                    f"to Scalar (its shape is {self.array.shape})",
                     "use tolist(), or reduce it first, for example with sum()",
                 )
             )
         return self.array.item()
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers."""
-        return self.array.tolist()
 
     def __float__(self) -> float:
         return float(self.item())
@@ -464,26 +443,50 @@ class Tensor(TensorMethods):
     def __int__(self) -> int:
         return int(self.item())
 
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        """The one element of an integer tensor, for ``range`` and indices."""
+        if self.array.size != 1 or self.array.dtype.kind not in "biu":
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "Tensor.__index__",
+                    "only integer tensors of a single element can be converted to an "
+                    f"index, this one is {self.dtype} of shape {self.array.shape}",
+                    "convert it first: int(x)",
+                )
+            )
+        return int(self.array.item())
+
+    def __contains__(self, element: Any) -> bool:
+        """Whether an element equals ``element``, a number or a tensor."""
+        if not isinstance(element, (Tensor, bool, int, float, complex)):
+            raise errors.ShapeError(
+                errors.message(
+                    "in",
+                    "Tensor.__contains__ only supports Tensor or scalar, but you "
+                    f"passed in a {type(element)}.",
+                    "ask for a number: 2.0 in x",
+                )
+            )
+        other = element.array if isinstance(element, Tensor) else element
+        return bool(np.any(self.array == other))
+
+    def __pos__(self) -> Tensor:
+        return self
+
     def __bool__(self) -> bool:
         if self.array.size != 1:
             raise errors.ShapeError(
                 errors.message(
                     "bool",
                     "Boolean value of Tensor with more than one value is ambiguous "
-                    f"(its shape is {self.shape})",
+                    f"(its shape is {self.array.shape})",
                     "compare one element, or ask minigrad.equal(a, b)",
                 )
             )
         return bool(self.array)
-
-    def __len__(self) -> int:
-        if self.ndim == 0:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "len", "len() of a 0-d tensor", "use numel() for its one element"
-                )
-            )
-        return len(self.array)
 
     __hash__ = object.__hash__
 

@@ -1,6 +1,15 @@
 """The built-in operations; importing this registers them all."""
 
-from minigrad.ops import arithmetic, comparison, elementwise, linalg, reduce, shape
+from minigrad.ops import (
+    arithmetic,
+    comparison,
+    conversion,
+    elementwise,
+    linalg,
+    questions,
+    reduce,
+    shape,
+)
 from minigrad.ops._registry import OPS, Op, op
 
 __all__ = [
@@ -8,9 +17,11 @@ __all__ = [
     "Op",
     "arithmetic",
     "comparison",
+    "conversion",
     "elementwise",
     "linalg",
     "op",
+    "questions",
     "reduce",
     "shape",
 ]

@@ -48,6 +48,9 @@ OPS: dict[str, Op] = {}
 CALLS: dict[str, Callable[..., Any]] = {}
 """Every public function by name: operations, composites and aliases."""
 
+METHODS: dict[str, Callable[..., Any]] = {}
+"""Every method of Tensor that comes from here, by name."""
+
 IN_PLACE: dict[str, Callable[..., Any]] = {}
 """Every method that changes its tensor, by name, with the form that does not."""
 
@@ -108,6 +111,7 @@ def composite(
     reference: Callable[..., Any] | None = None,
     samples: Sequence[tuple[Any, ...]] = (),
     operator: str | None = None,
+    function: bool = True,
     method: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Called], Called]:
@@ -120,22 +124,21 @@ def composite(
     if samples or not any([row.startswith(f"{name}.") for row in OPS]):
         check_row(name, samples)
 
-    def register(function: Called) -> Called:
+    def register(call: Called) -> Called:
         if reference is not None:
             OPS[name] = Op(
                 name,
                 None,
                 reference,
                 samples,
-                function,
+                call,
                 operator,
-                False,
-                differentiable,
+                differentiable=differentiable,
             )
-        publish(name, function, method)
+        publish(name, call, function, method)
         if operator is not None:
-            add_operators(operator, function)
-        return function
+            add_operators(operator, call)
+        return call
 
     return register
 
@@ -151,19 +154,23 @@ def check_row(name: str, samples: Sequence[tuple[Any, ...]]) -> None:
         raise ValueError(f"op {name!r} has no samples, so nothing would test it")
 
 
-def publish(name: str, call: Callable[..., Any], method: bool = True) -> None:
+def publish(
+    name: str, call: Callable[..., Any], function: bool = True, method: bool = True
+) -> None:
     """Make ``call`` the function ``name``, and the method of that name."""
-    CALLS[name] = call
-    setattr(functions, name, call)
-    functions.__all__.append(name)
+    if function:
+        CALLS[name] = call
+        setattr(functions, name, call)
+        functions.__all__.append(name)
     if method:
+        METHODS[name] = call
         setattr(TensorMethods, name, call)
 
 
 def alias(name: str, original: str) -> None:
     """Another name for a function or method, and for its form in place."""
-    if original in CALLS:
-        publish(name, CALLS[original], hasattr(TensorMethods, original))
+    call = CALLS.get(original) or METHODS[original]
+    publish(name, call, original in CALLS, original in METHODS)
     if f"{original}_" in IN_PLACE:
         setattr(TensorMethods, f"{name}_", getattr(TensorMethods, f"{original}_"))
         IN_PLACE[f"{name}_"] = IN_PLACE[f"{original}_"]
@@ -317,20 +324,32 @@ def stub_files() -> dict[str, str]:
     methods = [METHODS_HEAD]
     free = [FUNCTIONS_HEAD]
     for name, call in CALLS.items():
-        free.append(f"def {name}({', '.join(stub_parameters(call))})")
-        free.append(f" -> {stub_result(call)}: ...\n")
-    as_methods = {n: call for n, call in CALLS.items() if hasattr(TensorMethods, n)}
-    for name, call in (as_methods | IN_PLACE | OPERATORS).items():
-        parameters = ", ".join(["self", *stub_parameters(call)[1:]])
-        ignore = ""
+        free.append(stub_line("", name, stub_parameters(call), stub_result(call)))
+    for name, call in (METHODS | IN_PLACE | OPERATORS).items():
+        parameters = ["self", *stub_parameters(call)[1:]]
+        # A method may be called bool or int, so no other can say that it returns one.
+        result = "Tensor" if stub_result(call) == "Tensor" else "Any"
+        line = stub_line("    ", name, parameters, result)
         if name in ("__eq__", "__ne__"):
             ignore = "  # type: ignore[override]  # elementwise, as in torch"
-        methods.append(f"    def {name}({parameters}) -> {stub_result(call)}: ...")
-        methods.append(f"{ignore}\n")
+            line = line.rstrip() + ignore + "\n"
+        methods.append(line)
     return {
         "minigrad/engine/_tensor_methods.pyi": "".join(methods),
         "minigrad/ops/functions.pyi": "".join(free),
     }
+
+
+def stub_line(indent: str, name: str, parameters: list[str], result: str) -> str:
+    """One function of a stub, broken where it is too long as the formatter breaks."""
+    text = ", ".join(parameters)
+    line = f"{indent}def {name}({text}) -> {result}: ..."
+    if len(line) <= 88:
+        return f"{line}\n"
+    inner = f"{indent}    "
+    if len(inner + text) > 88:
+        text = f",\n{inner}".join(parameters) + ","
+    return f"{indent}def {name}(\n{inner}{text}\n{indent}) -> {result}: ...\n"
 
 
 def stub_parameters(call: Callable[..., Any]) -> list[str]:
@@ -339,7 +358,7 @@ def stub_parameters(call: Callable[..., Any]) -> list[str]:
     keyword_only = False
     for index, parameter in enumerate(inspect.signature(call).parameters.values()):
         text = str(parameter.replace(annotation=inspect.Parameter.empty))
-        name, equals, default = text.partition("=")
+        name, equals, default = text.replace("'", '"').partition("=")
         kind = "Tensor | float" if index == 0 and not name.startswith("*") else "Any"
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             written.append("*")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op
@@ -58,39 +58,3 @@ Lt = comparison("lt", "lt", np.less, "<")
 Le = comparison("le", "le", np.less_equal, "<=")
 Gt = comparison("gt", "gt", np.greater, ">")
 Ge = comparison("ge", "ge", np.greater_equal, ">=")
-
-
-def check_tensors(where: str, input: Any, other: Any) -> None:
-    """Refuse what is no Tensor.
-
-    Raises: ArgumentTypeError.
-    """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, Tensor):
-            raise must_be_tensor(where, name, position, value)
-
-
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape and elements.
-
-    >>> minigrad.equal(minigrad.tensor([1, 2]), minigrad.tensor([1, 2]))
-    True
-    """
-    check_tensors("equal", input, other)
-    return np.array_equal(input.array, other.array)
-
-
-def allclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
-) -> bool:
-    """Whether all elements differ by at most ``atol + rtol * abs(other)``.
-
-    >>> minigrad.allclose(minigrad.tensor([1.0]), minigrad.tensor([1.0 + 1e-7]))
-    True
-    """
-    check_tensors("allclose", input, other)
-    return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))

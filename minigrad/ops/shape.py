@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.structural import Clone, Expand, ToCopy
+from minigrad.engine.structural import Clone, Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 
@@ -22,25 +22,12 @@ def with_shape(input: Tensor, *shape: Any) -> tuple[Any, ...]:
     return input, shape
 
 
-def with_dtype(input: Tensor, dtype: Any) -> tuple[Any, ...]:
-    """``to(minigrad.float64)``."""
-    return input, np.dtype(dtype)
-
-
 op(
     "clone",
     node_name="CloneBackward0",
     reference=np.copy,
     samples=[(2.0,), (MATRIX,)],
 )(Clone)
-
-op(
-    "to",
-    node_name="ToCopyBackward0",
-    reference=lambda x, dtype: np.asarray(x, dtype),
-    samples=[([1.5, -2.0], np.dtype("float64"))],
-    arguments=with_dtype,
-)(ToCopy)
 
 op(
     "expand",
@@ -146,7 +133,7 @@ class Permute(Builtin):
     Raises: ShapeError unless every dimension is named once.
 
     >>> minigrad.ones(2, 3, 4).permute(2, 0, 1).shape
-    (4, 2, 3)
+    minigrad.Size([4, 2, 3])
     """
 
     returns_view = True

@@ -100,3 +100,69 @@ def test_text_is_refused() -> None:
 
 def test_tensor_of_tensors_takes_their_numbers(torch: Any) -> None:
     assert torch.tensor([torch.tensor(1.0), 2.0]).tolist() == [1.0, 2.0]
+
+
+def test_ranges_and_matrices(torch: Any) -> None:
+    assert torch.linspace(0, 1, 5).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert torch.eye(2, 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    assert torch.arange(start=1, end=7, step=2).tolist() == [1, 3, 5]
+    assert torch.arange(3, 0, -1).tolist() == [3, 2, 1]
+    assert torch.empty(2, 0).shape == (2, 0)
+    assert torch.full_like(torch.ones(2), 3).tolist() == [3.0, 3.0]
+    assert torch.empty_like(torch.ones(2), dtype=torch.int8).dtype == torch.int8
+
+
+def test_new_tensors_have_the_dtype_of_the_old(torch: Any) -> None:
+    x = torch.ones(2, dtype=torch.float64)
+    made = [x.new_zeros(2), x.new_ones((2, 3)), x.new_full((2,), 7), x.new_empty(1)]
+    assert [one.dtype for one in made] == [torch.float64] * 4
+    assert x.new_tensor([1, 2]).dtype == torch.float64
+    assert x.new_zeros((1,), requires_grad=True).requires_grad
+
+
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        (lambda t: t.zeros(-1), "must be non-negative"),
+        (lambda t: t.arange(0, 1, 0), "step must be nonzero"),
+        (lambda t: t.arange(1, 0), "upper bound and lower bound inconsistent"),
+        (lambda t: t.linspace(0, 1, -1), "number of steps must be non-negative"),
+        (lambda t: t.randint(3, 3, (2,)), "to be less than 'to', but got from=3"),
+    ],
+)
+def test_ranges_that_cannot_be(torch: Any, use: Any, says: str) -> None:
+    with raises(torch, errors.RangeError, says):
+        use(torch)
+
+
+def test_sizes_are_whole_numbers(torch: Any) -> None:
+    for size in ((2.0,), (2, "a")):
+        with raises(torch, errors.ArgumentTypeError, "argument 'size'"):
+            torch.zeros(*size) if len(size) == 1 else torch.zeros(size)
+
+
+def test_random_numbers_of_every_kind(torch: Any) -> None:
+    whole = torch.randint(3, (50,))
+    assert whole.dtype == torch.int64
+    assert set(whole.tolist()) == {0, 1, 2}
+    assert torch.randint(5, 6, (2,)).tolist() == [5, 5]
+    assert sorted(torch.randperm(4).tolist()) == [0, 1, 2, 3]
+    like = torch.ones(2, 3, dtype=torch.float64)
+    for made in (torch.rand_like(like), torch.randn_like(like)):
+        assert (made.shape, made.dtype) == (like.shape, like.dtype)
+    assert torch.normal(0.0, 1.0, (2, 3)).shape == (2, 3)
+    assert torch.normal(torch.ones(2), 0.0).tolist() == [1.0, 1.0]
+    assert torch.bernoulli(torch.tensor([0.0, 1.0])).tolist() == [0.0, 1.0]
+
+
+def test_generator_has_a_sequence_of_its_own(torch: Any) -> None:
+    def numbers() -> Any:
+        return torch.rand(3, generator=torch.Generator().manual_seed(5)).tolist()
+
+    assert numbers() == numbers()
+    torch.manual_seed(7)
+    assert torch.initial_seed() == 7
+    state = torch.get_rng_state()
+    first = torch.rand(3).tolist()
+    torch.set_rng_state(state)
+    assert torch.rand(3).tolist() == first

@@ -42,6 +42,7 @@ def cubed(monkeypatch: pytest.MonkeyPatch) -> Any:
     for table, name in (
         (OPS, "cubed"),
         (_registry.CALLS, "cubed"),
+        (_registry.METHODS, "cubed"),
         (_registry.IN_PLACE, "cubed_"),
     ):
         monkeypatch.setitem(table, name, None)
@@ -92,7 +93,9 @@ def test_every_operation_is_documented_and_exported() -> None:
     for name, call in _registry.CALLS.items():
         assert call.__doc__, name
         assert getattr(minigrad, name) is call
-        assert getattr(minigrad.Tensor, name, call) is call
+    for name, call in _registry.METHODS.items():
+        assert call.__doc__, name
+        assert getattr(minigrad.Tensor, name) is call
 
 
 @pytest.mark.parametrize("path", sorted(stub_files()))

@@ -1,0 +1,175 @@
+"""The dtypes under torch's names: they are NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    name: np.dtype(name)
+    for name in (
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+    )
+}
+
+ALIASES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+}
+"""torch's second names; as methods they convert: ``x.double()``."""
+
+TENSOR_TYPES = {
+    "float16": "HalfTensor",
+    "float32": "FloatTensor",
+    "float64": "DoubleTensor",
+    "uint8": "ByteTensor",
+    "int8": "CharTensor",
+    "int16": "ShortTensor",
+    "int32": "IntTensor",
+    "int64": "LongTensor",
+    "bool": "BoolTensor",
+}
+"""What ``x.type()`` calls a tensor of each dtype, behind ``torch.``."""
+
+
+class finfo:
+    """The limits of a floating-point dtype; without one, of the default dtype.
+
+    Raises: ArgumentTypeError for another dtype.
+    See: torch ``finfo``.
+
+    >>> minigrad.finfo(minigrad.float32).eps
+    1.1920928955078125e-07
+    """
+
+    def __init__(self, type: Any = None) -> None:
+        # Imported here because tensors are made of dtypes.
+        from minigrad.engine.creation import get_default_dtype
+
+        dtype = get_default_dtype() if type is None else np.dtype(type)
+        if dtype.kind != "f":
+            raise wrong_kind("finfo", "floating point", "iinfo")
+        limits = np.finfo(dtype)
+        self.dtype = dtype.name
+        self.bits = limits.bits
+        self.eps = float(limits.eps)
+        self.max = float(limits.max)
+        self.min = float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.tiny)
+        self.resolution = float(limits.resolution)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, "
+            f"max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """The limits of an integer dtype.
+
+    Raises: ArgumentTypeError for another dtype.
+    See: torch ``iinfo``.
+
+    >>> minigrad.iinfo(minigrad.int8).max
+    127
+    """
+
+    def __init__(self, type: Any) -> None:
+        dtype = np.dtype(type)
+        if dtype.kind not in "iu":
+            raise wrong_kind("iinfo", "integer", "finfo")
+        limits = np.iinfo(dtype)
+        self.dtype = dtype.name
+        self.bits = limits.bits
+        self.max = int(limits.max)
+        self.min = int(limits.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+def wrong_kind(where: str, kind: str, other: str) -> errors.ArgumentTypeError:
+    """The error for a dtype that has no such limits."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"minigrad.{where}",
+            f"{where}() requires a dtype of {kind} input type",
+            f"use minigrad.{other}",
+        )
+    )
+
+
+def as_dtype(dtype: Any, where: str) -> np.dtype[Any] | None:
+    """A dtype as NumPy knows it; None stays None, and float is float64 as in torch.
+
+    Raises: ArgumentTypeError for text, and for what tensors cannot hold.
+    """
+    if dtype is None or type(dtype) in NUMPY_DTYPES:
+        known: np.dtype[Any] | None = dtype
+        return known
+    chosen: np.dtype[Any] | None = None
+    if not isinstance(dtype, str):
+        try:
+            chosen = np.dtype(dtype)
+        except TypeError:
+            chosen = None
+    if chosen is None or chosen.name not in DTYPES:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                f"{where}()",
+                "argument 'dtype' must be a dtype such as minigrad.float32, not "
+                f"{dtype!r:.40}",
+                f"use one of {', '.join(DTYPES)}, each written minigrad.<name>",
+            )
+        )
+    return chosen
+
+
+NUMPY_DTYPES = frozenset(type(dtype) for dtype in DTYPES.values())
+
+
+def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+    """The smallest dtype that both can be converted to without a change of kind.
+
+    See: torch ``promote_types``.
+
+    >>> minigrad.promote_types(minigrad.int64, minigrad.float32)
+    dtype('float32')
+    """
+    from minigrad.engine.promotion import common_dtype
+
+    return common_dtype(np.dtype(type1), np.dtype(type2))
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Whether a result of dtype ``from_`` may be written into a tensor of ``to``.
+
+    It may go to a wider or narrower dtype, but not back from floats to integers, or
+    from anything else to bool.
+    See: torch ``can_cast``.
+    """
+    source, target = np.dtype(from_), np.dtype(to)
+    order = "b", "ui", "f", "c"
+    ranks = [
+        next(i for i, kinds in enumerate(order) if dtype.kind in kinds)
+        for dtype in (source, target)
+    ]
+    return ranks[0] <= ranks[1]
