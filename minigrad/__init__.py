@@ -48,6 +48,8 @@ from minigrad.engine.dtypes import can_cast, finfo, iinfo, promote_types
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
@@ -126,6 +128,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_tensor",

@@ -156,3 +156,7 @@ class DeviceMissingError(MinigradError, AssertionError):
 
 class RangeError(MinigradError, RuntimeError):
     """A range or a size that cannot be."""
+
+
+class AnomalyError(MinigradError, RuntimeError):
+    """A gradient holds NaN, in anomaly mode."""

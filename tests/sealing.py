@@ -31,6 +31,7 @@ def sealed_state() -> Iterator[None]:
     minigrad.set_grad_enabled(True)
     minigrad.set_default_dtype(dtype)
     minigrad.set_printoptions(profile="default")
+    minigrad.autograd.set_detect_anomaly(False)
     minigrad.teaching_mode(False)
     observe.observer = None
 

@@ -1,6 +1,7 @@
 """torch.autograd's names."""
 
-from minigrad.autograd import function, functional, graph
+from minigrad.autograd import anomaly_mode, function, functional, graph
+from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.autograd.variable import Variable
 from minigrad.engine.function import Function
@@ -10,7 +11,9 @@ from minigrad.engine.gradients import backward, grad
 __all__ = [
     "Function",
     "Variable",
+    "anomaly_mode",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "function",
     "functional",
@@ -19,5 +22,6 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

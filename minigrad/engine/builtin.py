@@ -9,8 +9,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
+from minigrad.engine.anomaly import remember
 from minigrad.engine.function import Function, FunctionCtx, _HookMixin
 from minigrad.engine.grad_mode import (
+    anomaly,
     do_rules_see_tensors,
     is_grad_enabled,
     is_recording,
@@ -189,6 +191,8 @@ class Builtin(Function):
         ctx._number = next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
+        if anomaly.enabled:
+            remember(ctx)
         if observe.observer is not None:
             observe.observer.ctx_created(ctx, cls, inputs)
         return ctx

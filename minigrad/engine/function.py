@@ -7,8 +7,14 @@ from typing import Any, ClassVar
 
 from minigrad import errors
 from minigrad.engine import lint, observe
+from minigrad.engine.anomaly import remember
 from minigrad.engine.arguments import bind_arguments
-from minigrad.engine.grad_mode import is_grad_enabled, next_sequence_nr, not_recording
+from minigrad.engine.grad_mode import (
+    anomaly,
+    is_grad_enabled,
+    next_sequence_nr,
+    not_recording,
+)
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -280,6 +286,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx.saved_for_forward = None
         ctx.dirty_tensors = None
         ctx.non_differentiable = None
+        if anomaly.enabled:
+            remember(ctx)
         if observe.observer is not None:
             observe.observer.ctx_created(ctx, cls, inputs)
         return ctx

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from minigrad import errors
 
 if TYPE_CHECKING:
+    from minigrad.engine.node import _FunctionBase
     from minigrad.engine.saved_hooks import HooksInForce
     from minigrad.engine.tensor import Tensor
 
@@ -24,12 +25,12 @@ class _Mode:
     """What is switched on in one thread, and the counter that numbers its nodes."""
 
     __slots__ = (
-        "anomaly_enabled",
         "before_change",
         "forward_limit",
         "grad_enabled",
         "inference_enabled",
         "next_sequence_nr",
+        "node_that_runs",
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
@@ -38,16 +39,17 @@ class _Mode:
     before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
+    node_that_runs: _FunctionBase | None
 
     def __init__(self) -> None:
         self.grad_enabled = True
-        self.anomaly_enabled = False
         self.before_change = None
         self.inference_enabled = False
         self.saved_tensors_hooks = None
         self.saved_tensors_hooks_refused = None
         self.next_sequence_nr = itertools.count().__next__
         self.rules_see_tensors = False
+        self.node_that_runs = None
         self.forward_limit = EVERY_LEVEL
 
 
@@ -81,9 +83,40 @@ def is_inference_mode_enabled() -> bool:
     return _this_thread.mode.inference_enabled
 
 
+class _Anomaly:
+    """Anomaly mode: one switch for all threads, as in torch."""
+
+    __slots__ = ("checks_nan", "enabled")
+
+    def __init__(self) -> None:
+        self.enabled = False
+        self.checks_nan = True
+
+
+anomaly: Final = _Anomaly()
+
+
 def is_anomaly_enabled() -> bool:
-    """Whether backward looks for NaN and remembers where nodes were made."""
-    return _this_thread.mode.anomaly_enabled
+    """Whether nodes remember where they were made, and backward says so."""
+    return anomaly.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether backward refuses NaN while anomaly mode is on."""
+    return anomaly.checks_nan
+
+
+def node_that_runs() -> _FunctionBase | None:
+    """The node whose backward runs in this thread; known in anomaly mode only."""
+    return _this_thread.mode.node_that_runs
+
+
+def set_node_that_runs(node: _FunctionBase | None) -> _FunctionBase | None:
+    """Say which node runs now; the answer is the former one."""
+    mode = _this_thread.mode
+    former = mode.node_that_runs
+    mode.node_that_runs = node
+    return former
 
 
 def next_sequence_nr() -> int:

@@ -19,6 +19,7 @@ from minigrad.engine.node import (
     split_edge,
 )
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.watched import new_task
 
 
 def backward(
@@ -50,7 +51,7 @@ def backward(
         )
     roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
-        run_task(GraphTask(roots, keep(retain_graph, create_graph), create_graph))
+        run_task(new_task(roots, keep(retain_graph, create_graph), create_graph))
         return
 
     wanted = inputs_of(inputs, "backward")
@@ -58,7 +59,7 @@ def backward(
         raise no_inputs("backward")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
     leaves = frozenset([node for node, _ in targets if not node._edges])
-    task = GraphTask(
+    task = new_task(
         roots, keep(retain_graph, create_graph), create_graph, targets, leaves
     )
     run_task(task)
@@ -105,7 +106,7 @@ def grad(
         raise no_inputs("grad")
     roots = roots_of(outputs, grad_outputs, "grad")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
-    task = GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets)
+    task = new_task(roots, keep(retain_graph, create_graph), create_graph, targets)
     run_task(task)
 
     results: list[Tensor | None] = []

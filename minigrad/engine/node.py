@@ -9,7 +9,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from minigrad.engine import observe
-from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.anomaly import remember
+from minigrad.engine.grad_mode import _this_thread, anomaly
 from minigrad.engine.saved import (
     FREED,
     Packed,
@@ -51,6 +52,7 @@ class _FunctionBase:
     __slots__ = (
         "__weakref__",
         "_edges",
+        "_metadata",
         "_number",
         "_output_metadata",
         "_saved",
@@ -62,6 +64,7 @@ class _FunctionBase:
     _output_metadata: tuple[OutputMetadata, ...]
     _number: int
     _saved: tuple[Packed, ...]
+    _metadata: dict[str, Any]
 
     requires_grad = True
 
@@ -89,6 +92,15 @@ class _FunctionBase:
     def _sequence_nr(self) -> int:
         """The place of this node in the order of creation; newer is greater."""
         return self._number
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dict for whatever is worth noting about this node; anomaly mode does."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata = {}
+            return self._metadata
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -172,6 +184,8 @@ class AccumulateGrad(_FunctionBase):
         self._output_metadata = ((variable.shape, variable.dtype),)
         self._number = FIRST_OF_ALL
         self._saved = ()
+        if anomaly.enabled:
+            remember(self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""

@@ -32,3 +32,4 @@ def sealed_torch(torch: Any) -> Iterator[None]:
     gc.enable()
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
+    torch.autograd.set_detect_anomaly(False)

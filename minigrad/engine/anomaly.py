@@ -1,0 +1,129 @@
+"""Anomaly mode: where each node was made, and who hears of it when one goes wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.grad_mode import node_that_runs
+from minigrad.engine.tensor import Tensor
+
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIBRARIES: Final = (
+    os.path.dirname(os.__file__),
+    os.path.dirname(os.path.dirname(np.__file__)),
+)
+
+
+def remember(node: Any) -> None:
+    """Note in ``node.metadata`` which line is making it, and inside which backward."""
+    lines = [
+        traceback.FrameSummary(
+            frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+        )
+        for frame in frames_outside()
+    ]
+    node.metadata["traceback_"] = traceback.StackSummary.from_list(lines).format()
+    parent = node_that_runs()
+    if parent is not None:
+        node.metadata["parent_"] = parent
+
+
+def frames_outside() -> list[FrameType]:
+    """The calls that led here, outermost first, without those inside minigrad.
+
+    Those of other libraries are left out too, unless there is nothing else.
+    """
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            frames.append(frame)
+        frame = frame.f_back
+    own = [frame for frame in frames if not is_library(frame.f_code.co_filename)]
+    return (own or frames)[::-1]
+
+
+def is_library(filename: str) -> bool:
+    """Whether a file belongs to Python or to an installed package."""
+    return filename.startswith(("<frozen", *LIBRARIES))
+
+
+def check_for_nan(node: Any, gradients: list[Any], arguments: list[int]) -> None:
+    """Refuse a gradient with NaN; ``arguments`` are the slots that hold Tensors.
+
+    Raises: AnomalyError.
+    """
+    for number, slot in enumerate(arguments):
+        gradient = gradients[slot]
+        if gradient is None:
+            continue
+        array = gradient.array if isinstance(gradient, Tensor) else gradient
+        missing = int(np.isnan(array).sum())
+        if missing:
+            raise errors.AnomalyError(
+                errors.message(
+                    f"{node.operation_name()}.backward",
+                    f"Function '{node.name()}' returned nan values in its {number}th "
+                    f"output. That is the gradient of argument {slot + 1}: {missing} "
+                    f"of its {np.size(array)} are NaN",
+                    "look at the values of that forward call: an infinite slope times "
+                    "a gradient of 0 is NaN",
+                    "13",
+                )
+            )
+
+
+def tell_where(node: Any) -> None:
+    """Warn that ``node`` failed: the lines that made it, and those of its parents.
+
+    A parent is the node whose backward made it.
+    """
+    tell_lines(
+        node,
+        f"Error detected in {node.name()}. Traceback of forward call that "
+        "caused the error:",
+    )
+    parent = node.metadata.get("parent_")
+    while parent is not None:
+        tell_lines(
+            parent,
+            f"Previous calculation was induced by {parent.name()}. Traceback of "
+            "forward call that induced the previous calculation:",
+        )
+        parent = parent.metadata.get("parent_")
+
+
+def tell_lines(node: Any, what: str) -> None:
+    """Warn with the forward lines of ``node``, or that there are none."""
+    where = f"{node.operation_name()}.backward"
+    lines = node.metadata.get("traceback_")
+    if lines is None:
+        text = errors.message(
+            where,
+            f"Error detected in {node.name()}. No forward pass information available. "
+            "Enable detect anomaly during forward pass for more information.",
+            "put the forward pass inside detect_anomaly() too",
+            "13",
+        )
+    else:
+        text = errors.message(
+            where,
+            f"{what}\n{shown(lines)}",
+            "look at this call of forward: its inputs, and what it saved",
+            "13",
+        )
+    frame = frames_outside()[-1]
+    warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
+
+
+def shown(lines: list[str]) -> str:
+    """The lines of a traceback, without the line break at the end."""
+    return "".join(lines).rstrip("\n")

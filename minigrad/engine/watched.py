@@ -1,0 +1,48 @@
+"""The traversal in anomaly mode: every node is watched while it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.engine.anomaly import check_for_nan, tell_where
+from minigrad.engine.backward import GraphTask
+from minigrad.engine.grad_mode import anomaly, node_that_runs, set_node_that_runs
+from minigrad.engine.node import NOT_A_TENSOR, _FunctionBase
+
+
+def new_task(*args: Any, **options: Any) -> GraphTask:
+    """A traversal: one that watches its nodes, if anomaly mode is on."""
+    kind = WatchedTask if anomaly.enabled else GraphTask
+    return kind(*args, **options)
+
+
+class WatchedTask(GraphTask):
+    """A traversal that knows which node runs, and looks for NaN in what it returns."""
+
+    def run(self) -> None:
+        """As without anomaly mode; an error is preceded by a warning."""
+        outside = set_node_that_runs(None)
+        try:
+            super().run()
+        except BaseException:
+            node = node_that_runs()
+            if node is not None:
+                tell_where(node)
+            raise
+        finally:
+            set_node_that_runs(outside)
+
+    def _pick_newest_ready(self) -> tuple[_FunctionBase, list[Any]]:
+        node, gradients = super()._pick_newest_ready()
+        set_node_that_runs(node)
+        return node, gradients
+
+    def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
+        gradients = super()._check_returned(node, returned)
+        if anomaly.checks_nan:
+            edges = node._edges
+            tensors = [
+                slot for slot in range(len(edges)) if edges[slot] is not NOT_A_TENSOR
+            ]
+            check_for_nan(node, gradients, tensors)
+        return gradients
