@@ -66,6 +66,10 @@ class SavedHookError(MinigradError, RuntimeError):
     """Hooks on saved tensors that cannot be set, or that did what they must not."""
 
 
+class SavedOutsideError(MinigradError, AssertionError):
+    """A backward outside of the block that keeps what it needs."""
+
+
 class InferenceError(MinigradError, RuntimeError):
     """A tensor made in inference mode is asked for what only normal tensors have."""
 

@@ -1,5 +1,6 @@
 """torch.autograd.graph's names."""
 
+from minigrad.autograd._mutation import allow_mutation_on_saved_tensors
 from minigrad.autograd._saved_tensors import (
     disable_saved_tensors_hooks,
     save_on_cpu,
@@ -9,6 +10,7 @@ from minigrad.engine.node import Node
 
 __all__ = [
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "save_on_cpu",
     "saved_tensors_hooks",

@@ -450,3 +450,75 @@ def test_handle_of_a_hooked_value_has_no_tensor() -> None:
         y = leaf(minigrad, 2.0).exp()
     handle = y.grad_fn._raw_saved_result
     assert (handle.tensor, handle.version, handle.output_nr) == (None, 0, None)
+
+
+@pytest.mark.rule("S14")
+def test_mutation_is_allowed_and_backward_sees_the_old_value(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        h = x * 1
+        y = (h * h).sum()
+        e = x.exp()
+        z = (e * 1).sum()
+        before = e.detach().clone()
+        h.mul_(10)
+        h.add_(1)
+        e.zero_()
+        y.backward(retain_graph=True)
+        assert x.grad.tolist() == [4.0, 6.0]
+        (slope,) = torch.autograd.grad(z, x)
+        assert slope.tolist() == before.tolist()
+        y.backward()
+    assert h.tolist() == [21.0, 31.0]
+    assert x.grad.tolist() == [8.0, 12.0]
+
+
+@pytest.mark.rule("S14")
+def test_mutation_of_a_leaf_and_second_derivatives(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x**3
+        with torch.no_grad():
+            x.mul_(10)
+        (slope,) = torch.autograd.grad(y, x, create_graph=True)
+        (second,) = torch.autograd.grad(slope, x)
+    assert (slope.item(), second.item()) == (12.0, 12.0)
+
+
+@pytest.mark.rule("S14")
+def test_backward_after_the_mutation_block_is_refused(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    allow = torch.autograd.graph.allow_mutation_on_saved_tensors
+    with allow():
+        y = x * x
+    says = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+    with raises(torch, errors.SavedOutsideError, says):
+        y.backward()
+    with allow(), raises(torch, errors.SavedOutsideError, says):
+        y.backward()
+
+
+@pytest.mark.rule("S14")
+def test_mutation_blocks_cannot_be_nested(torch: Any) -> None:
+    allow = torch.autograd.graph.allow_mutation_on_saved_tensors
+    x = leaf(torch, 2.0)
+    says = "allow_mutation_on_saved_tensors contexts cannot be nested"
+    with allow(), raises(torch, errors.SavedHookError, says):
+        allow().__enter__()
+    with pytest.raises(Boom), allow():
+        raise Boom
+    y = x * x
+    with torch.no_grad():
+        x.add_(1)
+    with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
+        y.backward()
+
+
+def test_mutation_through_a_view_keeps_the_old_value() -> None:
+    x = leaf(minigrad, 2.0, 3.0)
+    with minigrad.autograd.graph.allow_mutation_on_saved_tensors():
+        h = x * 1
+        y = (h * h).sum()
+        h.detach().reshape(2, 1).mul_(10)
+        y.backward()
+    assert x.grad.tolist() == [4.0, 6.0]
