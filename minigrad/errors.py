@@ -102,6 +102,14 @@ class GraphError(MinigradError, RuntimeError):
     """A tensor has no graph where one is needed."""
 
 
+class HookError(MinigradError, RuntimeError):
+    """A hook cannot be registered there, or returned what cannot be used."""
+
+
+class HookTypeError(MinigradError, TypeError):
+    """A hook returned something that is no gradient."""
+
+
 class InplaceError(MinigradError, RuntimeError):
     """An in-place change that would make gradients wrong."""
 

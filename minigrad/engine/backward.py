@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from heapq import heappop, heappush
 from typing import Any
 
 from minigrad import errors
 from minigrad.engine import levels, observe
+from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     _FunctionBase,
@@ -46,6 +48,9 @@ class GraphTask:
         self.arrival = itertools.count()  # decides between equal sequence numbers
         self.dependencies = count_dependencies([root[0] for root in roots])
         self.captured: dict[tuple[_FunctionBase, int], Any] = {}
+        self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
+        self.received: tuple[Any, ...] = ()
+        self.running: _FunctionBase | None = None
         self.targets = frozenset(targets or ())
         self.needed = None if targets is None else self._on_a_path(runs)
 
@@ -81,8 +86,13 @@ class GraphTask:
 
     def _pick_newest_ready(self) -> tuple[_FunctionBase, list[Any]]:
         """The ready node that was made last, with one gradient per output of it."""
+        if self.hooks_to_run:
+            self._run_hooks_before(self.ready[0])
         _, _, node = heappop(self.ready)
+        self.running = node
         gradients = self.waiting.pop(node)
+        if node._attached is not None:
+            gradients = run_before(self, node, gradients)
         if observe.observer is not None:
             observe.observer.node_picked(self, node, gradients)
         return node, gradients
@@ -90,8 +100,11 @@ class GraphTask:
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         gradients = node._check_returned(returned, self.carries_tensors)
+        unfitted = gradients if node._attached is None else list(gradients)
         for slot, gradient in enumerate(gradients):
             gradients[slot] = None if gradient is None else fit(node, slot, gradient)
+        if node._attached is not None:
+            gradients = run_after(self, node, unfitted, gradients)
         if observe.observer is not None:
             observe.observer.node_returned(self, node, tuple(gradients))
         return gradients
@@ -127,14 +140,37 @@ class GraphTask:
 
     def _make_ready(self, node: _FunctionBase) -> None:
         """Let ``node`` run in its turn; if only its gradient is wanted, keep that."""
-        if self.targets:
-            for slot, gradient in enumerate(self.waiting[node]):
-                if (node, slot) in self.targets:
-                    self.captured[node, slot] = gradient
+        place = (-node._number, next(self.arrival), node)
         if self.needed is None or self.needed.get(node, False):
-            heappush(self.ready, (-node._number, next(self.arrival), node))
+            if self.targets:
+                self._capture(node, self.waiting[node])
+            heappush(self.ready, place)
+        elif node._attached is None:
+            self._capture(node, self.waiting.pop(node))
         else:
-            del self.waiting[node]
+            heappush(self.hooks_to_run, place)
+
+    def _capture(self, node: _FunctionBase, gradients: list[Any]) -> None:
+        """Keep what was asked for of the gradients of a node's outputs."""
+        for slot, gradient in enumerate(gradients):
+            if (node, slot) in self.targets:
+                self.captured[node, slot] = gradient
+
+    def _run_hooks_before(self, place: tuple[Any, ...]) -> None:
+        """Hooks of captured gradients, each when its node would have had its turn."""
+        while self.hooks_to_run and self.hooks_to_run[0] < place:
+            node = heappop(self.hooks_to_run)[2]
+            self.running = node
+            gradients = run_captured(self, node, self.waiting.pop(node))
+            self._capture(node, gradients)
+
+    def finish(self) -> None:
+        """Run what is left when no node is ready any more."""
+        self._run_hooks_before((math.inf,))
+
+    def visits(self, node: _FunctionBase) -> bool:
+        """Whether gradients arrive at ``node`` in this call."""
+        return node in (self.dependencies if self.needed is None else self.needed)
 
     def _on_a_path(self, runs: frozenset[_FunctionBase]) -> dict[_FunctionBase, bool]:
         """The nodes that a wanted gradient passes, and whether they have to run."""

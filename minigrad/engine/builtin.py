@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.anomaly import remember
-from minigrad.engine.function import Function, FunctionCtx, _HookMixin
+from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     anomaly,
     do_rules_see_tensors,
@@ -18,6 +18,7 @@ from minigrad.engine.grad_mode import (
     is_recording,
     next_sequence_nr,
 )
+from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -191,6 +192,7 @@ class Builtin(Function):
         ctx._number = next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
+        ctx._attached = None
         if anomaly.enabled:
             remember(ctx)
         if observe.observer is not None:

@@ -15,6 +15,7 @@ from minigrad.engine.grad_mode import (
     next_sequence_nr,
     not_recording,
 )
+from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -81,10 +82,6 @@ class FunctionCtx:
         raise AttributeError("attribute 'materialize_grads' of ctx is not readable")
 
     materialize_grads = property(_get_materialize_grads, set_materialize_grads)
-
-
-class _HookMixin:
-    """The place of the hooks in the order of base classes that torch's nodes have."""
 
 
 class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
@@ -281,6 +278,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx._number = next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
+        ctx._attached = None
         ctx._materialize_grads = True
         ctx.to_save = None
         ctx.saved_for_forward = None

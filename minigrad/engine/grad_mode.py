@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from minigrad import errors
 
 if TYPE_CHECKING:
+    from minigrad.engine.backward import GraphTask
     from minigrad.engine.node import _FunctionBase
     from minigrad.engine.saved_hooks import HooksInForce
     from minigrad.engine.tensor import Tensor
@@ -30,16 +31,16 @@ class _Mode:
         "grad_enabled",
         "inference_enabled",
         "next_sequence_nr",
-        "node_that_runs",
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
+        "task",
     )
 
     before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
-    node_that_runs: _FunctionBase | None
+    task: GraphTask | None  # the innermost backward that is running
 
     def __init__(self) -> None:
         self.grad_enabled = True
@@ -49,8 +50,8 @@ class _Mode:
         self.saved_tensors_hooks_refused = None
         self.next_sequence_nr = itertools.count().__next__
         self.rules_see_tensors = False
-        self.node_that_runs = None
         self.forward_limit = EVERY_LEVEL
+        self.task = None
 
 
 EVERY_LEVEL: Final = math.inf
@@ -65,6 +66,11 @@ class _ThisThread(threading.local):
 
 
 _this_thread = _ThisThread()
+
+
+def this_mode() -> _Mode:
+    """What is switched on in this thread."""
+    return _this_thread.mode
 
 
 def is_grad_enabled() -> bool:
@@ -107,16 +113,9 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def node_that_runs() -> _FunctionBase | None:
-    """The node whose backward runs in this thread; known in anomaly mode only."""
-    return _this_thread.mode.node_that_runs
-
-
-def set_node_that_runs(node: _FunctionBase | None) -> _FunctionBase | None:
-    """Say which node runs now; the answer is the former one."""
-    mode = _this_thread.mode
-    former = mode.node_that_runs
-    mode.node_that_runs = node
-    return former
+    """The node that a backward of this thread has come to; None outside of backward."""
+    task = _this_thread.mode.task
+    return None if task is None else task.running
 
 
 def next_sequence_nr() -> int:
@@ -144,23 +143,6 @@ class with_forward_limit:
 
     def __exit__(self, *error: object) -> None:
         self._mode.forward_limit = self._previous
-
-
-class rules_see_tensors:
-    """For the ``with`` block, whether built-in rules compute with Tensors or arrays."""
-
-    __slots__ = ("_mode", "_previous", "_see_tensors")
-
-    def __init__(self, see_tensors: bool) -> None:
-        self._see_tensors = see_tensors
-        self._mode = _this_thread.mode
-
-    def __enter__(self) -> None:
-        self._previous = self._mode.rules_see_tensors
-        self._mode.rules_see_tensors = self._see_tensors
-
-    def __exit__(self, *error: object) -> None:
-        self._mode.rules_see_tensors = self._previous
 
 
 def do_rules_see_tensors() -> bool:

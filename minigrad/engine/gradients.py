@@ -11,7 +11,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.backward import GraphTask, Root
-from minigrad.engine.grad_mode import rules_see_tensors, set_grad_enabled
+from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.node import (
     _FunctionBase,
     accumulate_node,
@@ -58,17 +58,12 @@ def backward(
     if not wanted:
         raise no_inputs("backward")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
-    leaves = frozenset([node for node, _ in targets if not node._edges])
-    task = new_task(
-        roots, keep(retain_graph, create_graph), create_graph, targets, leaves
+    for tensor in wanted:
+        tensor.retain_grad()
+    nodes = frozenset([node for node, _ in targets])
+    run_task(
+        new_task(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
     )
-    run_task(task)
-    for tensor, target in zip(wanted, targets, strict=True):
-        gradient = task.captured.get(target)
-        if not tensor.is_leaf and gradient is not None:
-            gradient = as_result(gradient)
-            old = tensor._grad
-            tensor._grad = gradient if old is None else old + gradient
 
 
 def grad(
@@ -121,15 +116,24 @@ def grad(
 
 
 def run_task(task: GraphTask) -> None:
-    """Run the traversal; what the nodes do is recorded only with ``create_graph``."""
-    # Slopes may be infinite; torch does not warn of it, and neither do we.
-    with (
-        set_grad_enabled(task.create_graph),
-        rules_see_tensors(task.carries_tensors),
-        np.errstate(all="ignore"),
-    ):
-        task.start()
-        task.run()
+    """Run the traversal; what the nodes do is recorded only with ``create_graph``.
+
+    Whatever is raised meanwhile, this thread's modes are afterwards as before.
+    """
+    mode = this_mode()
+    before = mode.grad_enabled, mode.rules_see_tensors, mode.task
+    # No context manager: Ctrl-C can come between the end of a block and __exit__.
+    try:
+        mode.grad_enabled = bool(task.create_graph)
+        mode.rules_see_tensors = task.carries_tensors
+        mode.task = task
+        # Slopes may be infinite; torch does not warn of it, and neither do we.
+        with np.errstate(all="ignore"):
+            task.start()
+            task.run()
+            task.finish()
+    finally:
+        mode.grad_enabled, mode.rules_see_tensors, mode.task = before
     if observe.observer is not None:
         observe.observer.backward_finished(task)
 

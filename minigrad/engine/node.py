@@ -11,6 +11,12 @@ import numpy as np
 from minigrad.engine import observe
 from minigrad.engine.anomaly import remember
 from minigrad.engine.grad_mode import _this_thread, anomaly
+from minigrad.engine.hooks import (
+    Attached,
+    _HookMixin,
+    attached_to_leaf,
+    run_post_accumulate,
+)
 from minigrad.engine.saved import (
     FREED,
     Packed,
@@ -51,6 +57,7 @@ class _FunctionBase:
 
     __slots__ = (
         "__weakref__",
+        "_attached",
         "_edges",
         "_metadata",
         "_number",
@@ -65,6 +72,7 @@ class _FunctionBase:
     _number: int
     _saved: tuple[Packed, ...]
     _metadata: dict[str, Any]
+    _attached: Attached | None
 
     requires_grad = True
 
@@ -172,7 +180,7 @@ class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
         return issubclass(subclass, _FunctionBase)
 
 
-class AccumulateGrad(_FunctionBase):
+class AccumulateGrad(_FunctionBase, _HookMixin):
     """Where the graph ends at a leaf: adds what arrives into the leaf's ``.grad``."""
 
     __slots__ = ("variable",)
@@ -184,6 +192,7 @@ class AccumulateGrad(_FunctionBase):
         self._output_metadata = ((variable.shape, variable.dtype),)
         self._number = FIRST_OF_ALL
         self._saved = ()
+        self._attached = attached_to_leaf(variable)
         if anomaly.enabled:
             remember(self)
 
@@ -193,8 +202,11 @@ class AccumulateGrad(_FunctionBase):
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
         (gradient,) = gradients
-        if gradient is not None:
+        leaf = self.variable
+        if gradient is not None and leaf._requires_grad:
             self._accumulate(gradient, create_graph)
+        if leaf._post_accumulate_hooks is not None:
+            run_post_accumulate(leaf, leaf._post_accumulate_hooks)
         return ()
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:

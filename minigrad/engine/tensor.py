@@ -21,6 +21,7 @@ from minigrad.engine.grad_mode import (
     is_grad_enabled,
     is_inference_mode_enabled,
 )
+from minigrad.engine.tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
     from minigrad.engine.levels import Level
@@ -60,7 +61,7 @@ class NoCounter(VersionCounter):
 NO_COUNTER: Final = NoCounter()
 
 
-class Tensor(TensorMethods, TensorFacts):
+class Tensor(TensorMethods, TensorFacts, TensorHooks):
     """An array that knows which operation made it.
 
     ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
@@ -224,14 +225,15 @@ class Tensor(TensorMethods, TensorFacts):
     @property
     def grad(self) -> Tensor | None:
         """What backward has added up for this leaf; None before the first time."""
-        if self._grad is None and self._grad_fn is not None:
+        if self._grad is None and self._grad_fn is not None and not self._retains_grad:
             warnings.warn(
                 errors.message(
                     "Tensor.grad",
                     "The .grad attribute of a Tensor that is not a leaf Tensor is "
                     f"being accessed. This one was made by {self._grad_fn.name()}; "
                     "backward() fills the .grad of leaves only",
-                    "ask for it with minigrad.autograd.grad(output, tensor)",
+                    "call retain_grad() on it before backward(), or ask for it with "
+                    "minigrad.autograd.grad(output, tensor)",
                     "05",
                 ),
                 UserWarning,
@@ -323,9 +325,18 @@ class Tensor(TensorMethods, TensorFacts):
 
     def _set_history(self, node: _FunctionBase, output_nr: int) -> None:
         """Say that ``node`` made this tensor, as its output ``output_nr``."""
+        if self._grad_fn is not None:
+            self._leave_history(node, output_nr)
         self._grad_fn = node
         self.output_nr = output_nr
         self._requires_grad = True
+
+    def _leave_history(self, node: _FunctionBase, output_nr: int) -> None:
+        """A new history replaces one: hooks stay there, retaining grad goes along."""
+        if self._retains_grad:
+            from minigrad.engine.hooks import follow
+
+            follow(self, node, output_nr)
 
     def _become_view_of(self, tensor: Tensor) -> None:
         """Remember whose memory this is; changes are counted together."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from minigrad.engine.anomaly import check_for_nan, tell_where
 from minigrad.engine.backward import GraphTask
-from minigrad.engine.grad_mode import anomaly, node_that_runs, set_node_that_runs
+from minigrad.engine.grad_mode import anomaly
 from minigrad.engine.node import NOT_A_TENSOR, _FunctionBase
 
 
@@ -17,25 +17,16 @@ def new_task(*args: Any, **options: Any) -> GraphTask:
 
 
 class WatchedTask(GraphTask):
-    """A traversal that knows which node runs, and looks for NaN in what it returns."""
+    """A traversal that tells which node failed, and looks for NaN in the results."""
 
     def run(self) -> None:
         """As without anomaly mode; an error is preceded by a warning."""
-        outside = set_node_that_runs(None)
         try:
             super().run()
         except BaseException:
-            node = node_that_runs()
-            if node is not None:
-                tell_where(node)
+            if self.running is not None:
+                tell_where(self.running)
             raise
-        finally:
-            set_node_that_runs(outside)
-
-    def _pick_newest_ready(self) -> tuple[_FunctionBase, list[Any]]:
-        node, gradients = super()._pick_newest_ready()
-        set_node_that_runs(node)
-        return node, gradients
 
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         gradients = super()._check_returned(node, returned)

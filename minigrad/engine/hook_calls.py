@@ -1,0 +1,94 @@
+"""The traversal's side of the hooks: what is called around one node, and when.
+
+In this order: tensor hooks, retain_grad, prehooks, the node itself, the checks of what
+it returned, post hooks. Hooks get and return Tensors, however gradients travel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minigrad.engine.hooks import attached_to, check_tuple, check_value
+from minigrad.engine.node import NOT_A_TENSOR, _FunctionBase
+from minigrad.engine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from minigrad.engine.backward import GraphTask
+
+
+def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> list[Any]:
+    """All that happens to the gradients of a node's outputs before the node runs."""
+    values = run_tensor_hooks(node, gradients)
+    attached = attached_to(node)
+    for hook in list(attached.prehooks.values()):
+        given = tuple(values)
+        result = hook(given)
+        if result is not None and result is not given:
+            check_tuple(hook, given, result)
+            values = list(result)
+    task.received = tuple(values)
+    return values if task.carries_tensors else as_arrays(values)
+
+
+def run_tensor_hooks(node: _FunctionBase, gradients: list[Any]) -> list[Any]:
+    """The gradients as Tensors, after the hooks of the tensors they belong to."""
+    attached = attached_to(node)
+    values: list[Any] = [as_tensor(gradient) for gradient in gradients]
+    for output_nr, hooks in list(attached.on_outputs.items()):
+        for hook in list(hooks.values()):
+            value = values[output_nr]
+            result = hook(value)
+            if result is not None and result is not value:
+                check_value(hook, value, result)
+                values[output_nr] = result
+    for output_nr, reference in list(attached.retained.items()):
+        keep_grad(reference(), values[output_nr])
+    return values
+
+
+def run_captured(
+    task: GraphTask, node: _FunctionBase, gradients: list[Any]
+) -> list[Any]:
+    """What happens to gradients that are asked for, of a node that does not run."""
+    values = run_tensor_hooks(node, gradients)
+    return values if task.carries_tensors else as_arrays(values)
+
+
+def keep_grad(tensor: Tensor | None, gradient: Tensor | None) -> None:
+    """Add to the ``.grad`` of a tensor that retains it; always a new tensor."""
+    if tensor is not None and gradient is not None:
+        old = tensor._grad
+        tensor._grad = gradient.clone() if old is None else old + gradient
+
+
+def run_after(
+    task: GraphTask, node: _FunctionBase, returned: list[Any], gradients: list[Any]
+) -> list[Any]:
+    """The post hooks: they see ``returned`` where no gradient is needed, too."""
+    hooks = attached_to(node).posthooks
+    if not hooks:
+        return gradients
+    slots = [i for i, edge in enumerate(node._edges) if edge is not NOT_A_TENSOR]
+    seen = [returned[i] if node._edges[i] is None else gradients[i] for i in slots]
+    values = tuple([as_tensor(gradient) for gradient in seen])
+    received = task.received
+    for hook in list(hooks.values()):
+        result = hook(values, received)
+        if result is not None and result is not values:
+            check_tuple(hook, values, result)
+            values = result
+    for slot, value in zip(slots, values, strict=True):
+        gradients[slot] = value
+    return gradients if task.carries_tensors else as_arrays(gradients)
+
+
+def as_tensor(gradient: Any) -> Tensor | None:
+    """A gradient as users see it, whichever way it travels."""
+    if gradient is None or isinstance(gradient, Tensor):
+        return gradient
+    return Tensor(gradient)
+
+
+def as_arrays(gradients: list[Any]) -> list[Any]:
+    """Gradients as built-in rules want them."""
+    return [g.array if isinstance(g, Tensor) else g for g in gradients]

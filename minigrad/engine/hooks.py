@@ -1,0 +1,234 @@
+"""Hooks: what a user wants called when a gradient arrives, or when a node has run."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from minigrad import errors
+from minigrad.engine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from minigrad.engine.node import _FunctionBase
+
+Hooks: TypeAlias = "OrderedDict[int, Callable[..., Any]]"
+"""Hooks by the id of their handle, in the order in which they were registered."""
+
+
+class RemovableHandle:
+    """What registering a hook returns; as a ``with`` block it removes the hook after.
+
+    See: torch ``utils.hooks.RemovableHandle``.
+    """
+
+    next_id = 0
+
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = weakref.ref(hooks)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+
+    def remove(self) -> None:
+        """Unregister the hook; a second time does nothing."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def register(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
+    """Put ``hook`` behind the others."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+class Attached:
+    """What few nodes have: hooks, and outputs that retain their grad."""
+
+    __slots__ = ("on_outputs", "posthooks", "prehooks", "retained")
+
+    def __init__(self) -> None:
+        self.on_outputs: dict[int, Hooks] = {}
+        self.retained: dict[int, weakref.ref[Tensor]] = {}
+        self.prehooks: Hooks = OrderedDict()
+        self.posthooks: Hooks = OrderedDict()
+
+
+def attached_to(node: Any) -> Attached:
+    """What is attached to ``node``, for more to be added."""
+    if node._attached is None:
+        node._attached = Attached()
+    attached: Attached = node._attached
+    return attached
+
+
+class _HookMixin:
+    """The methods by which hooks are put on a node."""
+
+    __slots__ = ()
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` just before this node runs.
+
+        It returns None, or a tuple that takes the place of ``grad_outputs``.
+        See: torch ``autograd.graph.Node.register_prehook``.
+        """
+        return register(attached_to(self).prehooks, fn)
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` each time this node has run.
+
+        ``grad_inputs`` has one entry for each tensor argument of forward. It returns
+        None, or a tuple that takes the place of ``grad_inputs``.
+        See: torch ``autograd.graph.Node.register_hook``.
+
+        >>> x = minigrad.tensor(2.0, requires_grad=True)
+        >>> y = x * 3
+        >>> handle = y.grad_fn.register_hook(lambda grads, _: (grads[0] * 10, None))
+        >>> y.backward()
+        >>> x.grad
+        tensor(30.)
+        """
+        return register(attached_to(self).posthooks, fn)
+
+
+def register_tensor_hook(tensor: Tensor, hook: Callable[..., Any]) -> RemovableHandle:
+    """Put a hook on the gradient of ``tensor``: on its node, or on it as a leaf."""
+    node = tensor._grad_fn
+    if node is not None:
+        on_outputs = attached_to(node).on_outputs
+        return register(on_outputs.setdefault(tensor.output_nr, OrderedDict()), hook)
+    if tensor._tensor_hooks is None:
+        tensor._tensor_hooks = OrderedDict()
+        reference = tensor._accumulate_node
+        node = None if reference is None else reference()
+        if node is not None:
+            attached_to(node).on_outputs[0] = tensor._tensor_hooks
+    return register(tensor._tensor_hooks, hook)
+
+
+def attached_to_leaf(leaf: Tensor) -> Attached | None:
+    """What a new node of ``leaf`` has from the start: the leaf's own hooks."""
+    if leaf._tensor_hooks is None:
+        return None
+    attached = Attached()
+    attached.on_outputs[0] = leaf._tensor_hooks
+    return attached
+
+
+def retain_grad(tensor: Tensor) -> None:
+    """Let backward also keep the gradient of a tensor that is no leaf."""
+    attached_to(tensor._grad_fn).retained[tensor.output_nr] = weakref.ref(tensor)
+    tensor._retains_grad = True
+
+
+def follow(tensor: Tensor, node: _FunctionBase, output_nr: int) -> None:
+    """A tensor that retains its grad gets a new history: retain the new gradient."""
+    if not tensor._retains_grad or tensor._grad_fn is None:
+        return
+    left = tensor._grad_fn._attached
+    if left is not None:
+        reference = left.retained.get(tensor.output_nr)
+        if reference is not None and reference() is tensor:
+            del left.retained[tensor.output_nr]
+    attached_to(node).retained[output_nr] = weakref.ref(tensor)
+
+
+def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
+    """Call the hooks of a leaf whose ``.grad`` is up to date.
+
+    Raises: HookError, HookTypeError if one returns anything but None.
+    """
+    for hook in list(hooks.values()):
+        result = hook(leaf)
+        if result is None or result is leaf:
+            continue
+        check_value(hook, leaf, result)
+        raise errors.HookError(
+            errors.message(
+                name_of(hook),
+                "Tensor post accumulate grad hooks should return None.",
+                "change leaf.grad inside the hook, and return nothing",
+            )
+        )
+
+
+def name_of(hook: Any) -> str:
+    """The hook's name in messages."""
+    name = getattr(hook, "__name__", None)
+    return name if isinstance(name, str) else "<unknown>"
+
+
+def check_tuple(hook: Any, old: tuple[Any, ...], result: Any) -> None:
+    """Refuse what cannot take the place of the gradients a node hook was given.
+
+    Raises: HookTypeError, HookError.
+    """
+    if not isinstance(result, tuple):
+        raise errors.HookTypeError(
+            errors.message(
+                name_of(hook),
+                f"expected tuple, but hook returned '{type(result).__name__}'",
+                "return a tuple with one gradient for each given, or None",
+            )
+        )
+    if len(result) != len(old):
+        raise errors.HookError(
+            errors.message(
+                name_of(hook),
+                f"hook '{name_of(hook)}' has returned an incorrect number of values "
+                f"(got {len(result)}, but expected {len(old)})",
+                "return one gradient for each given, or None to keep them all",
+            )
+        )
+    for value, new in zip(old, result, strict=True):
+        if new is not None:
+            check_value(hook, value, new)
+
+
+def check_value(hook: Any, old: Tensor | None, new: Any) -> None:
+    """Refuse a value that cannot take the place of the gradient ``old``.
+
+    Raises: HookTypeError, HookError.
+    """
+    if old is None:
+        raise refused(
+            hook,
+            "can't replace a None gradient with a non-None value",
+            "return None where no gradient arrived",
+        )
+    if not isinstance(new, Tensor):
+        raise errors.HookTypeError(
+            errors.message(
+                name_of(hook),
+                f"expected Variable, but hook returned '{type(new).__name__}'",
+                "return a Tensor, or None to keep the gradient",
+            )
+        )
+    if new.dtype != old.dtype:
+        raise refused(
+            hook,
+            f"hook '{name_of(hook)}' has changed the type of value (was "
+            f"{old.type()} got {new.type()})",
+            f"return a Tensor of dtype {old.dtype}",
+        )
+    if new.shape != old.shape:
+        raise refused(
+            hook,
+            f"hook '{name_of(hook)}' has changed the size of value, from "
+            f"{list(old.shape)} to {list(new.shape)}",
+            f"return a Tensor of shape {old.shape}",
+        )
+
+
+def refused(hook: Any, what: str, fix: str) -> errors.HookError:
+    """The error for a result of a hook that cannot be used."""
+    return errors.HookError(errors.message(name_of(hook), what, fix))

@@ -1,0 +1,117 @@
+"""What a tensor lets its user hang on its gradient: hooks, and keeping ``.grad``."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from minigrad import errors
+
+if TYPE_CHECKING:
+    from minigrad.engine.hooks import Hooks, RemovableHandle
+    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.tensor import Tensor
+
+
+class TensorHooks:
+    """The part of Tensor that is about hooks."""
+
+    __slots__ = ()
+
+    # On the class until a tensor sets its own: few tensors have any of them.
+    _tensor_hooks: Hooks | None = None
+    _post_accumulate_hooks: Hooks | None = None
+    _retains_grad = False
+
+    _grad_fn: _FunctionBase | None
+    _requires_grad: bool
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad)`` when the gradient of this tensor is complete.
+
+        It returns None, or a Tensor that takes the gradient's place.
+        Raises: HookError for a tensor that does not require grad.
+        See: torch ``Tensor.register_hook``.
+
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: grad * 10)
+        >>> (x * 3).sum().backward()
+        >>> x.grad
+        tensor([30., 30.])
+        """
+        # Imported here because hooks are built on tensors.
+        from minigrad.engine.hooks import register_tensor_hook
+
+        self._check_can_have_hooks("Tensor.register_hook")
+        return register_tensor_hook(cast("Tensor", self), hook)
+
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[..., Any]
+    ) -> RemovableHandle:
+        """Call ``hook(tensor)`` each time this leaf's ``.grad`` has been updated.
+
+        It may change ``.grad`` and the values, and returns None.
+        Raises: HookError unless this is a leaf that requires grad.
+        See: torch ``Tensor.register_post_accumulate_grad_hook``.
+        """
+        from minigrad.engine.hooks import register
+
+        where = "Tensor.register_post_accumulate_grad_hook"
+        self._check_can_have_hooks(where)
+        if self._grad_fn is not None:
+            raise errors.HookError(
+                errors.message(
+                    where,
+                    "post accumulate grad hooks cannot be registered on non-leaf "
+                    f"tensors; this one was made by {self._grad_fn.name()}",
+                    "use register_hook, or register it on the leaf",
+                )
+            )
+        leaf = cast("Tensor", self)
+        if leaf._post_accumulate_hooks is None:
+            leaf._post_accumulate_hooks = OrderedDict()
+        return register(leaf._post_accumulate_hooks, hook)
+
+    def _check_can_have_hooks(self, where: str) -> None:
+        if not self._requires_grad:
+            raise errors.HookError(
+                errors.message(
+                    where,
+                    "cannot register a hook on a tensor that doesn't require gradient",
+                    "create it with requires_grad=True",
+                    "04",
+                )
+            )
+
+    def retain_grad(self) -> None:
+        """Let backward fill ``.grad`` of this tensor too, though it is no leaf.
+
+        Raises: RequiresGradError for a tensor that does not require grad.
+        See: torch ``Tensor.retain_grad``.
+
+        >>> x = minigrad.tensor(2.0, requires_grad=True)
+        >>> h = x * 3
+        >>> h.retain_grad()
+        >>> (h * 5).backward()
+        >>> h.grad
+        tensor(5.)
+        """
+        from minigrad.engine.hooks import retain_grad
+
+        if not self._requires_grad:
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.retain_grad",
+                    "can't retain_grad on Tensor that has requires_grad=False",
+                    "create it, or an input of it, with requires_grad=True",
+                    "04",
+                )
+            )
+        if self._grad_fn is not None:
+            retain_grad(cast("Tensor", self))
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this is no leaf and its ``.grad`` is filled all the same."""
+        return self._retains_grad and self._grad_fn is not None
