@@ -108,7 +108,7 @@ def grad(
     for index, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
         gradient = task.captured.get(target)
         if gradient is None and materialize_grads:
-            gradient = np.zeros(tensor.shape, tensor.dtype)
+            gradient = Tensor(np.zeros(tensor.shape, tensor.dtype), create_graph)
         if gradient is None and not allow_unused:
             raise unused(index)
         results.append(None if gradient is None else as_result(gradient))

@@ -1,0 +1,179 @@
+"""Run a program's source on one engine, and compare what two engines say."""
+
+from __future__ import annotations
+
+import re
+import traceback
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+FILE = "<program>"
+
+
+@dataclass
+class Outcome:
+    """What a program did: how it ended, what it noted, what it left behind.
+
+    ``error`` is None, or the exception with the line of the program it left from.
+    """
+
+    error: tuple[type[BaseException], int, str] | None = None
+    notes: list[Any] = field(default_factory=list)
+    left: dict[str, Any] = field(default_factory=dict)
+
+
+class Boom(Exception):
+    """Raised by programs on purpose, to see where it comes out."""
+
+
+def plus(*terms: Any) -> Any:
+    """The sum of the terms that are there; None if there is none."""
+    total = None
+    for term in terms:
+        if term is not None:
+            total = term if total is None else total + term
+    return total
+
+
+def run(source: str, torch: Any) -> Outcome:
+    """The outcome of ``source`` with ``torch`` (or minigrad) under that name."""
+    outcome = Outcome()
+
+    def note(label: str, *values: Any) -> None:
+        outcome.notes.append((label, [brief(torch, value) for value in values]))
+
+    names = {"torch": torch, "note": note, "plus": plus, "Boom": Boom}
+    given = set(names)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(source, FILE, "exec"), names)
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            line = next((f.lineno for f in frames if f.filename == FILE), 0)
+            outcome.error = type(error), line or 0, str(error)
+        enabled = torch.is_grad_enabled()
+        torch.set_grad_enabled(True)
+        made = {n: names[n] for n in names if n not in given and n[0] != "_"}
+        tensors = {n: v for n, v in made.items() if isinstance(v, torch.Tensor)}
+        outcome.left = {n: full(torch, v, tensors) for n, v in tensors.items()}
+        outcome.left["grad mode"] = enabled
+    return outcome
+
+
+def brief(torch: Any, value: Any) -> Any:
+    """A value as it is at this moment; of a tensor the numbers and the flag."""
+    if isinstance(value, torch.Tensor):
+        return [array_of(value), value.requires_grad]
+    if isinstance(value, (list, tuple)):
+        return [brief(torch, item) for item in value]
+    return value
+
+
+def array_of(tensor: Any) -> Any:
+    """A copy of the numbers."""
+    return tensor.detach().numpy().copy()
+
+
+def full(torch: Any, tensor: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+    """Everything a program could ask of a tensor that it made."""
+    base = tensor._base
+    facts = {
+        "value": array_of(tensor),
+        "requires_grad": tensor.requires_grad,
+        "version": tensor._version,
+        "is the object": next(n for n, t in tensors.items() if t is tensor),
+        "is a view": tensor._is_view(),
+        "base": next((n for n, t in tensors.items() if t is base), base is not None),
+    }
+    try:
+        # Of some views that were changed in place, none of this may be asked.
+        node = tensor.grad_fn
+        facts["is_leaf"] = tensor.is_leaf
+        facts["output_nr"] = tensor.output_nr
+        facts["grad"] = None if tensor.grad is None else brief(torch, tensor.grad)
+    except RuntimeError:
+        return facts | {"grad_fn": "raises"}
+    if node is not None:
+        facts["grad_fn"] = node.name()
+        facts["next"] = [
+            (None if n is None else n.name(), nr) for n, nr in node.next_functions
+        ]
+    return facts
+
+
+def difference(ours: Outcome, theirs: Outcome) -> str | None:
+    """The first fact in which two outcomes differ; None if they agree.
+
+    Our exception may be a subclass of theirs. What was noted comes first: it happened
+    before the rest.
+    """
+    for index, (one, other) in enumerate(zip(ours.notes, theirs.notes, strict=False)):
+        found = unlike(f"note {index} {other[0]!r}", list(one), list(other))
+        if found:
+            return found
+    if ours.error is None or theirs.error is None:
+        if ours.error is not theirs.error:
+            return f"ends: ours {ending(ours)}, torch {ending(theirs)}"
+    else:
+        kinds = issubclass(ours.error[0], theirs.error[0])
+        if not kinds or ours.error[1] != theirs.error[1]:
+            return f"ends: ours {ending(ours)}, torch {ending(theirs)}"
+    if len(ours.notes) != len(theirs.notes):
+        longer = max(ours.notes, theirs.notes, key=len)
+        extra = longer[min(len(ours.notes), len(theirs.notes))]
+        who = "ours" if longer is ours.notes else "torch"
+        return f"notes: only {who} has {extra}"
+    return unlike("left", ours.left, theirs.left)
+
+
+def ending(outcome: Outcome) -> str:
+    """How a program ended, in a line."""
+    if outcome.error is None:
+        return "no exception"
+    kind, line, text = outcome.error
+    return f"{kind.__name__} in line {line}: {' '.join(text.split())[:300]}"
+
+
+def unlike(where: str, ours: Any, theirs: Any) -> str | None:
+    """The first place in which two nested facts differ."""
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        for key in theirs | ours:
+            if key not in ours or key not in theirs:
+                return f"{where}: only one has {key}"
+            found = unlike(f"{where}: {key}", ours[key], theirs[key])
+            if found:
+                return found
+        return None
+    if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)):
+        if len(ours) == len(theirs):
+            pairs = zip(ours, theirs, strict=True)
+            return next(filter(None, [unlike(where, a, b) for a, b in pairs]), None)
+        return f"{where}: ours {ours}, torch {theirs}"
+    if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
+        return None if alike(ours, theirs) else f"{where}: ours {ours!r}, {theirs!r}"
+    if isinstance(theirs, float) and isinstance(ours, float):
+        ours, theirs = np.array(ours), np.array(theirs)
+        return None if alike(ours, theirs) else f"{where}: ours {ours}, {theirs}"
+    same = type(ours) is type(theirs) and ours == theirs
+    return None if same else f"{where}: ours {ours!r}, torch {theirs!r}"
+
+
+def alike(ours: Any, theirs: Any) -> bool:
+    """Whether two arrays have one shape, one dtype and, but for rounding, one value."""
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return False
+    if ours.dtype.kind != "f":
+        return bool(np.array_equal(ours, theirs))
+    loose = 1e-9 if ours.dtype == np.float64 else 2e-4
+    return bool(np.allclose(ours, theirs, rtol=loose, atol=loose, equal_nan=True))
+
+
+def cause(found: str) -> str:
+    """A difference without its names and numbers: equal for what has one cause."""
+    text = re.sub(r"array\(.*|\[.*", "...", found, flags=re.DOTALL)
+    text = re.sub(r"\b[tgFhn]\d+\b", "_", text)
+    return re.sub(r"\d+(\.\d+)?", "#", text)[:200]
