@@ -14,7 +14,7 @@ from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     anomaly,
     do_rules_see_tensors,
-    is_grad_enabled,
+    is_inference_mode_enabled,
     is_recording,
     next_sequence_nr,
 )
@@ -27,7 +27,7 @@ from minigrad.engine.node import (
     needs_gradient,
 )
 from minigrad.engine.saved_hooks import saved_handle, saved_value
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor import Tensor, ViewKind
 
 
 class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
@@ -92,7 +92,7 @@ class Builtin(Function):
     _ctx_base = BuiltinBackward
 
     returns_view: ClassVar[bool] = False
-    """Whether an output may lie in the memory of the first input."""
+    """Whether every output is a view: it lies in the memory of the first input."""
 
     operands: ClassVar[int] = 1
     """How many arguments are operands, which may be Tensors or numbers."""
@@ -149,13 +149,13 @@ class Builtin(Function):
         return output
 
     @classmethod
-    def _wrap(cls, inputs: tuple[Any, ...], result: Any) -> Any:
-        """A Tensor for each array that forward returned."""
+    def _wrap(cls, inputs: tuple[Any, ...], result: Any, several: bool = False) -> Any:
+        """A Tensor for each array that forward returned; views know their base."""
         if type(result) is tuple:
-            return tuple([cls._wrap(inputs, array) for array in result])
+            return tuple([cls._wrap(inputs, array, True) for array in result])
         output = Tensor(result)
         if cls.returns_view:
-            link_memory(inputs[0], output)
+            output._become_view_of(inputs[0], kind_of_view(several))
         return output
 
     @staticmethod
@@ -200,6 +200,14 @@ class Builtin(Function):
         return ctx
 
 
+def kind_of_view(several: bool) -> ViewKind | None:
+    """How a view that is made now has come about, if that matters."""
+    if is_recording():
+        return ViewKind.SEVERAL_OUTPUTS if several else None
+    inference = is_inference_mode_enabled()
+    return ViewKind.INFERENCE if inference else ViewKind.NO_GRAD
+
+
 def not_an_array(function: type[Builtin], value: Any, position: int) -> Any:
     """An argument that is not a Tensor, as it is.
 
@@ -232,14 +240,3 @@ def must_be_tensor(
             "wrap it: minigrad.tensor(value)",
         )
     )
-
-
-def link_memory(input: Tensor, output: Tensor) -> None:
-    """Let an output that uses the input's memory know it, and share its version."""
-    if not np.may_share_memory(output.array, input.array):
-        return
-    output._become_view_of(input)
-    if input._requires_grad and is_grad_enabled():
-        input._has_recorded_views = True
-        if input._base is not None:
-            input._base._has_recorded_views = True

@@ -146,7 +146,12 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         return to_save, dirty, non_differentiable
 
     def _wire_edges(
-        self, outputs: list[Any], differentiable: list[bool], to_save: tuple[Any, ...]
+        self,
+        inputs: tuple[Any, ...],
+        outputs: list[Any],
+        differentiable: list[bool],
+        dirty: tuple[Any, ...],
+        to_save: tuple[Any, ...],
     ) -> None:
         """Hang this node on every output that can carry a gradient; then save.
 
@@ -157,7 +162,10 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             for output_nr, output in enumerate(outputs):
                 metadata.append(metadata_of(output))
                 if differentiable[output_nr]:
-                    output._set_history(self, output_nr)
+                    if dirty or output._base is not None:
+                        rewrite_history(self, output_nr, output, inputs, dirty)
+                    else:
+                        output._set_history(self, output_nr)
             self._output_metadata = tuple(metadata)
             if to_save:
                 self._keep_saved(to_save)
@@ -261,7 +269,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         )
 
         # wire edges
-        ctx._wire_edges(outputs, differentiable, to_save)
+        ctx._wire_edges(inputs, outputs, differentiable, dirty, to_save)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
     @classmethod
@@ -297,6 +305,25 @@ def metadata_of(output: Any) -> OutputMetadata:
         return None
     array = output.array
     return array.shape, array.dtype
+
+
+def rewrite_history(
+    node: BackwardCFunction,
+    output_nr: int,
+    output: Tensor,
+    inputs: tuple[Any, ...],
+    dirty: tuple[Any, ...],
+) -> None:
+    """Hang ``node`` on an output that was there before, or that is a view."""
+    # Imported here because the history of views is built on Functions.
+    from minigrad.engine.views import rebase_history
+
+    for slot, value in enumerate(inputs):
+        if value is output and contains(dirty, output):
+            rebase_history(output, node, slot, output_nr)
+            return
+    output._set_history(node, output_nr)
+    output._history_version = output._version
 
 
 def look_back(

@@ -215,7 +215,7 @@ def target_of(tensor: Tensor, index: int) -> tuple[_FunctionBase, int]:
                 "04",
             )
         )
-    node = tensor._grad_fn
+    node = tensor.grad_fn
     return (accumulate_node(tensor) if node is None else node), tensor.output_nr
 
 

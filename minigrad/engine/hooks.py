@@ -102,7 +102,7 @@ class _HookMixin:
 
 def register_tensor_hook(tensor: Tensor, hook: Callable[..., Any]) -> RemovableHandle:
     """Put a hook on the gradient of ``tensor``: on its node, or on it as a leaf."""
-    node = tensor._grad_fn
+    node = tensor.grad_fn
     if node is not None:
         on_outputs = attached_to(node).on_outputs
         return register(on_outputs.setdefault(tensor.output_nr, OrderedDict()), hook)
@@ -126,7 +126,7 @@ def attached_to_leaf(leaf: Tensor) -> Attached | None:
 
 def retain_grad(tensor: Tensor) -> None:
     """Let backward also keep the gradient of a tensor that is no leaf."""
-    attached_to(tensor._grad_fn).retained[tensor.output_nr] = weakref.ref(tensor)
+    attached_to(tensor.grad_fn).retained[tensor.output_nr] = weakref.ref(tensor)
     tensor._retains_grad = True
 
 

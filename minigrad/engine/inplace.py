@@ -5,66 +5,118 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin, not_an_array
+from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import is_recording
-from minigrad.engine.outputs import refuse_view
 from minigrad.engine.promotion import KINDS
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor import Array, Tensor, VersionCounter
+from minigrad.engine.views import check_in_place, rebase_history
 
 
 def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tensor:
     """Overwrite ``tensor`` with the operation's result; its version goes up by one.
 
     If it is recorded, the same object gets the new node as its ``grad_fn``, and the
-    former one becomes that node's input.
-    Raises: InplaceError for a leaf that requires grad, and for views, while recording;
-    ShapeError if the result has another shape.
+    former one becomes that node's input; of a view, the base gets a new history too.
+    Raises: InplaceError for a leaf that requires grad, and its views, while recording,
+    and for memory that cannot be written; ShapeError if the result has another shape.
     """
+    where = f"{operation.__name__.lower()}_"
+    inputs = (tensor, *args)
     recording = is_recording() and any(
-        [isinstance(x, Tensor) and x._requires_grad for x in (tensor, *args)]
+        [isinstance(x, Tensor) and x._requires_grad for x in inputs]
     )
-    if not recording:
-        arrays = [
-            x.array if isinstance(x, Tensor) else not_an_array(operation, x, i)
-            for i, x in enumerate((tensor, *args))
-        ]
-        overwrite(tensor, operation.forward(*arrays), operation)
-        return tensor
-
-    check_in_place(tensor, operation)
-    # The rule may need the old value, so it is computed from a copy of the tensor.
-    before = Tensor(tensor.array.copy())
-    if tensor._requires_grad and tensor._grad_fn is not None:
-        before._set_history(tensor._grad_fn, tensor.output_nr)
-    result = operation.apply(before, *args)
-    overwrite(tensor, result.array, operation)
-    if result._grad_fn is not None:
-        tensor._set_history(result._grad_fn, result.output_nr)
+    if recording:
+        check_in_place(tensor, where)
+    arrays = [
+        x.array if isinstance(x, Tensor) else not_an_array(operation, x, i)
+        for i, x in enumerate(inputs)
+    ]
+    memory = writable(tensor, where)
+    check_overlap(tensor, args, where)
+    values = operation.forward(*arrays)
+    check_fits(tensor, values, where)
+    tensor._prepare_change()
+    if recording:
+        record_change(operation, tensor, args, memory, values)
+    else:
+        memory[...] = values
+        tensor._bump_version()
     return tensor
 
 
-def check_in_place(tensor: Tensor, operation: type[Builtin]) -> None:
-    """Refuse a change that no graph can describe."""
-    where = f"{operation.__name__.lower()}_"
-    if tensor._requires_grad and tensor._grad_fn is None:
-        raise errors.InplaceError(
-            errors.message(
-                where,
-                "a leaf Variable that requires grad is being used in an in-place "
-                "operation. Its gradient would be that of a value that is gone",
-                "change it inside no_grad(), or work on a copy: x.clone()",
-                "08",
-            )
-        )
-    refuse_view(tensor, where)
+def record_change(
+    operation: type[Builtin],
+    tensor: Tensor,
+    args: tuple[Any, ...],
+    memory: Array,
+    values: Any,
+) -> None:
+    """Write ``values``, and make the operation's node the history of ``tensor``.
+
+    The rule may save the inputs as they were before, and the output as it is now.
+    """
+    ctx = operation._create_builtin_ctx((tensor, *args), True)
+    saves = operation.setup_context is not Builtin.setup_context
+    before = old_value(tensor) if saves else tensor
+    others = [as_before(value, tensor) for value in args]
+    memory[...] = values
+    tensor._bump_version()
+
+    # The history of a view is that of its base; for the rule, an alias is the output.
+    output = tensor if tensor._base is None else tensor.detach()
+    ctx._wire(output)
+    rebase_history(tensor, ctx)
+    operation.setup_context(ctx, (before, *others), output)
+    for other, value in zip(others, args, strict=True):
+        if other is not value:
+            other._share_version(tensor)
+    if observe.observer is not None:
+        observe.observer.edges_wired(ctx, (tensor,))
 
 
-def overwrite(tensor: Tensor, values: Any, operation: type[Builtin]) -> None:
-    """Write ``values`` into the tensor's memory and count the change."""
+def old_value(tensor: Tensor) -> Tensor:
+    """A copy of a tensor that is about to change, with its history until now."""
+    before = Tensor(tensor.array.copy())
+    node = tensor.grad_fn
+    if node is not None:
+        before._set_history(node, tensor.output_nr)
+    return before
+
+
+def as_before(value: Any, tensor: Tensor) -> Any:
+    """An operand as it is before ``tensor`` changes.
+
+    One in the same memory, as in ``x.mul_(x)``, is to be saved with the version it has
+    now; once it shares the count of changes again, backward notices the change.
+    """
+    if not isinstance(value, Tensor) or not share_memory(value, tensor):
+        return value
+    alias = Tensor(value.array, value._requires_grad)
+    node = value.grad_fn
+    if node is not None:
+        alias._set_history(node, value.output_nr)
+    alias._version_counter = VersionCounter()
+    alias._version_counter.value = value._version
+    return alias
+
+
+def share_memory(a: Tensor, b: Tensor) -> bool:
+    """Whether changes of the two are counted together."""
+    counter = a._version_counter
+    return a is b or (counter is not None and counter is b._version_counter)
+
+
+def check_fits(tensor: Tensor, values: Any, where: str) -> None:
+    """Refuse a result that the tensor's memory cannot hold.
+
+    Raises: ShapeError for another shape, or a dtype of a later kind.
+    """
     if values.shape != tensor.shape:
         raise errors.ShapeError(
             errors.message(
-                f"{operation.__name__.lower()}_",
+                where,
                 f"output with shape {list(tensor.shape)} doesn't match the broadcast "
                 f"shape {list(values.shape)}",
                 "use the form that returns a new tensor",
@@ -73,33 +125,64 @@ def overwrite(tensor: Tensor, values: Any, operation: type[Builtin]) -> None:
     if KINDS.index(values.dtype.kind) > KINDS.index(tensor.dtype.kind):
         raise errors.ShapeError(
             errors.message(
-                f"{operation.__name__.lower()}_",
+                where,
                 f"result type {values.dtype} can't be cast to the desired output type "
                 f"{tensor.dtype}",
                 "use the form that returns a new tensor",
             )
         )
-    if not tensor.array.flags.writeable:
-        raise read_only(tensor, operation)
-    tensor._prepare_change()
-    tensor.array[...] = values
-    tensor._bump_version()
 
 
-def read_only(tensor: Tensor, operation: type[Builtin]) -> errors.InplaceError:
-    """The error for memory that cannot be written, most often that of ``expand``."""
-    steps = zip(tensor.shape, tensor.array.strides, strict=True)
-    if any([length > 1 and step == 0 for length, step in steps]):
-        what = (
-            "unsupported operation: more than one element of the written-to tensor "
-            "refers to a single memory location. Please clone() the tensor before "
-            "performing the operation."
-        )
-    else:
-        what = "the memory of this tensor is read-only"
+def check_overlap(tensor: Tensor, args: tuple[Any, ...], where: str) -> None:
+    """Refuse operands that lie in the memory that is written, but shifted.
+
+    Raises: InplaceError.
+    """
+    for value in args:
+        if (
+            isinstance(value, Tensor)
+            and value is not tensor
+            and share_memory(value, tensor)
+            and partly_overlap(tensor.array, value.array)
+        ):
+            raise cannot_write(
+                where,
+                "unsupported operation: some elements of the input tensor and the "
+                "written-to tensor refer to a single memory location. Please clone() "
+                "the tensor before performing the operation.",
+            )
+
+
+def writable(tensor: Tensor, where: str) -> Array:
+    """The tensor's memory, to write into.
+
+    Raises: InplaceError for memory that cannot be written, and where several elements
+    are one, as after ``expand``.
+    """
+    array = tensor.array
+    if 0 in array.strides and array.size:
+        steps = zip(array.shape, array.strides, strict=True)
+        if any([length > 1 and step == 0 for length, step in steps]):
+            raise cannot_write(
+                where,
+                "unsupported operation: more than one element of the written-to "
+                "tensor refers to a single memory location. Please clone() the tensor "
+                "before performing the operation.",
+            )
+    if array.flags.writeable:
+        return array
+    base = tensor._base
+    if base is None or not base.array.flags.writeable:
+        raise cannot_write(where, "the memory of this tensor is read-only")
+    # NumPy lets nobody write through what broadcasting gave, even into one row of it.
+    return strided(base.array, *geometry_of(array, base.array)[2:])
+
+
+def cannot_write(where: str, what: str) -> errors.InplaceError:
+    """The error for memory that must stay as it is."""
     return errors.InplaceError(
         errors.message(
-            f"{operation.__name__.lower()}_",
+            where,
             what,
             "change a copy, x.clone(), or use the form that returns a new tensor",
         )

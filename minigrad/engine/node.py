@@ -247,10 +247,19 @@ def needs_gradient(edge: Edge) -> bool:
 
 def edge_of(tensor: Tensor) -> Edge:
     """Where a gradient for ``tensor`` goes; None if it requires none."""
+    if tensor._base is not None:
+        return _edge_of_view(tensor)
     node = tensor._grad_fn
     if node is not None:
         return (node, tensor.output_nr) if tensor.output_nr else node
     return accumulate_node(tensor) if tensor._requires_grad else None
+
+
+def _edge_of_view(view: Tensor) -> Edge:
+    # Imported here because the history of views is built on nodes.
+    from minigrad.engine.views import edge_of_view
+
+    return edge_of_view(view)
 
 
 def accumulate_node(leaf: Tensor) -> AccumulateGrad:

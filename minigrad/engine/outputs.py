@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor import Tensor, ViewKind
 
 
 def wrap_outputs(
@@ -19,7 +19,8 @@ def wrap_outputs(
 ) -> tuple[list[Any], list[bool]]:
     """The outputs, and which of them a gradient can reach.
 
-    Only a tuple is several outputs. Values that are not Tensors pass through.
+    Only a tuple is several outputs. Values that are not Tensors pass through. A view
+    that forward made, or that is handed out for an input, must not change in place.
     Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs.
     """
     marked = dirty or non_differentiable
@@ -31,12 +32,15 @@ def wrap_outputs(
     differentiable = []
     for value in values:
         can = recording and can_have_gradient(value, non_differentiable)
-        outputs.append(wrap_output(ctx, value, inputs, dirty, can))
+        if dirty and contains(dirty, value):
+            check_dirty(ctx, value, inputs, can, len(values))
+        outputs.append(wrap_output(value, inputs, dirty, can))
         differentiable.append(can)
 
     for tensor in dirty:
         if not contains(values, tensor):
             raise not_returned(ctx)
+    mark_views(outputs, dirty, sum(differentiable) > 1)
     return outputs, differentiable
 
 
@@ -45,6 +49,7 @@ def is_new_tensor(result: Any, inputs: tuple[Any, ...]) -> bool:
     return (
         isinstance(result, Tensor)
         and not result._requires_grad
+        and result._base is None
         and result.array.dtype.kind in "fc"
         and not contains(inputs, result)
     )
@@ -60,25 +65,33 @@ def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
 
 
 def wrap_output(
-    ctx: Any, value: Any, inputs: tuple[Any, ...], dirty: tuple[Any, ...], can: bool
+    value: Any, inputs: tuple[Any, ...], dirty: tuple[Any, ...], can: bool
 ) -> Any:
     """What apply hands out for ``value``; ``can``: a gradient can reach it."""
     if not isinstance(value, Tensor):
         return value
     is_input = contains(inputs, value)
 
-    if dirty and contains(dirty, value):
-        check_dirty(ctx, value, is_input, can)
-        return value.detach() if value._requires_grad and not can else value
-
     if can or not value._requires_grad:
         # An input keeps its own history: what is handed out is a view of it.
-        return view_of(value) if is_input else value
+        as_it_is = is_input and not (dirty and contains(dirty, value))
+        return view_of(value) if as_it_is else value
     if is_input:
         return value.detach()
-    value._grad_fn = None
-    value._requires_grad = False
+    if value._base is None:
+        value._grad_fn = None
+        value._requires_grad = False
     return value
+
+
+def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> None:
+    """Note on views that their history is a learner's, which nothing may rewrite."""
+    for output in outputs:
+        if isinstance(output, Tensor) and output._base is not None:
+            if several:
+                output._view_kind = ViewKind.SEVERAL_OUTPUTS
+            elif not (dirty and contains(dirty, output)):
+                output._view_kind = ViewKind.IN_CUSTOM_FUNCTION
 
 
 def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
@@ -96,10 +109,12 @@ def view_of(tensor: Tensor) -> Tensor:
     return view
 
 
-def check_dirty(ctx: Any, tensor: Tensor, is_input: bool, can: bool) -> None:
+def check_dirty(
+    ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
+) -> None:
     """Refuse a change in place that no graph can describe."""
     where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
-    if not is_input:
+    if not contains(inputs, tensor):
         warnings.warn(
             errors.message(
                 where,
@@ -110,7 +125,7 @@ def check_dirty(ctx: Any, tensor: Tensor, is_input: bool, can: bool) -> None:
             UserWarning,
             stacklevel=4,
         )
-    elif can and tensor._requires_grad and tensor._grad_fn is None:
+    elif can and tensor._requires_grad and tensor.is_leaf:
         raise errors.InplaceError(
             errors.message(
                 where,
@@ -120,26 +135,28 @@ def check_dirty(ctx: Any, tensor: Tensor, is_input: bool, can: bool) -> None:
                 "08",
             )
         )
-    elif can:
-        refuse_view(tensor, where)
+    elif can and tensor._base is not None:
+        check_dirty_view(tensor, where, count)
 
 
-def refuse_view(tensor: Tensor, where: str) -> None:
-    """Refuse to record an in-place change that views would have to follow.
+def check_dirty_view(view: Tensor, where: str, count: int) -> None:
+    """Refuse a changed view beside other outputs, or whose history cannot follow."""
+    # Imported here because the history of views is built on Functions.
+    from minigrad.engine.views import check_in_place
 
-    Raises: InplaceError if ``tensor`` is a view, or has views in a graph.
-    """
-    if tensor._base is not None or tensor._has_recorded_views:
-        kind = "a view" if tensor._base is not None else "a tensor that has views"
+    if count > 1:
         raise errors.InplaceError(
             errors.message(
                 where,
-                f"{kind} is being modified in place while operations are recorded; "
-                "this version of minigrad cannot rewrite the history of views",
-                "change a copy (x.clone()) instead, or work inside no_grad()",
+                "If your Function modifies inplace an input that is a view of another "
+                "Tensor, your Function cannot return more than one Tensor. This one "
+                f"returned {count}",
+                "give it a copy (x.clone()), or make two Functions, one of which "
+                "changes the view and returns it alone",
                 "08",
             )
         )
+    check_in_place(view, where)
 
 
 def not_returned(ctx: Any) -> errors.InplaceError:

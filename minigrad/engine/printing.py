@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.engine.creation import get_default_dtype
 
 if TYPE_CHECKING:
@@ -79,11 +80,21 @@ def tensor_text(tensor: Tensor) -> str:
     usual = array.size > 0 and array.dtype.name in ("int64", "bool")
     if not usual and array.dtype != get_default_dtype():
         notes.append(f"dtype=minigrad.{array.dtype.name}")
-    if tensor.grad_fn is not None:
-        notes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
+    history = name_of_history(tensor)
+    if history is not None:
+        notes.append(f"grad_fn=<{history}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
     return with_notes(PREFIX + array_text(array), notes)
+
+
+def name_of_history(tensor: Tensor) -> str | None:
+    """The class of ``grad_fn``; ``Invalid`` for a view that could not follow."""
+    try:
+        node = tensor.grad_fn
+    except errors.InplaceError:
+        return "Invalid"
+    return None if node is None else type(node).__name__
 
 
 def with_notes(text: str, notes: list[str]) -> str:

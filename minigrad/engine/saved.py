@@ -137,7 +137,7 @@ def modified_error(
 ) -> errors.SavedModifiedError:
     """The error for a saved tensor that was changed in place."""
     tensor = saved.tensor
-    maker = node if saved.output_nr is not None else tensor._grad_fn
+    maker = node if saved.output_nr is not None else tensor.grad_fn
     number = tensor.output_nr if saved.output_nr is None else saved.output_nr
     origin = ""
     if maker is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import operator
 import warnings
 from collections.abc import Sequence
@@ -61,6 +62,33 @@ class NoCounter(VersionCounter):
 NO_COUNTER: Final = NoCounter()
 
 
+class ViewKind(enum.Enum):
+    """How a view came about, where a change in place cannot be followed."""
+
+    IN_CUSTOM_FUNCTION = enum.auto()
+    SEVERAL_OUTPUTS = enum.auto()
+    NO_GRAD = enum.auto()
+    INFERENCE = enum.auto()
+
+
+class PlainViews:
+    """The views of a tensor that requires no gradient, as long as they live."""
+
+    __slots__ = ("limit", "references")
+
+    def __init__(self) -> None:
+        self.references: list[ref[Tensor]] = []
+        self.limit = 32
+
+    def add(self, view: Tensor) -> None:
+        """Remember ``view``, and now and then forget those that are gone."""
+        if len(self.references) >= self.limit:
+            alive = [found for found in self.references if found() is not None]
+            self.references = alive
+            self.limit = max(32, 2 * len(alive))
+        self.references.append(ref(view))
+
+
 class Tensor(TensorMethods, TensorFacts, TensorHooks):
     """An array that knows which operation made it.
 
@@ -89,7 +117,10 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
     _grad: Tensor | None = None
     _accumulate_node: ref[AccumulateGrad] | None = None
     _base: Tensor | None = None
-    _has_recorded_views = False
+    _view_kind: ViewKind | None = None
+    _history_version = 0
+    _is_leaf_by_request = False
+    _plain_views: PlainViews | None = None
     _tangents: dict[Level, Tensor] | None = None
 
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
@@ -104,9 +135,16 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
         if inference.open_blocks and is_inference_mode_enabled():
             self._version_counter = NO_COUNTER
 
-    grad_fn = property(
-        operator.attrgetter("_grad_fn"), doc="The node that made it; None for a leaf."
-    )
+    @property
+    def grad_fn(self) -> _FunctionBase | None:
+        """The node that made it; None for a leaf."""
+        return self._grad_fn if self._base is None else self._history_of_view()
+
+    def _history_of_view(self) -> _FunctionBase | None:
+        # Imported here because the history of views is built on tensors and nodes.
+        from minigrad.engine.views import history_of
+
+        return history_of(self)
 
     @property
     def data(self) -> Tensor:
@@ -148,7 +186,7 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
         """Another tensor on the same memory; of a leaf, a leaf of its own."""
         copied = self.detach()
         copied._requires_grad = self._requires_grad
-        copied._grad_fn = self._grad_fn
+        copied._grad_fn = self.grad_fn
         copied.output_nr = self.output_nr
         copied._grad = self._grad
         return copied
@@ -158,13 +196,14 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
 
         Raises: GraphError unless this is a leaf.
         """
-        if self._grad_fn is not None:
+        node = self.grad_fn
+        if node is not None:
             raise errors.GraphError(
                 errors.message(
                     "copy.deepcopy",
                     "Only Tensors created explicitly by the user (graph leaves) "
                     "support the deepcopy protocol at the moment. This one was made "
-                    f"by {self._grad_fn.name()}",
+                    f"by {node.name()}",
                     "copy x.detach(), or record the copy: x.clone()",
                 )
             )
@@ -186,12 +225,13 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
                     "set it to True or False",
                 )
             )
-        if not value and self._grad_fn is not None:
+        node = None if value else self.grad_fn
+        if node is not None:
             raise errors.RequiresGradError(
                 errors.message(
                     "Tensor.requires_grad",
                     "you can only change requires_grad flags of leaf variables. "
-                    f"This one was made by {self._grad_fn.name()}",
+                    f"This one was made by {node.name()}",
                     "use detach() to get a tensor outside the graph",
                     "04",
                 )
@@ -205,6 +245,11 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
                     "InferenceMode",
                 )
         self._requires_grad = value
+        if self._base is not None:
+            self._is_leaf_by_request = value
+            self._requires_grad = value or self._base._requires_grad
+        elif value:
+            self._tell_views()
 
     requires_grad = property(
         operator.attrgetter("_requires_grad"),
@@ -220,7 +265,7 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it."""
-        return self._grad_fn is None
+        return self.grad_fn is None
 
     @property
     def grad(self) -> Tensor | None:
@@ -338,10 +383,41 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
 
             follow(self, node, output_nr)
 
-    def _become_view_of(self, tensor: Tensor) -> None:
-        """Remember whose memory this is; changes are counted together."""
-        self._base = tensor if tensor._base is None else tensor._base
-        self._share_version(self._base)
+    def _become_view_of(self, tensor: Tensor, kind: ViewKind | None = None) -> None:
+        """Remember whose memory this is; changes are counted together.
+
+        A view requires grad if its base does; what shows an inference tensor is another
+        one and no view.
+        """
+        if tensor._version_counter is NO_COUNTER:
+            self._version_counter = NO_COUNTER
+            return
+        base = tensor if tensor._base is None else tensor._base
+        self._base = base
+        counter = base._version_counter
+        if counter is None:
+            counter = base._version_counter = VersionCounter()
+        self._version_counter = counter
+        if counter.value:
+            self._history_version = counter.value
+        if kind is not None or tensor._view_kind is not None:
+            self._view_kind = kind or tensor._view_kind
+        if base._requires_grad:
+            self._requires_grad = True
+        else:
+            if base._plain_views is None:
+                base._plain_views = PlainViews()
+            base._plain_views.add(self)
+
+    def _tell_views(self) -> None:
+        """Let the views know that this tensor, their base, requires grad now."""
+        views = self._plain_views
+        if views is not None:
+            self._plain_views = None
+            for reference in views.references:
+                view = reference()
+                if view is not None:
+                    view._requires_grad = True
 
     def _is_view(self) -> bool:
         return self._base is not None

@@ -59,16 +59,16 @@ class TensorHooks:
 
         where = "Tensor.register_post_accumulate_grad_hook"
         self._check_can_have_hooks(where)
-        if self._grad_fn is not None:
+        leaf = cast("Tensor", self)
+        if leaf.grad_fn is not None:
             raise errors.HookError(
                 errors.message(
                     where,
                     "post accumulate grad hooks cannot be registered on non-leaf "
-                    f"tensors; this one was made by {self._grad_fn.name()}",
+                    f"tensors; this one was made by {leaf.grad_fn.name()}",
                     "use register_hook, or register it on the leaf",
                 )
             )
-        leaf = cast("Tensor", self)
         if leaf._post_accumulate_hooks is None:
             leaf._post_accumulate_hooks = OrderedDict()
         return register(leaf._post_accumulate_hooks, hook)
@@ -108,8 +108,9 @@ class TensorHooks:
                     "04",
                 )
             )
-        if self._grad_fn is not None:
-            retain_grad(cast("Tensor", self))
+        tensor = cast("Tensor", self)
+        if tensor.grad_fn is not None:
+            retain_grad(tensor)
 
     @property
     def retains_grad(self) -> bool:

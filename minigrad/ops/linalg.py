@@ -11,7 +11,7 @@ from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.promotion import do_not_broadcast, promoted
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.shape import Reshape, Transpose
+from minigrad.ops.shape import Transpose, reshaped
 
 A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 B = [[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]]
@@ -71,7 +71,7 @@ class Matmul(Builtin):
         needs_input, needs_other = ctx.needs_input_grad
         row = as_row(input)
         column = as_column(other)
-        grad = Reshape.of(grad, product_shape(grad, input, other))
+        grad = reshaped(grad, product_shape(grad, input, other))
         return (
             back(grad @ Transpose.of(column, -1, -2), input) if needs_input else None,
             back(Transpose.of(row, -1, -2) @ grad, other) if needs_other else None,
@@ -87,12 +87,12 @@ def inner_lengths_agree(input: Any, other: Any) -> bool:
 
 def as_row(value: Any) -> Any:
     """A vector as a matrix of one row."""
-    return Reshape.of(value, (1, -1)) if value.ndim == 1 else value
+    return reshaped(value, (1, -1)) if value.ndim == 1 else value
 
 
 def as_column(value: Any) -> Any:
     """A vector as a matrix of one column."""
-    return Reshape.of(value, (-1, 1)) if value.ndim == 1 else value
+    return reshaped(value, (-1, 1)) if value.ndim == 1 else value
 
 
 def product_shape(grad: Any, input: Any, other: Any) -> tuple[int, ...]:
@@ -109,4 +109,4 @@ def back(grad: Any, value: Any) -> Any:
     """A gradient of a row or column in the shape of its vector."""
     if value.ndim != 1:
         return grad
-    return Reshape.of(grad, (*grad.shape[:-2], -1))
+    return reshaped(grad, (*grad.shape[:-2], -1))

@@ -13,7 +13,7 @@ from minigrad.engine.promotion import quietly
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.shape import Reshape, check_range
+from minigrad.ops.shape import check_range, reshaped
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -131,7 +131,7 @@ def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
 
 def spread(ctx: Any, grad: Any) -> Any:
     """The gradient of a sum: the same value for each element that went into it."""
-    return Expand.of(Reshape.of(grad, ctx.kept_shape), ctx.shape)
+    return Expand.of(reshaped(grad, ctx.kept_shape), ctx.shape)
 
 
 def copies(shape: tuple[int, ...], kept: tuple[int, ...]) -> int:

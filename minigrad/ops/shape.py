@@ -8,9 +8,17 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.geometry import (
+    AsStrided,
+    Geometry,
+    geometry_of,
+    reach_of,
+    steps_of,
+)
 from minigrad.engine.structural import Clone, Expand
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import op
+from minigrad.ops._registry import composite, name_nodes, op
 
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
@@ -39,18 +47,19 @@ op(
 
 
 @op(
-    "reshape",
+    "view",
     node_name="ViewBackward0",
     reference=lambda x, *shape: np.reshape(x, shape),
     samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
     arguments=with_shape,
 )
-class Reshape(Builtin):
-    """The elements in another shape, one length of which may be -1 (the rest).
+class View(Builtin):
+    """The same memory in another shape, one length of which may be -1 (the rest).
 
-    Raises: ShapeError if the number of elements differs.
+    Raises: ShapeError if the number of elements differs, or if they do not lie in
+    memory as the shape needs it: use ``reshape`` then.
 
-    >>> minigrad.arange(4).reshape(2, 2)
+    >>> minigrad.arange(4).view(2, 2)
     tensor([[0, 1],
             [2, 3]])
     """
@@ -58,26 +67,19 @@ class Reshape(Builtin):
     returns_view = True
 
     @staticmethod
-    def forward(input: Any, shape: tuple[int, ...]) -> Any:
-        try:
-            return np.reshape(input, shape)
-        except TypeError:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "reshape()",
-                    "argument 'shape' (position 1) must be tuple of ints, not "
-                    f"{shape!r}",
-                    "give whole numbers, for example x.reshape(2, 3)",
-                )
-            ) from None
-        except ValueError:
+    def forward(input: Array, shape: tuple[int, ...]) -> Array:
+        output = in_shape("view()", input, shape)
+        if output.size and not np.may_share_memory(output, input):
             raise errors.ShapeError(
                 errors.message(
-                    "reshape",
-                    f"shape '{list(shape)}' is invalid for input of size {input.size}",
-                    "choose lengths whose product is the number of elements",
+                    "view",
+                    "view size is not compatible with input tensor's size and stride "
+                    "(at least one dimension spans across two contiguous subspaces). "
+                    "Use .reshape(...) instead",
+                    "call reshape, which copies where it has to",
                 )
-            ) from None
+            )
+        return output
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -85,7 +87,88 @@ class Reshape(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return Reshape.of(grad, ctx.shape), None
+        return reshaped(grad, ctx.shape), None
+
+
+class UnsafeView(Builtin):
+    """A new tensor in another shape: the second half of a ``reshape`` that copies."""
+
+    @staticmethod
+    def forward(input: Array, shape: tuple[int, ...]) -> Array:
+        return np.reshape(input, shape)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape = inputs[0].shape
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return reshaped(grad, ctx.shape), None
+
+
+name_nodes(UnsafeView, "UnsafeViewBackward0")
+
+
+@composite(
+    "reshape",
+    reference=lambda x, *shape: np.reshape(x, shape),
+    samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
+)
+def reshape(input: Tensor, *shape: Any) -> Tensor:
+    """The elements in another shape, one length of which may be -1 (the rest).
+
+    A view where the memory allows it, else a copy.
+    Raises: ShapeError if the number of elements differs.
+
+    >>> minigrad.arange(4).reshape(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    check_is_tensor(input, "reshape")
+    _, lengths = with_shape(input, *shape)
+    array = input.array
+    output = array
+    if not array.flags.c_contiguous:
+        output = in_shape("reshape()", array, lengths)
+    in_place = np.may_share_memory(output, array) or not array.size
+    result: Tensor
+    if in_place:
+        result = View.apply(input, lengths)
+    else:
+        result = UnsafeView.apply(Clone.apply(input), lengths)
+    return result
+
+
+def reshaped(value: Any, shape: tuple[int, ...]) -> Any:
+    """What a rule holds, an array or a Tensor, in another shape."""
+    if isinstance(value, Tensor):
+        return reshape(value, shape)
+    return np.reshape(value, shape)
+
+
+def in_shape(where: str, array: Array, shape: tuple[int, ...]) -> Array:
+    """``array`` in another shape, copied if it has to be.
+
+    Raises: ArgumentTypeError, ShapeError.
+    """
+    try:
+        return np.reshape(array, shape)
+    except TypeError:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                where,
+                f"argument 'shape' (position 1) must be tuple of ints, not {shape!r}",
+                "give whole numbers, for example x.reshape(2, 3)",
+            )
+        ) from None
+    except ValueError:
+        raise errors.ShapeError(
+            errors.message(
+                where,
+                f"shape '{list(shape)}' is invalid for input of size {array.size}",
+                "choose lengths whose product is the number of elements",
+            )
+        ) from None
 
 
 @op(
@@ -222,3 +305,45 @@ def check_range(input: Array, *dims: int) -> None:
                     "count dimensions from 0, or from -1 for the last",
                 )
             )
+
+
+def with_geometry(
+    input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> tuple[Any, ...]:
+    """``as_strided((2, 2), (1, 2))``: lengths, steps and the first element's place.
+
+    Raises: ShapeError if that is outside of the memory.
+    """
+    check_is_tensor(input, "as_strided")
+    root = (input if input._base is None else input._base).array
+    start = geometry_of(input.array, root).offset
+    first = start if storage_offset is None else storage_offset
+    size, stride = tuple(size), tuple(stride)
+    _, last = reach_of(size, stride)
+    _, end = reach_of(root.shape, steps_of(root))
+    if first < 0 or first + last > end:
+        raise errors.ShapeError(
+            errors.message(
+                "as_strided",
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage "
+                f"offset {first} are out of bounds for storage of {end + 1} elements",
+                "stay within the memory of the tensor",
+            )
+        )
+    array = input.array
+    return input, Geometry(array.shape, steps_of(array), size, stride, first - start)
+
+
+op(
+    "as_strided",
+    node_name="AsStridedBackward0",
+    reference=lambda x, size, stride, start=0: np.lib.stride_tricks.as_strided(
+        x.ravel()[start:], size, [8 * step for step in stride]
+    ),
+    samples=[
+        (MATRIX, (2, 2), (1, 2)),
+        (MATRIX, (3,), (2,), 1),
+        (MATRIX, (2, 3), (0, 1)),
+    ],
+    arguments=with_geometry,
+)(AsStrided)

@@ -1,0 +1,229 @@
+"""Views: tensors in another one's memory, whose history follows what is written there.
+
+A view remembers its base, which owns the memory. Once that memory was changed in
+place, the history of the view is no longer true: it is made anew, as "what the view
+shows of the base", the next time somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from minigrad import errors
+from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
+from minigrad.engine.grad_mode import next_sequence_nr
+from minigrad.engine.node import (
+    Edge,
+    _FunctionBase,
+    accumulate_node,
+    edge_of,
+    needs_gradient,
+)
+from minigrad.engine.structural import Clone, sums_to
+from minigrad.engine.tensor import Tensor, ViewKind
+
+FORBIDDEN: Final = {
+    ViewKind.SEVERAL_OUTPUTS: (
+        " This view is the output of a function that returns multiple views. Such "
+        "functions do not allow the output views to be modified inplace. You should "
+        "replace the inplace operation by an out-of-place one"
+    ),
+    ViewKind.IN_CUSTOM_FUNCTION: (
+        " This view was created inside a custom Function (or because an input was "
+        "returned as-is) and the autograd logic to handle view+inplace would override "
+        "the custom backward associated with the custom Function, leading to "
+        "incorrect gradients. This behavior is forbidden"
+    ),
+    ViewKind.NO_GRAD: (
+        " Given that this use case is ambiguous and error-prone, it is forbidden"
+    ),
+    ViewKind.INFERENCE: (
+        " Given that this use case is ambiguous and error-prone, it is forbidden"
+    ),
+}
+"""Why the history of a view of some kind cannot be rewritten, in torch's words."""
+
+REMEDIES: Final = {
+    ViewKind.SEVERAL_OUTPUTS: "change a copy (x.clone()), or index the base instead",
+    ViewKind.IN_CUSTOM_FUNCTION: "clone the output of the custom Function first",
+    ViewKind.NO_GRAD: "make the view and the change both inside no_grad(), or both "
+    "outside",
+    ViewKind.INFERENCE: "make the view and the change both inside inference_mode(), "
+    "or both outside",
+}
+
+
+class CopySlices(_FunctionBase):
+    """The history of a base after one of its views was changed in place.
+
+    It wraps the node of that change, ``inner``: the gradient of the part that the view
+    shows goes through it, that of the rest passes by.
+    """
+
+    __slots__ = ("geometry", "inner", "slot")
+
+    def __init__(self, base: Tensor, view: Tensor, inner: _FunctionBase, slot: int):
+        edges = list(inner._edges)
+        edges[slot] = edge_of(base)
+        self._edges = tuple(edges)
+        self.needs_input_grad = tuple([needs_gradient(edge) for edge in edges])
+        self._number = next_sequence_nr()
+        self._output_metadata = ((base.shape, base.dtype),)
+        self._saved = ()
+        self._attached = None
+        self.geometry = geometry_of(view.array, base.array)
+        self.inner = inner
+        self.slot = slot
+
+    def name(self) -> str:
+        """torch's name for this node, with its C++ namespace."""
+        return "torch::autograd::CopySlices"
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+        (gradient,) = gradients
+        if gradient is None:
+            return [None] * len(self._edges)
+        part = Clone.of(AsStrided.of(gradient, self.geometry))
+        returned = self.inner._run_backward([part], create_graph)
+        checked = self.inner._check_returned(returned, isinstance(part, Tensor))
+        before = checked[self.slot]
+        if before is not None and needs_gradient(self._edges[self.slot]):
+            self._check_shape(before)
+            before = ReplaceShown.of(gradient, before, self.geometry)
+        checked[self.slot] = before
+        return checked
+
+    def _check_returned(self, returned: Any, carries_tensors: bool) -> list[Any]:
+        gradients: list[Any] = returned
+        return gradients
+
+    def _check_shape(self, part: Any) -> None:
+        """Refuse a gradient that does not fit the part that was changed."""
+        shape = self.geometry.shape
+        if not sums_to(shape, part.shape):
+            raise errors.GradientShapeError(
+                errors.message(
+                    f"{self.inner.operation_name()}.backward",
+                    f"The size of tensor a ({list(shape)}) must match the size of "
+                    f"tensor b ({list(part.shape)}): the gradient of an input that is "
+                    "a view",
+                    f"return a gradient of shape {shape}",
+                    "08",
+                )
+            )
+
+    def _release_saved(self) -> None:
+        super()._release_saved()
+        self.inner._release_saved()
+
+
+def history_of(view: Tensor) -> _FunctionBase | None:
+    """The view's ``grad_fn``, made anew if the memory was changed since it was made.
+
+    Raises: InplaceError if a view of its kind cannot follow the change.
+    """
+    base = view._base
+    if base is None or (view._grad_fn is None and not base._requires_grad):
+        return view._grad_fn
+    version = view._version
+    if view._history_version != version:
+        refuse_kind(
+            view, "Tensor.grad_fn", "its base or another view of its base has been"
+        )
+        geometry = geometry_of(view.array, base.array)
+        node = AsStrided._create_builtin_ctx((base, geometry), True)
+        node._output_metadata = ((view.shape, view.dtype),)
+        node.geometry = geometry
+        view._set_history(node, 0)
+        view._history_version = version
+    return view._grad_fn
+
+
+def edge_of_view(view: Tensor) -> Edge:
+    """Where a gradient for the view goes.
+
+    Nowhere, if it was made without recording and requires grad only because its base
+    does.
+    """
+    node = history_of(view)
+    if node is not None:
+        return (node, view.output_nr) if view.output_nr else node
+    return accumulate_node(view) if view._is_leaf_by_request else None
+
+
+def rebase_history(
+    tensor: Tensor, node: _FunctionBase, slot: int = 0, output_nr: int = 0
+) -> None:
+    """Say that ``node`` changed its argument ``slot``, which is ``tensor``, in place.
+
+    The history of a view's base is rewritten, and with it that of all its views.
+    """
+    base = tensor._base
+    if base is None:
+        tensor._set_history(node, output_nr)
+        tensor._tell_views()
+    else:
+        base._set_history(CopySlices(base, tensor, node, slot), 0)
+        base._tell_views()
+        tensor._history_version = -1
+        history_of(tensor)
+
+
+def refuse_kind(view: Tensor, where: str, changed: str = "is being") -> None:
+    """Refuse a change in place that a view of this kind cannot follow.
+
+    Raises: InplaceError.
+    """
+    kind = view._view_kind
+    if kind is None:
+        return
+    node = view._grad_fn
+    unrecorded = kind in (ViewKind.NO_GRAD, ViewKind.INFERENCE)
+    if unrecorded or node is None:
+        what = "A view was created in"
+        if node is not None:
+            what = (
+                f"Output {view.output_nr} of {node.operation_name()} is a view of a "
+                "view which was created in"
+            )
+        if kind is ViewKind.INFERENCE:
+            what += f" inference mode and {changed} modified inplace in normal mode."
+        else:
+            what += (
+                f" no_grad mode and {changed} modified inplace with grad mode enabled."
+            )
+    else:
+        what = (
+            f"Output {view.output_nr} of {node.operation_name()} is a view and "
+            f"{changed} modified inplace."
+        )
+    raise errors.InplaceError(
+        errors.message(where, what + FORBIDDEN[kind], REMEDIES[kind], "08")
+    )
+
+
+def check_in_place(tensor: Tensor, where: str) -> None:
+    """Refuse a change in place that no graph can describe.
+
+    Raises: InplaceError for a leaf that requires grad, a view of one, and views of
+    which torch does not know how they came about.
+    """
+    if tensor._base is not None:
+        refuse_kind(tensor, where)
+        if tensor._requires_grad and tensor._base._grad_fn is None:
+            raise on_a_leaf(where, "a view of a leaf Variable")
+    if tensor._requires_grad and tensor.is_leaf:
+        raise on_a_leaf(where, "a leaf Variable")
+
+
+def on_a_leaf(where: str, what: str) -> errors.InplaceError:
+    """The error for a change of what the graph begins with."""
+    return errors.InplaceError(
+        errors.message(
+            where,
+            f"{what} that requires grad is being used in an in-place operation. Its "
+            "gradient would be that of a value that is gone",
+            "change it inside no_grad(), or work on a copy: x.clone()",
+            "08",
+        )
+    )

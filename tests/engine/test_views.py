@@ -1,0 +1,224 @@
+"""Views and their history: rules D06-D08, H07-H08, T05, T06, R12 and U."""
+
+from typing import Any
+
+import pytest
+
+from minigrad import errors
+from tests.engine.support import leaf, raises, rule
+
+
+def names(tensor: Any) -> list[str]:
+    """The nodes from a tensor's history down its first edges."""
+    found = []
+    node = tensor.grad_fn
+    while node is not None:
+        found.append(type(node).__name__)
+        node = node.next_functions[0][0] if node.next_functions else None
+    return found
+
+
+def scaled(torch: Any, by: float, slope: float) -> Any:
+    """The apply of a Function that multiplies its input in place; slope as it says."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        x.mul_(by)
+        ctx.mark_dirty(x)
+        return x
+
+    return rule(torch, forward, lambda ctx, grad: grad * slope).apply
+
+
+@pytest.mark.rule("D06")
+def test_view_returned_by_forward_is_a_view_with_the_new_node(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    y = rule(torch, lambda ctx, x: x.view(2, 1), lambda ctx, g: g.view(2) * 5).apply(x)
+    assert y._base is x
+    assert y.grad_fn.name() == "FBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+@pytest.mark.rule("D07")
+@pytest.mark.parametrize("forward", [lambda ctx, x: x.view(2, 1), lambda ctx, x: x])
+def test_view_out_of_a_custom_function_refuses_a_change(
+    torch: Any, forward: Any
+) -> None:
+    y = rule(torch, forward, lambda ctx, g: g.view(2)).apply(leaf(torch, 2.0, 3.0) * 1)
+    says = "Output 0 of F is a view and is being modified inplace. This view was "
+    says += "created inside a custom Function (or because an input was returned as-is)"
+    with raises(torch, errors.InplaceError, says):
+        y.mul_(2)
+    with torch.no_grad():
+        y.mul_(2)
+
+
+@pytest.mark.rule("D08")
+def test_view_beside_another_output_refuses_a_change(torch: Any) -> None:
+    y, _ = rule(torch, lambda ctx, x: (x, x * 2)).apply(leaf(torch, 2.0, 3.0) * 1)
+    says = "This view is the output of a function that returns multiple views"
+    with raises(torch, errors.InplaceError, says):
+        y.mul_(2)
+
+
+@pytest.mark.rule("H07")
+def test_dirty_view_rewrites_the_history_of_its_base(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    v = b.view(2, 1).transpose(0, 1)
+    y = scaled(torch, 5.0, 10.0)(v)
+    assert y is v
+    assert names(b) == ["CopySlices", "MulBackward0", "AccumulateGrad"]
+    assert b.grad_fn.name() == "torch::autograd::CopySlices"
+    assert names(v)[:2] == ["AsStridedBackward0", "CopySlices"]
+    b.sum().backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+
+
+@pytest.mark.rule("H08")
+def test_dirty_view_beside_another_output_is_refused(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x, 1
+
+    says = "If your Function modifies inplace an input that is a view of another Tensor"
+    with raises(torch, errors.InplaceError, says):
+        rule(torch, forward).apply((leaf(torch, 2.0, 3.0) * 1).view(2, 1))
+
+
+def test_dirty_view_of_a_leaf_is_refused(torch: Any) -> None:
+    v = leaf(torch, 2.0, 3.0).view(2, 1)
+    with raises(torch, errors.InplaceError, "a view of a leaf Variable that requires"):
+        scaled(torch, 5.0, 10.0)(v)
+
+
+def test_no_gradient_from_a_dirty_view_is_none_for_the_whole_base(torch: Any) -> None:
+    def forward(ctx: Any, x: Any, k: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x
+
+    x, k = leaf(torch, 2.0, 3.0), leaf(torch, 4.0)
+    b = x * 1
+    rule(torch, forward, lambda ctx, g: (None, g.sum())).apply(b.view(2, 1), k)
+    b.sum().backward()
+    assert (x.grad, k.grad.item()) == (None, 2.0)
+
+
+@pytest.mark.rule("T05")
+def test_leaf_may_change_under_no_grad_and_the_version_says_so(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    with torch.no_grad():
+        x.mul_(2)
+    assert (x._version, x.is_leaf, x.requires_grad) == (1, True, True)
+
+
+@pytest.mark.rule("T06")
+def test_view_made_under_no_grad_refuses_a_recorded_change(torch: Any) -> None:
+    b = leaf(torch, 2.0, 3.0) * 1
+    with torch.no_grad():
+        v = b.view(2, 1)
+    says = "A view was created in no_grad mode and is being modified inplace with grad "
+    says += "mode enabled."
+    with raises(torch, errors.InplaceError, says):
+        v.mul_(2)
+    says = "is a view of a view which was created in no_grad mode"
+    with raises(torch, errors.InplaceError, says):
+        v.view(2).mul_(2)
+
+    plain = torch.ones(2)
+    with torch.no_grad():
+        v = plain.view(2, 1)
+    v.mul_(2)
+    assert plain.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.rule("R12")
+def test_view_made_under_no_grad_has_no_history_after_a_change(torch: Any) -> None:
+    b = leaf(torch, 2.0, 3.0) * 1
+    with torch.no_grad():
+        v = b.view(2, 1)
+    b.mul_(2)
+    assert repr(v).endswith("grad_fn=<Invalid>)")
+    says = "A view was created in no_grad mode and its base or another view of its base"
+    says += " has been modified inplace with grad mode enabled."
+    with raises(torch, errors.InplaceError, says):
+        v.grad_fn  # noqa: B018
+    with raises(torch, errors.InplaceError, says):
+        v * 2
+
+
+def test_view_made_under_no_grad_requires_grad_and_leads_nowhere(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    with torch.no_grad():
+        v = x.view(2, 1)
+    assert (v.requires_grad, v.is_leaf, v.grad_fn) == (True, True, None)
+    y = (v * 2).sum()
+    y.backward()
+    assert (x.grad, v.grad) == (None, None)
+
+
+@pytest.mark.rule("U03")
+def test_view_of_a_leaf_refuses_a_change(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    says = "a leaf Variable that requires grad is being used in an in-place operation."
+    with raises(torch, errors.InplaceError, says):
+        x.mul_(2)
+    says = "a view of a leaf Variable that requires grad is being used in an in-place"
+    with raises(torch, errors.InplaceError, says):
+        x.view(2, 1).mul_(2)
+    assert x.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.rule("U08")
+def test_change_of_a_view_is_seen_by_its_base_and_by_other_views(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    v, w = b.view(2, 1), b.view(1, 2)
+    v.mul_(4)
+    assert names(b)[:2] == ["CopySlices", "MulBackward0"]
+    assert names(v)[:2] == names(w)[:2] == ["AsStridedBackward0", "CopySlices"]
+    assert v.grad_fn is v.grad_fn
+    w.sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+
+
+def test_plain_tensor_and_its_views_join_the_graph_together(torch: Any) -> None:
+    b = torch.tensor([2.0, 3.0], dtype=torch.float64)
+    v, w, k = b.view(2, 1), b.view(1, 2), leaf(torch, 4.0)
+    assert not w.requires_grad
+    v.mul_(k)
+    assert (b.requires_grad, v.requires_grad, w.requires_grad) == (True, True, True)
+    assert (w.is_leaf, names(w)[0]) == (False, "AsStridedBackward0")
+    w.sum().backward()
+    assert k.grad.item() == 5.0
+
+
+@pytest.mark.rule("U14")
+def test_view_of_a_view_has_the_root_as_its_base(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    v = x.view(2, 1).view(1, 2)
+    assert v._base is x
+    assert (v._is_view(), x._is_view()) == (True, False)
+
+
+def test_changed_view_saves_its_result_and_notices_the_next_change(torch: Any) -> None:
+    x = leaf(torch, 0.0, 1.0)
+    b = x * 1
+    v = b.view(2, 1)
+    v.exp_()
+    b.sum().backward(retain_graph=True)
+    assert x.grad.tolist()[0] == 1.0
+    v.mul_(2)
+    with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
+        b.sum().backward()
+
+
+def test_reshape_of_memory_in_another_order_is_a_copy(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0, 3.0, 4.0).view(2, 2)
+    y = x.t().reshape(4)
+    assert (names(y)[:2], y._is_view()) == (
+        ["UnsafeViewBackward0", "CloneBackward0"],
+        False,
+    )
+    with raises(torch, errors.ShapeError, "view size is not compatible with input"):
+        x.t().view(4)
