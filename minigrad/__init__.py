@@ -81,7 +81,7 @@ from minigrad.ops.functions import *  # noqa: F403  the op table says which
 from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
-    from minigrad import course
+    from minigrad import course, utils
     from minigrad.views import load_trace, record, step
 
 __version__ = "0.1.0"
@@ -162,6 +162,7 @@ __all__ = [
     "teaching_mode",
     "tensor",
     "uint8",
+    "utils",
     "zeros",
     "zeros_like",
     *functions.__all__,
@@ -191,8 +192,8 @@ def __getattr__(name: str) -> Any:
     """Load the layers above the engine when one of their names is first used."""
     if name in _FROM_VIEWS:
         return getattr(importlib.import_module("minigrad.views"), name)
-    if name == "course":
-        return importlib.import_module("minigrad.course")
+    if name in ("course", "utils"):
+        return importlib.import_module(f"minigrad.{name}")
     raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
 
 

@@ -70,6 +70,10 @@ class SavedOutsideError(MinigradError, AssertionError):
     """A backward outside of the block that keeps what it needs."""
 
 
+class CheckpointError(MinigradError, RuntimeError):
+    """A checkpointed call cannot be computed again as it was."""
+
+
 class InferenceError(MinigradError, RuntimeError):
     """A tensor made in inference mode is asked for what only normal tensors have."""
 

@@ -102,6 +102,11 @@ class _Anomaly:
 anomaly: Final = _Anomaly()
 
 
+def running_task() -> GraphTask | None:
+    """The backward that this thread is running, the innermost one; or None."""
+    return _this_thread.mode.task
+
+
 def is_anomaly_enabled() -> bool:
     """Whether nodes remember where they were made, and backward says so."""
     return anomaly.enabled

@@ -39,7 +39,7 @@ class HooksInForce:
         self.unpack_hook = unpack_hook
         self.outer = outer
 
-    def pack(self, tensor: Tensor, node: _FunctionBase) -> HookedRecord:
+    def pack(self, tensor: Tensor, node: _FunctionBase | None) -> HookedRecord:
         """What ``node`` keeps for ``tensor``."""
         check_not_inference(tensor, node)
         packed = call_pack_hook(self.pack_hook, tensor)
@@ -63,11 +63,15 @@ class HookedRecord:
     )
 
     def __init__(
-        self, packed: Any, unpack_hook: UnpackHook, tensor: Tensor, node: _FunctionBase
+        self,
+        packed: Any,
+        unpack_hook: UnpackHook,
+        tensor: Tensor,
+        node: _FunctionBase | None,
     ) -> None:
         self.packed = packed
         self.unpack_hook = unpack_hook
-        self.is_own_output = tensor._grad_fn is node
+        self.is_own_output = node is not None and tensor._grad_fn is node
         # Not the node itself, which would then keep itself alive.
         self.grad_fn = None if self.is_own_output else tensor._grad_fn
         self.output_nr = tensor.output_nr
