@@ -42,6 +42,22 @@ class BackwardMissingError(MinigradError, NotImplementedError):
     """A gradient has to pass a Function that has no ``backward``."""
 
 
+class JvpMissingError(MinigradError, NotImplementedError):
+    """A tangent has to pass an operation that has no ``jvp``."""
+
+
+class TangentError(MinigradError, RuntimeError):
+    """A tangent that does not belong to its tensor as it should."""
+
+
+class LevelError(MinigradError, RuntimeError):
+    """A level of forward mode is not open, or not the innermost one."""
+
+
+class SavedForForwardError(MinigradError, AssertionError):
+    """``save_for_forward`` was given something that is not a Tensor."""
+
+
 class BackwardAmbiguousError(MinigradError, RuntimeError):
     """A Function defines both ``backward`` and ``vjp``."""
 

@@ -1,6 +1,6 @@
 """torch.autograd's names."""
 
-from minigrad.autograd import anomaly_mode, function, functional, graph
+from minigrad.autograd import anomaly_mode, forward_ad, function, functional, graph
 from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.autograd.variable import Variable
@@ -15,6 +15,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "function",
     "functional",
     "grad",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import observe
+from minigrad.engine import levels, observe
 from minigrad.engine.anomaly import remember
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
@@ -19,6 +19,7 @@ from minigrad.engine.grad_mode import (
     next_sequence_nr,
 )
 from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.jvp import carry_through_builtin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -87,6 +88,12 @@ class Builtin(Function):
     gradient for each, None where none arrived. backward is duck-typed: it is given
     arrays, or Tensors if the backward itself is recorded, and uses only what both
     understand.
+
+    ``jvp(ctx, *tangents)`` is its counterpart for forward mode: it gets a Tensor or
+    None for each argument of forward, finds in ``ctx.saved_values`` the Tensors that
+    setup_context saved, and returns the tangent of each output (None for zero). An
+    operation says ``linear = True`` instead where forward does the same to tangents,
+    or ``jvp = backward`` where each element depends on its own input alone.
     """
 
     _ctx_base = BuiltinBackward
@@ -99,6 +106,10 @@ class Builtin(Function):
 
     numbers_have_edges: ClassVar[bool] = True
     """Whether torch turns a number among the operands into a tensor, with an edge."""
+
+    linear: ClassVar[bool] = False
+    """Whether forward is linear in its first argument, and no other carries a tangent:
+    then the operation on the tangent is the tangent of its output."""
 
     without_edges: ClassVar[tuple[int, ...]] = ()
     """The arguments that are Tensors and never get a gradient: masks and indices."""
@@ -122,7 +133,7 @@ class Builtin(Function):
             else:
                 arrays.append(not_an_array(cls, value, len(arrays)))
         recording = needed and is_recording()
-        if not recording and observe.observer is None:
+        if not recording and observe.observer is None and not levels.open_levels:
             result = cls.forward(*arrays)
             if type(result) is tuple or cls.returns_view:
                 return cls._wrap(inputs, result)
@@ -141,7 +152,10 @@ class Builtin(Function):
             output = Tensor(result)
 
         # wire edges
-        if recording and ctx._wire(output):
+        wired = recording and ctx._wire(output)
+        if levels.open_levels:
+            carry_through_builtin(cls, inputs, output)
+        if wired:
             cls.setup_context(ctx, inputs, output)
         if observe.observer is not None:
             outputs = output if type(output) is tuple else (output,)
@@ -161,6 +175,11 @@ class Builtin(Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         """Nothing to keep, unless the operation says otherwise."""
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """The tangent of each output; without a rule, forward mode ends here."""
+        raise no_forward_rule(ctx.operation)
 
     @classmethod
     def of(cls, *values: Any) -> Any:
@@ -206,6 +225,20 @@ def kind_of_view(several: bool) -> ViewKind | None:
         return ViewKind.SEVERAL_OUTPUTS if several else None
     inference = is_inference_mode_enabled()
     return ViewKind.INFERENCE if inference else ViewKind.NO_GRAD
+
+
+def no_forward_rule(operation: type[Builtin]) -> errors.JvpMissingError:
+    """The error for an operation that forward mode cannot pass."""
+    name = operation.__name__.lower()
+    return errors.JvpMissingError(
+        errors.message(
+            name,
+            f"Trying to use forward AD with {name} that does not support it because it "
+            "has not been implemented yet.",
+            "use backward, or write the operation as a Function with a jvp",
+            "11",
+        )
+    )
 
 
 def not_an_array(function: type[Builtin], value: Any, position: int) -> Any:

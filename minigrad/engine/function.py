@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
-from minigrad.engine import lint, observe
+from minigrad.engine import levels, lint, observe
 from minigrad.engine.anomaly import remember
 from minigrad.engine.arguments import bind_arguments
 from minigrad.engine.grad_mode import (
@@ -16,6 +16,7 @@ from minigrad.engine.grad_mode import (
     not_recording,
 )
 from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.jvp import carry_through_function
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -53,7 +54,24 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep ``tensors`` for ``jvp``; a second call replaces the first."""
+        """Keep ``tensors`` for ``jvp``; a second call replaces the first.
+
+        jvp finds them in ``ctx.saved_tensors``; after ``apply`` they are gone.
+        Raises: SavedForForwardError for anything but a Tensor or None, at once.
+        See: torch ``FunctionCtx.save_for_forward``.
+        """
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise errors.SavedForForwardError(
+                    errors.message(
+                        "ctx.save_for_forward",
+                        "save_for_forward expects all arguments to be tensors; you "
+                        "should save non-tensors as attributes on ctx. Argument "
+                        f"{position} is of type {type(tensor).__name__}",
+                        "give it Tensors one by one; put other values on ctx",
+                        "11",
+                    )
+                )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
@@ -133,7 +151,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         dirty = self.dirty_tensors or ()
         non_differentiable = self.non_differentiable or ()
         kept = to_save + (self.saved_for_forward or ())
-        self.to_save = self.saved_for_forward = None
+        self.to_save = None
         self.dirty_tensors = self.non_differentiable = None
 
         if dirty or non_differentiable:
@@ -145,18 +163,18 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             check_kept(self, kept, dirty, inputs, result)
         return to_save, dirty, non_differentiable
 
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """Call the Function's jvp with this ctx, and nothing around it."""
+        return self._forward_cls.jvp(self, *tangents)
+
     def _wire_edges(
         self,
         inputs: tuple[Any, ...],
         outputs: list[Any],
         differentiable: list[bool],
         dirty: tuple[Any, ...],
-        to_save: tuple[Any, ...],
     ) -> None:
-        """Hang this node on every output that can carry a gradient; then save.
-
-        Saved last, because a saved output has to know which node made it.
-        """
+        """Hang this node on every output that can carry a gradient."""
         if self._edges:
             metadata = []
             for output_nr, output in enumerate(outputs):
@@ -167,10 +185,28 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                     else:
                         output._set_history(self, output_nr)
             self._output_metadata = tuple(metadata)
-            if to_save:
-                self._keep_saved(to_save)
-                if self._forward_cls.clear_saved_tensors_on_access:
-                    self._saved = ReadOnce(self._saved)
+
+    def _carry_tangents(
+        self,
+        inputs: tuple[Any, ...],
+        result: Any,
+        outputs: list[Any],
+        dirty: tuple[Any, ...],
+        non_differentiable: tuple[Any, ...],
+    ) -> None:
+        """If an input has a tangent, run jvp, and give the outputs theirs."""
+        if levels.open_levels:
+            carry_through_function(
+                self, inputs, result, outputs, dirty, non_differentiable
+            )
+        self.saved_for_forward = None
+
+    def _save(self, to_save: tuple[Any, ...], outputs: list[Any]) -> None:
+        """Keep what backward needs; last, because a saved output has its history."""
+        if to_save and self._edges:
+            self._keep_saved(to_save)
+            if self._forward_cls.clear_saved_tensors_on_access:
+                self._saved = ReadOnce(self._saved)
         if observe.observer is not None:
             observe.observer.edges_wired(self, tuple(outputs))
 
@@ -233,6 +269,20 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         raise NotImplementedError("backward is not implemented.")
 
     @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """One tangent per output of forward, from one per argument."""
+        raise errors.JvpMissingError(
+            errors.message(
+                f"{ctx._forward_cls.__name__}",
+                "You must implement the jvp function for custom autograd.Function to "
+                "use it with forward mode AD.",
+                f"define `jvp(ctx, *tangents)` in {ctx._forward_cls.__name__} as a "
+                "static method",
+                "11",
+            )
+        )
+
+    @staticmethod
     def vjp(ctx: Any, *grad_outputs: Any) -> Any:
         """Another name for ``backward``."""
         raise NotImplementedError("vjp is not implemented.")
@@ -269,7 +319,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         )
 
         # wire edges
-        ctx._wire_edges(inputs, outputs, differentiable, dirty, to_save)
+        ctx._wire_edges(inputs, outputs, differentiable, dirty)
+        ctx._carry_tangents(inputs, result, outputs, dirty, non_differentiable)
+        ctx._save(to_save, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
     @classmethod

@@ -141,6 +141,7 @@ class AsStrided(Builtin):
     This is how a view gets a new history after its base was changed in place.
     """
 
+    linear = True
     returns_view = True
 
     @staticmethod
@@ -158,6 +159,8 @@ class AsStrided(Builtin):
 
 class SumIntoBase(Builtin):
     """Zeros of the base's shape with the elements added where the view shows them."""
+
+    linear = True
 
     @staticmethod
     def forward(input: Array, geometry: Geometry) -> Array:
@@ -191,6 +194,12 @@ class ReplaceShown(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         geometry = ctx.geometry
         return ReplaceShown.of(grad, 0, geometry), AsStrided.of(grad, geometry), None
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_part: Any, nothing: None) -> Any:
+        if t_input is None:
+            return SumIntoBase.of(t_part, ctx.geometry)
+        return ReplaceShown.of(t_input, 0 if t_part is None else t_part, ctx.geometry)
 
 
 def partly_overlap(a: Array, b: Array) -> bool:

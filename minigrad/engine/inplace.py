@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import observe
+from minigrad.engine import levels, observe
 from minigrad.engine.builtin import Builtin, not_an_array
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.promotion import KINDS
+from minigrad.engine.tangents import has_tangent, move_tangents, share_tangents
 from minigrad.engine.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.views import check_in_place, rebase_history
 
@@ -37,12 +38,17 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     check_overlap(tensor, args, where)
     values = operation.forward(*arrays)
     check_fits(tensor, values, where)
+    dual = None
+    if levels.open_levels and has_tangent(inputs):
+        dual = dual_result(operation, tensor, args)
     tensor._prepare_change()
     if recording:
         record_change(operation, tensor, args, memory, values)
     else:
         memory[...] = values
         tensor._bump_version()
+    if dual is not None:
+        move_tangents(dual, tensor)
     return tensor
 
 
@@ -74,6 +80,21 @@ def record_change(
             other._share_version(tensor)
     if observe.observer is not None:
         observe.observer.edges_wired(ctx, (tensor,))
+
+
+def dual_result(
+    operation: type[Builtin], tensor: Tensor, args: tuple[Any, ...]
+) -> Tensor:
+    """The operation's result as a new tensor, with the tangents that it has."""
+    values = []
+    for value in (tensor, *args):
+        if isinstance(value, Tensor) and share_memory(value, tensor):
+            copied = old_value(value)
+            share_tangents(value, copied)
+            value = copied
+        values.append(value)
+    result: Tensor = operation.apply(*values)
+    return result
 
 
 def old_value(tensor: Tensor) -> Tensor:

@@ -24,13 +24,15 @@ _lock: Final = threading.Lock()
 class Level:
     """One level; it is open from its creation until ``exit_level``.
 
-    Its ``number`` is greater than that of every level before it.
+    Its ``number`` is greater than that of every level before it; ``depth`` counts the
+    levels around it.
     """
 
-    __slots__ = ("duals", "number")
+    __slots__ = ("depth", "duals", "number")
 
     def __init__(self) -> None:
         self.number = next(_numbers)
+        self.depth = len(open_levels)
         # By id, because == of tensors compares their elements.
         self.duals: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
 

@@ -76,6 +76,9 @@ class _FunctionBase:
 
     requires_grad = True
 
+    saved_for_forward: tuple[Any, ...] | None = None
+    """What ``saved_tensors`` is until ``apply`` ends, of a ctx that is asked for it."""
+
     def name(self) -> str:
         """The name of the node, as ``repr`` of a tensor shows it."""
         return type(self).__name__
@@ -117,6 +120,8 @@ class _FunctionBase:
         Raises: SavedFreedError after backward released them; SavedModifiedError if
         one was changed in place since.
         """
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
         saved = self._saved
         if type(saved) is not tuple:
             saved = take(self, saved)

@@ -85,6 +85,8 @@ def tensor_text(tensor: Tensor) -> str:
         notes.append(f"grad_fn=<{history}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
+    if tensor._tangents is not None:
+        notes += [f"tangent={tangent}" for tangent in tensor._tangents.values()][:1]
     return with_notes(PREFIX + array_text(array), notes)
 
 

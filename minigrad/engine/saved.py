@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
 from minigrad.engine.grad_mode import is_anomaly_enabled
+from minigrad.engine.tangents import share_tangents
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Record:
         """The tensor in its place in the graph, whatever its version."""
         if self.output_nr is None:
             return self.tensor
-        output = self.tensor.detach()
+        output = without_history(self.tensor)
         if node is not None:
             output._set_history(node, self.output_nr)
         return output
@@ -92,10 +93,18 @@ Packed: TypeAlias = "Tensor | Record | HookedRecord | None"
 """How a node keeps a value: a Tensor by itself was saved at version 0."""
 
 
+def without_history(tensor: Tensor) -> Tensor:
+    """A detached alias that keeps its tangents: the same value, not cut off."""
+    alias = tensor.detach()
+    if tensor._tangents is not None:
+        share_tangents(tensor, alias)
+    return alias
+
+
 def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
     """What ``node`` keeps for ``tensor``; nothing is copied."""
     if node is not None and tensor._grad_fn is node:
-        return Record(tensor.detach(), tensor._version, tensor.output_nr)
+        return Record(without_history(tensor), tensor._version, tensor.output_nr)
     if tensor._version_counter is None:
         return tensor
     check_not_inference(tensor, node)

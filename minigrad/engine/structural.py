@@ -29,6 +29,17 @@ class Add(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         return grad, grad
 
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        return total(t_input, t_other)
+
+
+def total(a: Any, b: Any) -> Any:
+    """The sum of what two operands contribute; None is nothing."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
+
 
 class Expand(Builtin):
     """The elements repeated along new dimensions and dimensions of length 1.
@@ -41,6 +52,7 @@ class Expand(Builtin):
             [2., 2., 2.]])
     """
 
+    linear = True
     returns_view = True
 
     @staticmethod
@@ -73,6 +85,8 @@ class Expand(Builtin):
 class SumTo(Builtin):
     """The sum over the copies that broadcasting made, back to ``shape``."""
 
+    linear = True
+
     @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
         return sum_to(input, shape)
@@ -95,6 +109,8 @@ class ToCopy(Builtin):
     >>> minigrad.tensor([1.5, 2.5]).to(minigrad.int64)
     tensor([1, 2])
     """
+
+    linear = True
 
     @classmethod
     def apply(cls, input: Any, dtype: Any, *copy: bool) -> Any:
@@ -120,6 +136,8 @@ class Clone(Builtin):
     tensor([1., 2.])
     """
 
+    linear = True
+
     @staticmethod
     def forward(input: Array) -> Array:
         return input.copy()
@@ -127,6 +145,62 @@ class Clone(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return grad
+
+
+class CopyInLayout(Builtin):
+    """A copy whose elements lie in memory in the order of a tensor of ``strides``."""
+
+    linear = True
+
+    @staticmethod
+    def forward(input: Array, strides: tuple[int, ...]) -> Array:
+        widest_first = sorted(range(input.ndim), key=lambda dim: -abs(strides[dim]))
+        memory = np.empty([input.shape[dim] for dim in widest_first], input.dtype)
+        copy = memory.transpose(np.argsort(widest_first))
+        copy[...] = input
+        return copy
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad, None
+
+
+class Replace(Builtin):
+    """``other`` in the shape and dtype of ``input``, of which nothing is left."""
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Array, other: Any) -> Array:
+        replaced = np.empty_like(input)
+        replaced[...] = other
+        return replaced
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return None, grad
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        return Tensor(np.zeros_like(t_input.array)) if t_other is None else t_other
+
+
+class MakeDual(Builtin):
+    """Another tensor on the same memory, to hang a tangent on."""
+
+    linear = True
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Array) -> Array:
+        return input
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad
+
+
+MakeDual._backward_cls.__name__ = MakeDual._backward_cls.__qualname__ = "ViewBackward0"
 
 
 def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:

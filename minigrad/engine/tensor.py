@@ -7,7 +7,7 @@ import enum
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -122,6 +122,7 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
     _is_leaf_by_request = False
     _plain_views: PlainViews | None = None
     _tangents: dict[Level, Tensor] | None = None
+    _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None
@@ -394,6 +395,9 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
             return
         base = tensor if tensor._base is None else tensor._base
         self._base = base
+        if tensor._forward_base is not None:
+            own = tensor._forward_base
+            self._forward_base = tensor if own is False else own
         counter = base._version_counter
         if counter is None:
             counter = base._version_counter = VersionCounter()

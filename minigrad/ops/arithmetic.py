@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import as_floating, promoted, quietly, refuse_bools
-from minigrad.engine.structural import Add
+from minigrad.engine.structural import Add, total
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 from minigrad.ops._registry import op
@@ -60,6 +60,10 @@ class Sub(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         return grad, -grad
 
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        return total(t_input, None if t_other is None else -t_other)
+
 
 @op(
     "rsub",
@@ -81,6 +85,10 @@ class Rsub(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return -grad, grad if ctx.needs_input_grad[1] else None
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        return total(None if t_input is None else -t_input, t_other)
 
 
 @op(
@@ -118,6 +126,14 @@ class Mul(Builtin):
         return (
             grad * other if needs_input else None,
             grad * input if needs_other else None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        input, other = operands(ctx)
+        return total(
+            None if t_input is None else t_input * other,
+            None if t_other is None else t_other * input,
         )
 
 
@@ -164,6 +180,14 @@ class Div(Builtin):
             -grad * input / (other * other) if needs_other else None,
         )
 
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        input, other = operands(ctx)
+        return total(
+            None if t_input is None else t_input / other,
+            None if t_other is None else -t_other * input / (other * other),
+        )
+
 
 @op(
     "neg",
@@ -188,6 +212,8 @@ class Neg(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return -grad
+
+    jvp = backward
 
 
 def power_name(input: Any, exponent: Any) -> str:
@@ -244,6 +270,14 @@ class Pow(Builtin):
         return (
             power_slope(grad, input, exponent) if needs_input else None,
             exponent_slope(grad, input, exponent) if needs_exponent else None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_exponent: Any) -> Any:
+        input, exponent = operands(ctx)
+        return total(
+            None if t_input is None else power_slope(t_input, input, exponent),
+            None if t_exponent is None else exponent_slope(t_exponent, input, exponent),
         )
 
 

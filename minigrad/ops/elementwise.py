@@ -58,6 +58,8 @@ class Exp(SavesOutput):
         (output,) = ctx.saved_values
         return grad * output
 
+    jvp = backward
+
 
 @op(
     "log",
@@ -82,6 +84,8 @@ class Log(SavesInput):
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return grad / input
+
+    jvp = backward
 
 
 @op(
@@ -108,6 +112,8 @@ class Sqrt(SavesOutput):
         (output,) = ctx.saved_values
         return grad / (output * 2)
 
+    jvp = backward
+
 
 @op(
     "reciprocal",
@@ -132,6 +138,8 @@ class Reciprocal(SavesOutput):
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return -grad * (output * output)
+
+    jvp = backward
 
 
 @op(
@@ -159,6 +167,8 @@ class Abs(SavesInput):
         (input,) = ctx.saved_values
         return grad * like(input, np.sign(plain(input)))
 
+    jvp = backward
+
 
 @op(
     "sin",
@@ -183,6 +193,8 @@ class Sin(SavesInput):
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return grad * Cos.of(input)
+
+    jvp = backward
 
 
 @op(
@@ -209,6 +221,8 @@ class Cos(SavesInput):
         (input,) = ctx.saved_values
         return -grad * Sin.of(input)
 
+    jvp = backward
+
 
 @op(
     "tanh",
@@ -232,6 +246,8 @@ class Tanh(SavesOutput):
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return grad - grad * output * output
+
+    jvp = backward
 
 
 @op(
@@ -257,6 +273,8 @@ class Sigmoid(SavesOutput):
         (output,) = ctx.saved_values
         return grad * output * (1 - output)
 
+    jvp = backward
+
 
 @op(
     "softplus",
@@ -280,6 +298,8 @@ class Softplus(SavesInput):
         # The input is saved, not the slope: the slope can then be differentiated too.
         (input,) = ctx.saved_values
         return grad * Sigmoid.of(input)
+
+    jvp = backward
 
 
 @op(
@@ -305,6 +325,8 @@ class Relu(SavesOutput):
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return grad * like(output, plain(output) > 0)
+
+    jvp = backward
 
 
 @op(
@@ -342,6 +364,10 @@ class Fill(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         # Not grad * 0, which would be nan where the gradient is infinite.
         return Fill.of(grad, 0), grad
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_value: Any) -> Any:
+        return Fill.of(t_input, 0) if t_value is None else t_value
 
 
 def plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.promotion import do_not_broadcast, promoted
+from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.shape import Transpose, reshaped
@@ -75,6 +76,14 @@ class Matmul(Builtin):
         return (
             back(grad @ Transpose.of(column, -1, -2), input) if needs_input else None,
             back(Transpose.of(row, -1, -2) @ grad, other) if needs_other else None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
+        input, other = ctx.saved_values
+        return total(
+            None if t_input is None else t_input @ other,
+            None if t_other is None else input @ t_other,
         )
 
 

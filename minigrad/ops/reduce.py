@@ -37,7 +37,9 @@ def numbered(name: str) -> Callable[..., str]:
 
 
 class Reduction(Builtin):
-    """An operation over some of the dimensions; keeps the shape, not the values."""
+    """A sum over some of the dimensions; keeps the shape, not the values."""
+
+    linear = True
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -64,6 +64,7 @@ class View(Builtin):
             [2, 3]])
     """
 
+    linear = True
     returns_view = True
 
     @staticmethod
@@ -187,6 +188,7 @@ class Transpose(Builtin):
             [2., 4.]])
     """
 
+    linear = True
     returns_view = True
 
     @staticmethod
@@ -219,6 +221,7 @@ class Permute(Builtin):
     minigrad.Size([4, 2, 3])
     """
 
+    linear = True
     returns_view = True
 
     @staticmethod
@@ -261,6 +264,7 @@ class T(Builtin):
             [2., 4.]])
     """
 
+    linear = True
     returns_view = True
 
     @staticmethod

@@ -1,0 +1,176 @@
+"""The tangent of a tensor at a level: reading it, and giving one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from minigrad import errors
+from minigrad.engine.grad_mode import with_forward_limit
+from minigrad.engine.levels import Level, active_levels
+from minigrad.engine.tensor import Tensor
+
+WHERE: Final = "forward mode"
+
+
+def tangent_of(tensor: Tensor, level: Level) -> Tensor | None:
+    """The tangent of ``tensor`` at ``level``, or None if it is plain there."""
+    tangents = tensor._tangents
+    return None if tangents is None else tangents.get(level)
+
+
+def forward_base_of(tensor: Tensor) -> Tensor | None:
+    """The tensor whose memory this one shows, and whose tangent holds its tangent.
+
+    None for a tensor that stands alone, and for a dual: it shows its primal's memory,
+    and has a tangent that the primal has not.
+    """
+    own = tensor._forward_base
+    if own is None:
+        return tensor._base
+    return None if own is False else own
+
+
+def set_tangent(tensor: Tensor, tangent: Tensor | None, level: Level) -> None:
+    """Make ``tensor`` dual at ``level``; it must be plain there.
+
+    The very ``tangent`` is kept if it lies in memory as the tensor does, else a copy.
+    Raises: TangentError if the two do not fit together.
+    """
+    tangent = fitting(tensor, tangent, level)
+    if tangent_of(tensor, level) is not None:
+        raise errors.TangentError(
+            errors.message(
+                WHERE,
+                "Only inplace operations can re-set the forward grad of a Tensor that "
+                "already has one",
+                "return a tensor of its own for each output",
+                "11",
+            )
+        )
+    if not same_order(tensor, tangent):
+        tangent = in_layout_of(tensor, tangent)
+    keep_tangent(tensor, tangent, level)
+
+
+def keep_tangent(tensor: Tensor, tangent: Tensor, level: Level) -> None:
+    """Hang ``tangent`` on ``tensor`` until ``level`` is closed."""
+    if tensor._tangents is None:
+        tensor._tangents = {}
+    tensor._tangents[level] = tangent
+    level.duals[id(tensor)] = tensor
+
+
+def share_tangents(tensor: Tensor, alias: Tensor) -> None:
+    """Give another tensor of the same values the same tangents."""
+    if tensor._tangents is not None:
+        for level, tangent in tensor._tangents.items():
+            keep_tangent(alias, tangent, level)
+
+
+def in_layout_of(tensor: Tensor, tangent: Tensor) -> Tensor:
+    """A copy of ``tangent`` whose elements lie in the order of those of ``tensor``."""
+    # Imported here because operations are built on tensors that have tangents.
+    from minigrad.engine.structural import CopyInLayout
+
+    copy: Tensor = CopyInLayout.apply(tangent, tensor.stride())
+    return copy
+
+
+def same_order(tensor: Tensor, tangent: Tensor) -> bool:
+    """Whether both step through memory alike, counted in elements."""
+    return all(
+        [
+            length == 1 or a == b
+            for length, a, b in zip(
+                tensor.shape, tensor.stride(), tangent.stride(), strict=True
+            )
+        ]
+    )
+
+
+def fitting(tensor: Tensor, tangent: Tensor | None, level: Level) -> Tensor:
+    """``tangent``, if it can be one of ``tensor``.
+
+    Raises: TangentError.
+    """
+    if (
+        tangent is None
+        or tangent.dtype.kind not in "fc"
+        or tensor.dtype.kind not in "fc"
+    ):
+        got = "None" if tangent is None else str(tangent.dtype)
+        raise errors.TangentError(
+            errors.message(
+                WHERE,
+                "Expected both tensor and its forward grad to be floating point or "
+                f"complex; the tensor is {tensor.dtype}, its forward grad {got}",
+                "return a floating-point tangent; zeros where nothing changes",
+                "11",
+            )
+        )
+    if tangent.shape != tensor.shape:
+        raise errors.TangentError(
+            errors.message(
+                WHERE,
+                "Trying to set a forward gradient that has a different size than that "
+                "of the original Tensor, this is not supported. Tensor is of size "
+                f"{list(tensor.shape)} while the given forward gradient is of size "
+                f"{list(tangent.shape)}.",
+                "give a tangent of the tensor's own shape: it is not broadcast",
+                "11",
+            )
+        )
+    if tangent_of(tangent, level) is not None:
+        raise errors.TangentError(
+            errors.message(
+                WHERE,
+                "Setting a forward grad that itself has a forward gradient at the same "
+                f"level {level.depth} is not supported.",
+                "give a plain tensor, for example unpack_dual(tangent).primal",
+                "11",
+            )
+        )
+    return tangent
+
+
+def set_tangent_in_place(tensor: Tensor, tangent: Tensor | None, level: Level) -> None:
+    """Make a plain tensor dual because it was changed in place."""
+    set_tangent(tensor, tangent, level)
+
+
+def move_tangents(result: Tensor, tensor: Tensor) -> None:
+    """Give ``tensor`` the tangents of ``result``, whose values were written into it.
+
+    A tangent that is there already is overwritten in place, as the tensor was.
+    """
+    for level in active_levels():
+        new = tangent_of(result, level)
+        if new is None:
+            continue
+        old = tangent_of(tensor, level)
+        with with_forward_limit(level.number):
+            if old is None:
+                set_tangent_in_place(tensor, new, level)
+            else:
+                overwrite_with(old, new)
+
+
+def overwrite_with(tensor: Tensor, values: Tensor) -> None:
+    """Write ``values`` into ``tensor``, recorded if one of them is."""
+    # Imported here because operations are built on tensors that have tangents.
+    from minigrad.engine.inplace import apply_in_place
+    from minigrad.engine.structural import Replace
+
+    apply_in_place(Replace, tensor, values)
+
+
+def has_tangent(values: Iterable[Any]) -> bool:
+    """Whether one of ``values`` is dual at a level that is active now."""
+    return any(
+        [
+            isinstance(value, Tensor) and tangent_of(value, level) is not None
+            for level in active_levels()
+            for value in values
+        ]
+    )
