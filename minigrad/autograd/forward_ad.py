@@ -184,4 +184,4 @@ class _set_fwd_grad_enabled:
 
 def _is_fwd_grad_enabled() -> bool:
     """Whether this thread computes tangents."""
-    return _this_thread.mode.forward_limit > NO_LEVEL
+    return _this_thread.mode.forward_limit == EVERY_LEVEL

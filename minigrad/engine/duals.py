@@ -25,7 +25,7 @@ def make_dual(primal: Tensor, tangent: Tensor, level: Level) -> Tensor:
                 "11",
             )
         )
-    fitting(primal, tangent, level)
+    fitting(primal, tangent, level, "make_dual")
     dual = plain_view(primal, level)
     set_tangent(dual, tangent, level)
     return dual

@@ -13,6 +13,7 @@ from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.outputs import can_have_gradient, contains
 from minigrad.engine.tangents import (
     forward_base_of,
+    forward_root_of,
     keep_tangent,
     set_tangent,
     set_tangent_in_place,
@@ -112,6 +113,7 @@ def carry_through_function(
     Raises: JvpMissingError; TangentError for what jvp must not return.
     """
     values = result if isinstance(result, tuple) else (result,)
+    where = f"{ctx._forward_cls.__name__}.jvp"
     for level in active_levels():
         tangents = tangents_of(inputs, level)
         if all([tangent is None for tangent in tangents]):
@@ -134,7 +136,7 @@ def carry_through_function(
                     place = position_of(ctx, inputs, value)
                     old = tangents[place]
                     if old is None:
-                        set_tangent_in_place(output, tangent, level)
+                        set_tangent_in_place(output, tangent, level, where)
                     else:
                         check_in_place(ctx, tangent, old, versions[place])
                 else:
@@ -184,18 +186,19 @@ def attach(
     level: Level,
 ) -> None:
     """Give an output that was not changed in place the tangent that jvp returned."""
+    where = f"{ctx._forward_cls.__name__}.jvp"
     base = forward_base_of(output)
     for value in inputs:
         if base is None or not isinstance(value, Tensor):
             continue
-        if (forward_base_of(value) or value) is base:
+        if forward_root_of(value) is base:
             of_input = tangent_of(value, level)
             if of_input is None:
-                set_tangent_in_place(output, tangent, level)
+                set_tangent_in_place(output, tangent, level, where)
                 return
             check_is_view(ctx, tangent, of_input)
             break
-    set_tangent(output, tangent, level)
+    set_tangent(output, tangent, level, where)
 
 
 def position_of(ctx: BackwardCFunction, inputs: tuple[Any, ...], value: Tensor) -> int:
@@ -265,7 +268,7 @@ def check_is_view(
             "the jvp is not returning a view.",
             fix,
         )
-    if base is not (forward_base_of(of_input) or of_input):
+    if base is not forward_root_of(of_input):
         raise refused(
             ctx,
             "A custom Function is returning a view but the jvp is not returning a view "

@@ -31,17 +31,25 @@ def forward_base_of(tensor: Tensor) -> Tensor | None:
     return None if own is False else own
 
 
-def set_tangent(tensor: Tensor, tangent: Tensor | None, level: Level) -> None:
+def forward_root_of(tensor: Tensor) -> Tensor:
+    """``forward_base_of``, or the tensor itself if it stands alone."""
+    base = forward_base_of(tensor)
+    return tensor if base is None else base
+
+
+def set_tangent(
+    tensor: Tensor, tangent: Tensor | None, level: Level, where: str = WHERE
+) -> None:
     """Make ``tensor`` dual at ``level``; it must be plain there.
 
     The very ``tangent`` is kept if it lies in memory as the tensor does, else a copy.
     Raises: TangentError if the two do not fit together.
     """
-    tangent = fitting(tensor, tangent, level)
+    tangent = fitting(tensor, tangent, level, where)
     if tangent_of(tensor, level) is not None:
         raise errors.TangentError(
             errors.message(
-                WHERE,
+                where,
                 "Only inplace operations can re-set the forward grad of a Tensor that "
                 "already has one",
                 "return a tensor of its own for each output",
@@ -89,7 +97,7 @@ def same_order(tensor: Tensor, tangent: Tensor) -> bool:
     )
 
 
-def fitting(tensor: Tensor, tangent: Tensor | None, level: Level) -> Tensor:
+def fitting(tensor: Tensor, tangent: Tensor | None, level: Level, where: str) -> Tensor:
     """``tangent``, if it can be one of ``tensor``.
 
     Raises: TangentError.
@@ -102,7 +110,7 @@ def fitting(tensor: Tensor, tangent: Tensor | None, level: Level) -> Tensor:
         got = "None" if tangent is None else str(tangent.dtype)
         raise errors.TangentError(
             errors.message(
-                WHERE,
+                where,
                 "Expected both tensor and its forward grad to be floating point or "
                 f"complex; the tensor is {tensor.dtype}, its forward grad {got}",
                 "return a floating-point tangent; zeros where nothing changes",
@@ -112,7 +120,7 @@ def fitting(tensor: Tensor, tangent: Tensor | None, level: Level) -> Tensor:
     if tangent.shape != tensor.shape:
         raise errors.TangentError(
             errors.message(
-                WHERE,
+                where,
                 "Trying to set a forward gradient that has a different size than that "
                 "of the original Tensor, this is not supported. Tensor is of size "
                 f"{list(tensor.shape)} while the given forward gradient is of size "
@@ -124,7 +132,7 @@ def fitting(tensor: Tensor, tangent: Tensor | None, level: Level) -> Tensor:
     if tangent_of(tangent, level) is not None:
         raise errors.TangentError(
             errors.message(
-                WHERE,
+                where,
                 "Setting a forward grad that itself has a forward gradient at the same "
                 f"level {level.depth} is not supported.",
                 "give a plain tensor, for example unpack_dual(tangent).primal",
@@ -134,9 +142,11 @@ def fitting(tensor: Tensor, tangent: Tensor | None, level: Level) -> Tensor:
     return tangent
 
 
-def set_tangent_in_place(tensor: Tensor, tangent: Tensor | None, level: Level) -> None:
+def set_tangent_in_place(
+    tensor: Tensor, tangent: Tensor | None, level: Level, where: str = WHERE
+) -> None:
     """Make a plain tensor dual because it was changed in place."""
-    set_tangent(tensor, tangent, level)
+    set_tangent(tensor, tangent, level, where)
 
 
 def move_tangents(result: Tensor, tensor: Tensor) -> None:

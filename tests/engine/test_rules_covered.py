@@ -18,7 +18,7 @@ CORE = {
 }
 RULES = [f"{group}{number:02}" for group in CORE for number in CORE[group]]
 
-NEEDS = {"J03": "jvp"}
+NEEDS: dict[str, str] = {}
 """Rules that wait for a part of the engine that is not there yet."""
 
 MARK = re.compile(r"@pytest\.mark\.rule\(([^)]*)\)")

@@ -1,7 +1,9 @@
 """The only place that asks for torch: where it is missing, one test says so."""
 
 import gc
+import importlib
 import importlib.util
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,10 @@ def torch() -> Any:
     """torch itself, on one thread."""
     module = pytest.importorskip("torch")
     module.set_num_threads(1)
+    with warnings.catch_warnings():
+        # What the first make_dual loads uses a part of torch that is deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        importlib.import_module("torch._decomp.decompositions_for_jvp")
     return module
 
 
