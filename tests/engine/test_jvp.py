@@ -11,9 +11,9 @@ from tests.engine.support import Boom, leaf, raises
 def with_jvp(torch: Any, forward: Any, jvp: Any, **methods: Any) -> Any:
     """The apply of a Function ``F`` of these methods."""
     body = {"forward": forward, "jvp": jvp, **methods}
-    statics = {name: staticmethod(method) for name, method in body.items()}
+    static = {name: staticmethod(method) for name, method in body.items()}
     base = torch.autograd.Function
-    return type(base)("F", (base,), statics).apply
+    return type(base)("F", (base,), static).apply
 
 
 def dual(torch: Any, value: Any, tangent: Any) -> Any:
