@@ -169,7 +169,7 @@ def pull(
     ]
     if not pairs:
         return (None,) * len(points)
-    return grad(
+    gradients: Gradients = grad(
         [output for output, _ in pairs],
         points,
         [weight for _, weight in pairs],
@@ -177,6 +177,7 @@ def pull(
         create_graph=create_graph,
         allow_unused=True,
     )
+    return gradients
 
 
 def zeros_like(tensor: Tensor) -> Tensor:

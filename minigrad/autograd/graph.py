@@ -6,13 +6,16 @@ from minigrad.autograd._saved_tensors import (
     save_on_cpu,
     saved_tensors_hooks,
 )
+from minigrad.engine.edges import GradientEdge, get_gradient_edge
 from minigrad.engine.multi_hooks import register_multi_grad_hook
 from minigrad.engine.node import Node
 
 __all__ = [
+    "GradientEdge",
     "Node",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
+    "get_gradient_edge",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",

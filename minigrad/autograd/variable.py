@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from minigrad import errors
+from minigrad.engine.creation import tensor
+from minigrad.engine.gradients import queue_callback
 from minigrad.engine.tensor import Tensor
 
 __all__ = ["Variable"]
+
+
+class ImperativeEngine:
+    """What can be asked of the engine while a backward runs."""
+
+    queue_callback = staticmethod(queue_callback)
 
 
 class _VariableMeta(type):
@@ -26,5 +35,17 @@ class Variable(metaclass=_VariableMeta):
     tensor([1., 1.], requires_grad=True)
     """
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+    _execution_engine = ImperativeEngine()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = False) -> Any:
+        if data is None:
+            return tensor([])
+        if not isinstance(data, Tensor):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "Variable",
+                    f"Variable data has to be a tensor, but got {type(data).__name__}",
+                    "write minigrad.tensor(value, requires_grad=True)",
+                )
+            )
         return data.detach().requires_grad_(requires_grad)

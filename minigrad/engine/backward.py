@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
@@ -51,6 +52,7 @@ class GraphTask:
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
         self.received: tuple[Any, ...] = ()
         self.running: _FunctionBase | None = None
+        self.callbacks: list[Callable[[], object]] = []
         self.targets = frozenset(targets or ())
         self.needed = None if targets is None else self._on_a_path(runs)
 

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.backward import GraphTask, Root
+from minigrad.engine.edges import GradientEdge, info_of, place_of
 from minigrad.engine.grad_mode import this_mode
-from minigrad.engine.node import (
-    _FunctionBase,
-    accumulate_node,
-    edge_of,
-    split_edge,
-)
+from minigrad.engine.node import OutputInfo, _FunctionBase
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.watched import new_task
 
+Place: TypeAlias = tuple[_FunctionBase, int]
+Ends: TypeAlias = (
+    "Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | dict[Any, Tensor]"
+)
+"""What ``backward`` and ``grad`` start from, or end at."""
+
 
 def backward(
-    tensors: Tensor | Sequence[Tensor],
+    tensors: Ends,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensor | Sequence[Tensor] | None = None,
+    inputs: Ends | None = None,
 ) -> None:
     """Add the gradients of ``tensors`` into the ``.grad`` of the leaves below them.
 
@@ -59,7 +61,8 @@ def backward(
         raise no_inputs("backward")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
     for tensor in wanted:
-        tensor.retain_grad()
+        if isinstance(tensor, Tensor):
+            tensor.retain_grad()
     nodes = frozenset([node for node, _ in targets])
     run_task(
         new_task(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
@@ -67,18 +70,19 @@ def backward(
 
 
 def grad(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    outputs: Ends,
+    inputs: Ends,
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` changes.
 
-    Shape: as the inputs, one each. An input that was not used gives an error, None
-    with ``allow_unused``, zeros with ``materialize_grads``.
+    Shape: as the inputs, one each: a tuple, or for a dict of inputs a dict. An input
+    that was not used gives an error, None with ``allow_unused``, zeros with
+    ``materialize_grads``.
 
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.grad``.
@@ -108,11 +112,29 @@ def grad(
     for index, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
         gradient = task.captured.get(target)
         if gradient is None and materialize_grads:
-            gradient = Tensor(np.zeros(tensor.shape, tensor.dtype), create_graph)
+            gradient = zeros_for(tensor, create_graph)
         if gradient is None and not allow_unused:
             raise unused(index)
         results.append(None if gradient is None else as_result(gradient))
+    if type(inputs) is dict:
+        return dict(zip(inputs, results, strict=True))
     return tuple(results)
+
+
+def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
+    """The gradient of an input that was not used.
+
+    Raises: GradientArgumentError for an edge.
+    """
+    if isinstance(tensor, Tensor):
+        return Tensor(np.zeros(tensor.shape, tensor.dtype), requires_grad)
+    raise errors.GradientArgumentError(
+        errors.message(
+            "grad",
+            "materialize_grads cannot be used when the given input is a GradientEdge",
+            "give the Tensor itself, or leave materialize_grads out",
+        )
+    )
 
 
 def run_task(task: GraphTask) -> None:
@@ -132,10 +154,29 @@ def run_task(task: GraphTask) -> None:
             task.start()
             task.run()
             task.finish()
+            for callback in task.callbacks:
+                callback()
     finally:
         mode.grad_enabled, mode.rules_see_tensors, mode.task = before
     if observe.observer is not None:
         observe.observer.backward_finished(task)
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Call ``callback`` once when the backward that runs now has ended well.
+
+    Raises: GraphError outside of a backward.
+    """
+    task = this_mode().task
+    if task is None:
+        raise errors.GraphError(
+            errors.message(
+                "queue_callback",
+                "Final callbacks can only be installed during backward pass.",
+                "call it from a hook, or from the backward of a Function",
+            )
+        )
+    task.callbacks.append(callback)
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:
@@ -153,18 +194,29 @@ def keep(retain_graph: bool | None, create_graph: bool) -> bool:
     return create_graph if retain_graph is None else retain_graph
 
 
-def inputs_of(inputs: Any, where: str) -> list[Tensor]:
-    """The tensors whose gradients are asked for.
+def inputs_of(inputs: Any, where: str) -> list[Tensor | GradientEdge]:
+    """The tensors whose gradients are asked for, or the edges that stand for them.
 
     Raises: GradientArgumentError for what is no Tensor, GradientArgumentTypeError for
-    what is no sequence.
+    what is no sequence nor dict.
     """
-    if isinstance(inputs, Tensor):
+    if isinstance(inputs, (Tensor, GradientEdge)):
         return [inputs]
+    if type(inputs) is dict:
+        inputs = list(inputs.values())
+    elif isinstance(inputs, Mapping):
+        raise errors.GradientArgumentTypeError(
+            errors.message(
+                where,
+                f"`inputs` argument to `{where}()` must be a dict, not "
+                f"{type(inputs).__name__}. Other Mapping types are not supported.",
+                "make a dict of it: dict(inputs)",
+            )
+        )
     several = isinstance(inputs, Iterable)
     wanted = list(inputs) if several else [inputs]
     for value in wanted:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, (Tensor, GradientEdge)):
             text = errors.message(
                 where,
                 "all inputs have to be Tensors or GradientEdges, but got "
@@ -177,16 +229,16 @@ def inputs_of(inputs: Any, where: str) -> list[Tensor]:
     return wanted
 
 
-def outputs_of(tensors: Any, where: str) -> list[Tensor]:
-    """The tensors that a traversal starts from.
+def outputs_of(tensors: Any, where: str) -> list[Tensor | GradientEdge]:
+    """The tensors that a traversal starts from, or the edges that stand for them.
 
     Raises: GradientArgumentTypeError for what is no Tensor.
     """
-    if isinstance(tensors, Tensor):
+    if isinstance(tensors, (Tensor, GradientEdge)):
         return [tensors]
     outputs = list(tensors) if isinstance(tensors, Iterable) else [tensors]
     for value in outputs:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, (Tensor, GradientEdge)):
             raise errors.GradientArgumentTypeError(
                 errors.message(
                     where,
@@ -203,24 +255,24 @@ def as_result(gradient: Any) -> Tensor:
     return gradient if isinstance(gradient, Tensor) else Tensor(np.array(gradient))
 
 
-def target_of(tensor: Tensor, index: int) -> tuple[_FunctionBase, int]:
+def target_of(tensor: Tensor | GradientEdge, index: int) -> Place:
     """The place in the graph where the gradient of ``tensor`` arrives."""
-    if not tensor.requires_grad:
+    place = place_of(tensor)
+    if place is None:
         raise errors.GraphError(
             errors.message(
                 "grad",
                 "One of the differentiated Tensors does not require grad: the one at "
-                f"index {index}, of shape {tensor.array.shape}",
+                f"index {index}",
                 "create it with requires_grad=True",
                 "04",
             )
         )
-    node = tensor.grad_fn
-    return (accumulate_node(tensor) if node is None else node), tensor.output_nr
+    return place
 
 
 def roots_of(
-    tensors: Tensor | Sequence[Tensor],
+    tensors: Ends,
     gradients: Tensor | Sequence[Tensor | None] | None,
     where: str,
 ) -> list[Root]:
@@ -242,45 +294,44 @@ def roots_of(
             )
         )
     roots = []
-    for index, (tensor, gradient) in enumerate(zip(outputs, given, strict=True)):
-        first = first_gradient(tensor, gradient, index, where)
-        edge = edge_of(tensor)
-        if edge is None:
+    for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
+        first = first_gradient(info_of(output), gradient, index, where)
+        place = place_of(output)
+        if place is None:
             raise no_graph(index, where)
-        node, slot = split_edge(edge)
-        roots.append((node, slot, first))
+        roots.append((*place, first))
     return roots
 
 
 def first_gradient(
-    tensor: Tensor, gradient: Tensor | None, index: int, where: str
+    output: Tensor | OutputInfo, gradient: Tensor | None, index: int, where: str
 ) -> Tensor:
-    """The gradient given for ``tensor``, or 1 if it has a single element."""
+    """The gradient given for an output, or 1 if it has a single element."""
     if gradient is None:
-        if tensor.requires_grad and tensor.numel() != 1:
+        if output.requires_grad and output.numel() != 1:
             raise errors.GradientArgumentError(
                 errors.message(
                     where,
                     "grad can be implicitly created only for scalar outputs; output "
-                    f"{index} has {tensor.numel()} elements, shape "
-                    f"{tensor.array.shape}",
+                    f"{index} has {output.numel()} elements, shape "
+                    f"{tuple(output.shape)}",
                     "reduce it first, for example with sum(), or say how much each "
-                    f"element counts: a gradient of shape {tensor.array.shape}",
+                    f"element counts: a gradient of shape {tuple(output.shape)}",
                     "01",
                 )
             )
-        return Tensor(np.ones(tensor.shape, tensor.dtype))
-    if gradient.shape != tensor.shape:
+        return Tensor(np.ones(output.shape, output.dtype))
+    if gradient.shape != output.shape:
         raise errors.GradientArgumentError(
             errors.message(
                 where,
                 f"Mismatch in shape: grad_output[{index}] has a shape of "
                 f"torch.Size({list(gradient.shape)}) and output[{index}] has a shape "
-                f"of torch.Size({list(tensor.shape)}).",
-                f"give a gradient of shape {tensor.array.shape}: it is not broadcast",
+                f"of torch.Size({list(output.shape)}).",
+                f"give a gradient of shape {tuple(output.shape)}: it is not broadcast",
             )
         )
-    return gradient.to(tensor.dtype)
+    return gradient.to(output.dtype)
 
 
 def check_is_gradient(gradient: Any, where: str) -> None:

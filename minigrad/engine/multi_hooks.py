@@ -87,7 +87,7 @@ class Together:
         # Weak, or tensors would hold hooks that hold tensors. A leaf has to be asked
         # for its node anew, since it has one only while a graph uses it.
         self.places = [
-            weakref.ref(t if t._grad_fn is None else t._grad_fn) for t in tensors
+            weakref.ref(t if t.grad_fn is None else t.grad_fn) for t in tensors
         ]
         self.collected: weakref.WeakKeyDictionary[GraphTask, Collected] = (
             weakref.WeakKeyDictionary()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import abc
 import weakref
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from minigrad.engine import observe
 from minigrad.engine.anomaly import remember
+from minigrad.engine.creation import get_default_dtype
+from minigrad.engine.device import CPU
+from minigrad.engine.device import device as Device
+from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import _this_thread, anomaly
 from minigrad.engine.hooks import (
     Attached,
@@ -47,6 +51,27 @@ Edge: TypeAlias = "_FunctionBase | tuple[_FunctionBase, int] | NonTensorArgument
 
 OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"] | None
 """Shape and dtype of one output; None for an output that is not a Tensor."""
+
+
+class OutputInfo(NamedTuple):
+    """What a node remembers of one of its outputs."""
+
+    shape: Size
+    dtype: np.dtype[Any]
+
+    @property
+    def device(self) -> Device:
+        """Where the elements lie: always the processor's memory."""
+        return CPU
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient can arrive there."""
+        return True
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.shape.numel()
 
 
 class _FunctionBase:
@@ -112,6 +137,20 @@ class _FunctionBase:
         except AttributeError:
             self._metadata = {}
             return self._metadata
+
+    @property
+    def _input_metadata(self) -> tuple[OutputInfo, ...]:
+        """Shape, dtype and device of each output, whose gradient is an input here.
+
+        An output that is not a Tensor counts as a number of the default dtype.
+        """
+        number = (), get_default_dtype()
+        known = [pair or number for pair in self._output_metadata]
+        return tuple([OutputInfo(Size(shape), dtype) for shape, dtype in known])
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Change the place of this node in the order of creation."""
+        self._number = number
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
