@@ -1,12 +1,18 @@
 """torch.autograd's names."""
 
-from minigrad.autograd import anomaly_mode, forward_ad, function, functional, graph
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from minigrad.autograd import anomaly_mode, forward_ad, function, graph
 from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.autograd.variable import Variable
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.gradients import backward, grad
+
+if TYPE_CHECKING:
+    from minigrad.autograd import functional
 
 __all__ = [
     "Function",
@@ -26,3 +32,10 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load ``functional`` when it is first used."""
+    if name == "functional":
+        return importlib.import_module("minigrad.autograd.functional")
+    raise AttributeError(f"module 'minigrad.autograd' has no attribute {name!r}")
