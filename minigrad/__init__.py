@@ -56,7 +56,7 @@ from minigrad.engine.grad_mode import (
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
-from minigrad.engine.lint import TeachingWarning, teaching_mode
+from minigrad.engine.lint import TeachingWarning, teaching
 from minigrad.engine.printing import set_printoptions
 from minigrad.engine.randomness import (
     Generator,
@@ -159,7 +159,7 @@ __all__ = [
     "set_rng_state",
     "short",
     "step",
-    "teaching_mode",
+    "teaching",
     "tensor",
     "uint8",
     "utils",

@@ -32,7 +32,7 @@ def sealed_state() -> Iterator[None]:
     minigrad.set_default_dtype(dtype)
     minigrad.set_printoptions(profile="default")
     minigrad.autograd.set_detect_anomaly(False)
-    minigrad.teaching_mode(False)
+    minigrad.teaching(False)
     observe.observer = None
 
 

@@ -120,7 +120,7 @@ def weights_of(
                 where,
                 f"The vector v can only be None if the {subject} {which} with a "
                 "single element.",
-                f"give v: one tensor of shape {others[0].shape}"
+                f"give v: one tensor of shape {tuple(others[0].shape)}"
                 if len(others) == 1
                 else f"give v: a tuple of {len(others)} tensors",
             )
@@ -146,7 +146,7 @@ def weights_of(
                     f"{entry}v has invalid size: should be "
                     f"torch.Size({list(other.shape)}) but got "
                     f"torch.Size({list(own.shape)}).",
-                    f"give v the shape {other.shape}",
+                    f"give v the shape {tuple(other.shape)}",
                 )
             )
     return tuple([connected(own, create_graph, needs=False) for own in given])

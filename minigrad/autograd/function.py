@@ -76,4 +76,5 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         refusing = Error.apply(name, *leaves)
         return refusing if isinstance(returned, tuple) else refusing[0]
 
+    once.is_once_differentiable = True  # type: ignore[attr-defined]  # for the lint
     return once

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
-from minigrad.engine import levels, lint, observe
+from minigrad.engine import levels, lint, lint_backward, observe
 from minigrad.engine.anomaly import remember
 from minigrad.engine.arguments import bind_arguments
 from minigrad.engine.grad_mode import (
@@ -52,6 +52,8 @@ class FunctionCtx:
         See: torch ``FunctionCtx.save_for_backward``.
         """
         self.to_save = tensors
+        if lint.enabled:
+            lint.note_saved(self, tensors)
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep ``tensors`` for ``jvp``; a second call replaces the first.
@@ -146,7 +148,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if observe.observer is not None:
             observe.observer.saved_taken(self, result)
         if lint.enabled:
-            lint.look_at_call(self._forward_cls, self, result)
+            lint.look_at_call(self._forward_cls, self, inputs, result)
         to_save = self.to_save or ()
         dirty = self.dirty_tensors or ()
         non_differentiable = self.non_differentiable or ()
@@ -212,7 +214,13 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         rule = rule_of(self._forward_cls)
-        return rule(self, *wrap_gradients(self, gradients))
+        wrapped = wrap_gradients(self, gradients)
+        if lint.enabled:
+            lint_backward.before_rule(self, wrapped)
+        returned = rule(self, *wrapped)
+        if lint.enabled:
+            lint_backward.after_rule(self, returned)
+        return returned
 
     _check_returned = check_gradients
 
@@ -346,6 +354,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx.non_differentiable = None
         if anomaly.enabled:
             remember(ctx)
+        if lint.enabled:
+            lint.before_call(ctx, inputs)
         if observe.observer is not None:
             observe.observer.ctx_created(ctx, cls, inputs)
         return ctx

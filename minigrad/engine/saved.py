@@ -85,7 +85,8 @@ def take(node: _FunctionBase, saved: tuple[Packed, ...]) -> tuple[Packed, ...]:
                 "03",
             )
         )
-    node._saved = WAS_READ
+    if isinstance(saved, ReadOnce):
+        node._saved = WAS_READ
     return saved
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
+from minigrad.engine import lint
 from minigrad.engine.grad_mode import not_recording
 from minigrad.engine.saved import (
     FREED,
@@ -43,6 +44,8 @@ class HooksInForce:
         """What ``node`` keeps for ``tensor``."""
         check_not_inference(tensor, node)
         packed = call_pack_hook(self.pack_hook, tensor)
+        if lint.enabled:
+            lint.look_at_packed(self.pack_hook, tensor, packed)
         return HookedRecord(packed, self.unpack_hook, tensor, node)
 
 

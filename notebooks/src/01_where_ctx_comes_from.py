@@ -11,7 +11,7 @@
 # %%
 import minigrad as mg
 
-mg.teaching_mode()
+mg.teaching()
 
 # %% [markdown]
 # ## The question, as it was asked
@@ -255,7 +255,7 @@ half.grad_fn, half.grad_fn.note
 
 # %% [markdown]
 # **In PyTorch this is** the same: put `import torch as mg` in the first cell, leave
-# out the lines that teach (`teaching_mode` and the stepper), and every answer above
+# out the lines that teach (`teaching` and the stepper), and every answer above
 # stays as it is. Only the module name in the printed class begins with `torch`.
 #
 # ## Now you

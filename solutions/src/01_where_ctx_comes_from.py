@@ -12,7 +12,7 @@
 import minigrad as mg
 from minigrad.course import check, hint
 
-mg.teaching_mode()
+mg.teaching()
 
 # %% [markdown]
 # ## 01.4 Mul, your first Function

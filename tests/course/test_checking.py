@@ -6,8 +6,8 @@ import pytest
 
 from minigrad.autograd import Function
 from minigrad.course import CheckFailed, check, checking, examine, exercise, hint
-from minigrad.course.findings import TABLE
 from minigrad.course.verdict import Verdict
+from minigrad.mistakes import TABLE
 
 
 class Right(Function):

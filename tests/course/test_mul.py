@@ -13,7 +13,7 @@ import pytest
 import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.course import examine
-from minigrad.course.findings import TABLE
+from minigrad.mistakes import TABLE
 
 WRONG: list[tuple[str, type[Function]]] = []
 RIGHT: list[tuple[set[str], type[Function]]] = []
@@ -1086,7 +1086,7 @@ def test_prints_and_warnings_of_the_answer_are_dropped(
             print("hello")
             return g * y, g * x
 
-    with mg.teaching_mode():
+    with mg.teaching():
         assert examine("01.4", Talks).state == "solved"
         assert examine("01.4", NotStatic).state == "solved"
     assert capsys.readouterr().out == ""

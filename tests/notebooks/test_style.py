@@ -41,7 +41,7 @@ def problems(cells: list[build.Cell], *, lesson: bool) -> Iterator[str]:
     if not re.search(r"^You will\n(\* .*(\n(?!\* |$).*)*\n?){3}", texts[0], re.M):
         yield "the first cell has no 'You will' in three lines"
     first_code = next((t for t, c in zip(texts, cells, strict=True) if not c.markdown))
-    if "mg.teaching_mode()" not in first_code:
+    if "mg.teaching()" not in first_code:
         yield "the first code cell does not turn teaching mode on"
     for text, cell in zip(texts, cells, strict=True):
         if not cell.markdown:

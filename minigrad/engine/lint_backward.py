@@ -1,0 +1,132 @@
+"""Teaching mode in backward: what a rule is given, reads, writes and returns."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.lint import Snapshot, argument, snapshots, tell
+from minigrad.engine.tensor import Tensor
+
+
+class Watched(tuple[Any, ...]):
+    """What a node saved, noting whether its rule reads it."""
+
+    was_read = False
+
+    def __iter__(self) -> Any:
+        self.was_read = True
+        return super().__iter__()
+
+    def __getitem__(self, place: Any) -> Any:
+        self.was_read = True
+        return super().__getitem__(place)
+
+
+_given: weakref.WeakKeyDictionary[Any, list[tuple[int, Snapshot]]]
+_given = weakref.WeakKeyDictionary()
+
+
+def before_rule(node: Any, gradients: list[Any]) -> None:
+    """Remember the gradients, and put what was saved under watch."""
+    _given[node] = snapshots(gradients)
+    if type(node._saved) is tuple and node._saved:
+        node._saved = Watched(node._saved)
+
+
+def after_rule(node: Any, returned: Any) -> None:
+    """Warn about what the rule has done, and about each gradient it returned."""
+    given = _given.pop(node, [])
+    look_at_writes(node, given)
+    all_came = len(given) == len(node._output_metadata)
+    look_at_reads(node, all_came and None not in node._edges)
+    gradients = returned if isinstance(returned, tuple) else (returned,)
+    if len(gradients) >= len(node._edges):
+        for place in range(len(node._edges)):
+            look_at_gradient(node, place, gradients[place], arrived=bool(given))
+
+
+def look_at_writes(node: Any, given: list[tuple[int, Snapshot]]) -> None:
+    """Warn about a rule that writes into the gradients it is given."""
+    function = node._forward_cls
+    for place, before in given:
+        if before.was_changed():
+            tell(
+                function,
+                "M01",
+                str(place),
+                f"{function.__name__}.backward",
+                f"wrote into grad_output {place + 1}: {before.in_numbers()}",
+                "make a new tensor: write grad_output * 2, not grad_output.mul_(2)",
+                "04",
+            )
+
+
+def look_at_reads(node: Any, all_wanted: bool) -> None:
+    """Warn about saved tensors that the rule did not read.
+
+    Only where all was wanted: every gradient came, and every input requires grad.
+    """
+    function = node._forward_cls
+    watched = node._saved
+    if type(watched) is not Watched:
+        return
+    node._saved = tuple(tuple.__iter__(watched))
+    if all_wanted and not watched.was_read:
+        count = len(watched)
+        tell(
+            function,
+            "",
+            "unread",
+            f"{function.__name__}.backward",
+            f"never read ctx.saved_tensors, where forward saved {count} of them: they "
+            "take memory until backward, for nothing",
+            "save only what backward reads",
+            "02",
+        )
+
+
+def look_at_gradient(node: Any, place: int, gradient: Any, arrived: bool) -> None:
+    """Warn about one returned gradient: missing, too large, or of another dtype."""
+    # Imported here because these modules are built on the lint.
+    from minigrad.engine.node import needs_gradient, split_edge
+
+    edge = node._edges[place]
+    if not needs_gradient(edge):
+        return
+    receiver, output_nr = split_edge(edge)
+    metadata = receiver._output_metadata[output_nr]
+    shape, dtype = tuple(metadata[0]), metadata[1]
+    function = node._forward_cls
+    where = f"{function.__name__}.backward"
+    name = argument(function, place)
+    if gradient is None and arrived:
+        what = f"returned None for {name}, which requires grad"
+        fix = f"return a gradient of shape {shape} for {name}"
+        tell(function, "A05", name, where, what, fix, "04")
+    if not isinstance(gradient, Tensor):
+        return
+    got = gradient.array.shape
+    if got != shape and is_broadcast(shape, got):
+        what = f"returned shape {got} for {name} of shape {shape}"
+        fix = "sum over the copied axes in backward"
+        tell(function, "R01", name, where, what, fix, "06")
+    if precision(gradient.dtype) < precision(dtype):
+        what = f"returned {gradient.dtype} for {name}, which is {dtype}"
+        fix = f"compute in {dtype} all the way"
+        tell(function, "T03", name, where, what, fix, "04")
+
+
+def is_broadcast(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    """Whether ``small`` stretches to ``large``."""
+    try:
+        return np.broadcast_shapes(small, large) == large
+    except ValueError:
+        return False
+
+
+def precision(dtype: Any) -> int:
+    """How many bits a floating-point dtype keeps; none for other numbers."""
+    return int(np.finfo(dtype).nmant) if dtype.kind in "fc" else 0
