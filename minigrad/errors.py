@@ -146,6 +146,10 @@ class ArgumentValueError(MinigradError, ValueError):
     """An argument has the right type and a value that cannot work."""
 
 
+class DerivativeMissingError(MinigradError, RuntimeError):
+    """A gradient has to pass an operation that has no derivative."""
+
+
 class ShapeError(MinigradError, RuntimeError):
     """Shapes that do not fit together."""
 

@@ -2,13 +2,19 @@
 
 from minigrad.ops import (
     arithmetic,
+    choose,
     comparison,
     conversion,
     elementwise,
+    extremes,
+    gathering,
     linalg,
+    logic,
     questions,
     reduce,
+    rounding,
     shape,
+    smooth,
 )
 from minigrad.ops._registry import OPS, Op, op
 
@@ -16,12 +22,18 @@ __all__ = [
     "OPS",
     "Op",
     "arithmetic",
+    "choose",
     "comparison",
     "conversion",
     "elementwise",
+    "extremes",
+    "gathering",
     "linalg",
+    "logic",
     "op",
     "questions",
     "reduce",
+    "rounding",
     "shape",
+    "smooth",
 ]

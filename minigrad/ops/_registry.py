@@ -57,7 +57,10 @@ IN_PLACE: dict[str, Callable[..., Any]] = {}
 OPERATORS: dict[str, Callable[..., Any]] = {}
 """Python's operators, such as ``__add__``, and what they call."""
 
-REFLECTED = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
+REFLECTED = frozenset(
+    {"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"}
+    | {"and", "or", "xor"}
+)
 """The operators that Python also asks the right operand for, as ``__r...__``."""
 
 

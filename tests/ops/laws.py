@@ -18,14 +18,57 @@ def is_variable(value: Any) -> bool:
 
 
 def variables(sample: tuple[Any, ...]) -> list[np.ndarray]:
-    """The arrays of a sample, in float64."""
-    return [np.array(value, np.float64) for value in sample if is_variable(value)]
+    """The arrays of a sample, in float64; those in tuples too."""
+    found = []
+    for value in sample:
+        if isinstance(value, tuple):
+            found += variables(value)
+        elif is_variable(value):
+            found.append(np.array(value, np.float64))
+    return found
 
 
-def arguments(sample: tuple[Any, ...], values: list[Any]) -> list[Any]:
-    """The sample with ``values`` in the places of its arrays."""
+def arguments(
+    sample: tuple[Any, ...], values: list[Any], constant: Any = minigrad.tensor
+) -> list[Any]:
+    """The sample with ``values`` in the places of its arrays.
+
+    Masks and indices stand in it as arrays of NumPy; ``constant`` makes tensors of
+    them.
+    """
     left = iter(values)
-    return [next(left) if is_variable(value) else value for value in sample]
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple([filled(item) for item in value])
+        if isinstance(value, np.ndarray):
+            return constant(value)
+        return next(left) if is_variable(value) else value
+
+    return [filled(value) for value in sample]
+
+
+def referred(row: Op, sample: tuple[Any, ...], arrays: list[Any]) -> list[np.ndarray]:
+    """What NumPy's function gives: one array for each output."""
+    result = row.reference(*arguments(sample, arrays, lambda array: array))
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    return [np.asarray(one) for one in results]
+
+
+def called(row: Op, sample: tuple[Any, ...], inputs: list[Any]) -> list[Any]:
+    """What the operation gives: one Tensor for each output."""
+    result = row.call(*arguments(sample, inputs))
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def floating(outputs: list[Any]) -> list[Any]:
+    """The outputs that have a slope: not the indices beside them."""
+    return [one for one in outputs if one.dtype.kind == "f"]
+
+
+def flat(arrays: list[Any]) -> np.ndarray:
+    """All elements of several arrays in one."""
+    return np.concatenate([np.ravel(array) for array in arrays])
 
 
 def leaves(arrays: list[np.ndarray], dtype: Any = np.float64) -> list[Any]:
@@ -60,59 +103,74 @@ def close(got: Any, wanted: Any, tolerance: float = 1e-6) -> None:
 
 def forward_is_the_reference(row: Op, sample: tuple[Any, ...]) -> None:
     arrays = variables(sample)
-    tensors = [minigrad.tensor(array) for array in arrays]
-    got = row.call(*arguments(sample, tensors))
-    wanted = np.asarray(row.reference(*arguments(sample, arrays)))
-    assert got.dtype == wanted.dtype
-    close(got.array.astype(np.float64), wanted.astype(np.float64), 1e-12)
+    got = called(row, sample, [minigrad.tensor(array) for array in arrays])
+    for one, wanted in zip(got, referred(row, sample, arrays), strict=True):
+        assert one.dtype == wanted.dtype
+        close(one.array.astype(np.float64), wanted.astype(np.float64), 1e-12)
+
+
+def upstreams(outputs: list[Any]) -> list[np.ndarray]:
+    """A random gradient of either sign for each output."""
+    return [
+        np.random.default_rng(1 + 10 * i).uniform(0.5, 2.0, one.shape)
+        * np.random.default_rng(2 + 10 * i).choice([-1.0, 1.0], one.shape)
+        for i, one in enumerate(outputs)
+    ]
 
 
 def backward_is_the_numeric_slope(row: Op, sample: tuple[Any, ...]) -> None:
     arrays = variables(sample)
     inputs = leaves(arrays)
-    output = row.call(*arguments(sample, inputs))
-    upstream = np.random.default_rng(1).uniform(0.5, 2.0, output.shape)
-    upstream *= np.random.default_rng(2).choice([-1.0, 1.0], output.shape)
-    got = minigrad.autograd.grad(output, inputs, minigrad.tensor(upstream))
+    outputs = floating(called(row, sample, inputs))
+    weights = upstreams(outputs)
+    got = minigrad.autograd.grad(
+        outputs, inputs, [minigrad.tensor(weight) for weight in weights]
+    )
 
     def function(*values: np.ndarray) -> np.ndarray:
-        return np.asarray(row.reference(*arguments(sample, list(values))), np.float64)
+        return flat(floating(referred(row, sample, list(values))))
 
-    wanted = numeric_slopes(function, arrays, upstream)
+    wanted = numeric_slopes(function, arrays, flat(weights))
     for gradient, slope in zip(got, wanted, strict=True):
         close(gradient.array, slope)
 
 
 def first_derivative(row: Op, sample: tuple[Any, ...], arrays: list[Any]) -> Any:
-    """The gradients for the inputs ``arrays[:-1]`` from the upstream ``arrays[-1]``."""
-    inputs = leaves(arrays[:-1])
-    output = row.call(*arguments(sample, inputs))
-    return minigrad.autograd.grad(output, inputs, minigrad.tensor(arrays[-1]))
+    """The gradients for the first inputs in ``arrays`` from the upstreams behind."""
+    number = len(variables(sample))
+    inputs = leaves(arrays[:number])
+    outputs = floating(called(row, sample, inputs))
+    weights = [minigrad.tensor(weight) for weight in arrays[number:]]
+    return minigrad.autograd.grad(outputs, inputs, weights)
 
 
 def second_derivative_is_the_slope_of_the_first(
     row: Op, sample: tuple[Any, ...]
 ) -> None:
-    """Also with respect to the upstream gradient, which the first is linear in."""
+    """Also with respect to the upstream gradients, which the first is linear in."""
     arrays = variables(sample)
-    output = row.call(*arguments(sample, leaves(arrays)))
-    arrays.append(np.random.default_rng(3).uniform(0.5, 2.0, output.shape))
-    *inputs, upstream = leaves(arrays)
-    output = row.call(*arguments(sample, inputs))
-    firsts = minigrad.autograd.grad(output, inputs, upstream, create_graph=True)
+    number = len(arrays)
+    outputs = floating(called(row, sample, leaves(arrays)))
+    for output in outputs:
+        arrays.append(np.random.default_rng(3).uniform(0.5, 2.0, output.shape))
+    variable = leaves(arrays)
+    outputs = floating(called(row, sample, variable[:number]))
+    firsts = minigrad.autograd.grad(
+        outputs, variable[:number], variable[number:], create_graph=True
+    )
 
-    for number, first in enumerate(firsts):
+    for which, first in enumerate(firsts):
         weight = np.random.default_rng(4).uniform(0.5, 2.0, first.shape)
         got = minigrad.autograd.grad(
             first,
-            [*inputs, upstream],
+            variable,
             minigrad.tensor(weight),
             retain_graph=True,
             materialize_grads=True,
         )
 
-        def function(*values: np.ndarray, number: int = number) -> np.ndarray:
-            return first_derivative(row, sample, list(values))[number].array
+        def function(*values: np.ndarray, which: int = which) -> np.ndarray:
+            return first_derivative(row, sample, list(values))[which].array
 
         wanted = numeric_slopes(function, arrays, weight)
         for gradient, slope in zip(got, wanted, strict=True):
@@ -121,11 +179,11 @@ def second_derivative_is_the_slope_of_the_first(
 
 def inputs_and_upstream_stay_as_they_are(row: Op, sample: tuple[Any, ...]) -> None:
     inputs = leaves(variables(sample))
-    output = row.call(*arguments(sample, inputs))
-    upstream = minigrad.tensor(np.full(output.shape, 2.0))
-    tensors = [*inputs, output, upstream]
+    outputs = floating(called(row, sample, inputs))
+    weights = [minigrad.tensor(np.full(one.shape, 2.0)) for one in outputs]
+    tensors = [*inputs, *outputs, *weights]
     before = [(tensor.array.copy(), tensor._version) for tensor in tensors]
-    output.backward(upstream)
+    minigrad.autograd.backward(outputs, weights)
     for tensor, (values, version) in zip(tensors, before, strict=True):
         np.testing.assert_array_equal(tensor.array, values)
         assert tensor._version == version
@@ -136,9 +194,9 @@ def inputs_and_upstream_stay_as_they_are(row: Op, sample: tuple[Any, ...]) -> No
 def dtype_is_kept(row: Op, sample: tuple[Any, ...]) -> None:
     for dtype in (np.float32, np.float64):
         inputs = leaves(variables(sample), dtype)
-        output = row.call(*arguments(sample, inputs))
-        assert output.dtype == dtype
-        output.backward(minigrad.ones_like(output))
+        outputs = floating(called(row, sample, inputs))
+        assert {output.dtype for output in outputs} == {np.dtype(dtype)}
+        minigrad.autograd.backward(outputs, [minigrad.ones_like(o) for o in outputs])
         assert [one.grad.dtype for one in inputs] == [dtype] * len(inputs)
 
 

@@ -1,0 +1,400 @@
+"""One of several values for each element; the gradient goes where it came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.promotion import promoted
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import alias, composite, op, publish
+from minigrad.ops.arithmetic import keep_operands, operands
+from minigrad.ops.elementwise import like, plain
+
+MASK = np.array([True, False, True])
+ROW = [1.0, -2.0, 0.5]
+OTHER = [3.0, 0.25, -4.0]
+
+
+def added(*parts: Any) -> Any:
+    """The sum of those that are there: how the tangents of several inputs meet."""
+    total = None
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
+    return total
+
+
+def check_mask(where: str, mask: Any) -> None:
+    """Refuse what is no tensor of bools.
+
+    Raises: ArgumentTypeError; OperandError.
+    """
+    if not isinstance(mask, (np.ndarray, np.generic)):
+        raise must_be_tensor(where, "condition", 1, mask)
+    if mask.dtype.kind != "b":
+        raise errors.OperandError(
+            errors.message(
+                where,
+                f"expected condition to be a boolean tensor, but got a tensor with "
+                f"dtype {mask.dtype}",
+                "compare first, for example x > 0",
+            )
+        )
+
+
+@op(
+    "where.self",
+    node_name="WhereBackward0",
+    reference=np.where,
+    samples=[(MASK, ROW, OTHER), (MASK, ROW, 0.0), (MASK, [[1.0], [2.0]], ROW)],
+)
+class Where(Builtin):
+    """``input`` where ``condition`` is true, ``other`` where it is not.
+
+    >>> x = minigrad.tensor([1.0, -2.0])
+    >>> minigrad.where(x > 0, x, 0.0)
+    tensor([1., 0.])
+    """
+
+    operands = 3
+    without_edges = (0,)
+
+    @staticmethod
+    def forward(condition: Array, input: Any, other: Any) -> Any:
+        check_mask("where", condition)
+        return np.where(condition, *promoted(input, other))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[0])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (condition,) = ctx.saved_values
+        _, needs_input, needs_other = ctx.needs_input_grad
+        zero = like(grad, np.zeros((), plain(grad).dtype))
+        return (
+            None,
+            Where.of(condition, grad, zero) if needs_input else None,
+            Where.of(condition, zero, grad) if needs_other else None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, condition: Any, input_t: Any, other_t: Any) -> Any:
+        (condition,) = ctx.saved_values
+        given = input_t if input_t is not None else other_t
+        zero = like(given, np.zeros((), plain(given).dtype))
+        return Where.of(
+            condition,
+            zero if input_t is None else input_t,
+            zero if other_t is None else other_t,
+        )
+
+
+@composite("where", method=False)
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """``input`` where ``condition`` is true, ``other`` where it is not.
+
+    As a method: ``input.where(condition, other)``. With the condition alone, where it
+    is true: one tensor of indices for each dimension.
+
+    >>> x = minigrad.tensor([1.0, -2.0])
+    >>> minigrad.where(x > 0, x, 0.0)
+    tensor([1., 0.])
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    return Where.apply(condition, input, other)
+
+
+def where_method(self: Tensor, condition: Any, other: Any) -> Tensor:
+    """This tensor where ``condition`` is true, ``other`` where it is not."""
+    result: Tensor = Where.apply(condition, self, other)
+    return result
+
+
+publish("where", where_method, function=False)
+
+
+@op(
+    "masked_fill",
+    node_name=lambda input, mask, value: (
+        f"MaskedFillBackward{1 if isinstance(value, Tensor) else 0}"
+    ),
+    reference=lambda x, mask, value: np.where(mask, value, x),
+    samples=[(ROW, MASK, 7), (ROW, MASK, 0.5), ([ROW, OTHER], MASK, 2)],
+    in_place=True,
+)
+class MaskedFill(Builtin):
+    """``value`` where ``mask`` is true, the input where it is not.
+
+    >>> x = minigrad.tensor([1.0, -2.0])
+    >>> x.masked_fill(x < 0, 0.0)
+    tensor([1., 0.])
+    """
+
+    operands = 3
+    numbers_have_edges = False
+    without_edges = (1,)
+
+    @staticmethod
+    def forward(input: Array, mask: Array, value: Any) -> Any:
+        if not isinstance(input, (np.ndarray, np.generic)):
+            raise must_be_tensor("masked_fill", "input", 1, input)
+        check_mask("masked_fill", mask)
+        if np.ndim(value):
+            raise errors.ShapeError(
+                errors.message(
+                    "masked_fill",
+                    "masked_fill only supports a 0-dimensional value tensor, but got "
+                    f"tensor with {errors.count_of(np.ndim(value), 'dimension')}.",
+                    "give one number, or use where",
+                )
+            )
+        return np.where(mask, np.asarray(value, input.dtype), input)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (mask,) = ctx.saved_values
+        zero = like(grad, np.zeros((), plain(grad).dtype))
+        into_value = Where.of(mask, grad, zero) if ctx.needs_input_grad[2] else None
+        return Where.of(mask, zero, grad), None, into_value
+
+    @staticmethod
+    def jvp(ctx: Any, input_t: Any, mask: Any, value_t: Any) -> Any:
+        return Where.jvp(ctx, None, value_t, input_t)
+
+
+def kept(ctx: Any, grad: Any, mask: Any) -> Any:
+    """``grad`` where the array ``mask`` is true, else 0: no nan from infinity."""
+    zero = like(grad, np.zeros((), plain(grad).dtype))
+    if isinstance(grad, Tensor):
+        return Where.apply(Tensor(np.asarray(mask)), grad, zero)
+    return Where.forward(np.asarray(mask), grad, zero)
+
+
+class Extreme(Builtin):
+    """The greater or smaller of two: between equals the gradient is shared."""
+
+    operands = 2
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        keep_operands(ctx, inputs)
+
+    @classmethod
+    def is_less(cls, a: Any, b: Any) -> Any:
+        """Whether ``a`` is not chosen beside ``b``."""
+        raise NotImplementedError
+
+    @classmethod
+    def parts(cls, ctx: Any, first: Any, second: Any) -> tuple[Any, Any]:
+        """What of ``first`` goes to the input, and of ``second`` to the other."""
+        a, b = [plain(value) for value in operands(ctx)]
+        half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
+        results: list[Any] = []
+        for value, lost in ((first, cls.is_less(a, b)), (second, cls.is_less(b, a))):
+            if value is None:
+                results.append(None)
+            else:
+                results.append(kept(ctx, value * like(value, half), ~lost))
+        return results[0], results[1]
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        needs = ctx.needs_input_grad
+        return cls.parts(ctx, grad if needs[0] else None, grad if needs[1] else None)
+
+    @classmethod
+    def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
+        return added(*cls.parts(ctx, input_t, other_t))
+
+
+PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
+
+
+@op(
+    "maximum",
+    node_name="MaximumBackward0",
+    reference=np.maximum,
+    samples=PAIRS,
+)
+class Maximum(Extreme):
+    """The greater of two, elementwise; NaN if one is. Equals share the gradient.
+
+    >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), minigrad.tensor([3.0, 2.0]))
+    tensor([3., 5.])
+    """
+
+    @staticmethod
+    def forward(input: Array, other: Array) -> Any:
+        check_both("maximum", input, other)
+        return np.maximum(*promoted(input, other))
+
+    @classmethod
+    def is_less(cls, a: Any, b: Any) -> Any:
+        return np.asarray(a < b)
+
+
+@op(
+    "minimum",
+    node_name="MinimumBackward0",
+    reference=np.minimum,
+    samples=PAIRS,
+)
+class Minimum(Extreme):
+    """The smaller of two, elementwise; NaN if one is. Equals share the gradient.
+
+    >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), minigrad.tensor([3.0, 2.0]))
+    tensor([1., 2.])
+    """
+
+    @staticmethod
+    def forward(input: Array, other: Array) -> Any:
+        check_both("minimum", input, other)
+        return np.minimum(*promoted(input, other))
+
+    @classmethod
+    def is_less(cls, a: Any, b: Any) -> Any:
+        return np.asarray(a > b)
+
+
+def check_both(where: str, input: Any, other: Any) -> None:
+    """Refuse a number in the place of a tensor.
+
+    Raises: ArgumentTypeError.
+    """
+    for position, name, value in ((1, "input", input), (2, "other", other)):
+        if not isinstance(value, (np.ndarray, np.generic)):
+            raise must_be_tensor(where, name, position, value)
+
+
+def clamp_name(input: Any, min: Any, max: Any) -> str:
+    """The name of the node: 0 for bounds that are tensors, 1 for numbers."""
+    are_tensors = isinstance(min, Tensor) or isinstance(max, Tensor)
+    return f"ClampBackward{0 if are_tensors else 1}"
+
+
+@op(
+    "clamp",
+    node_name=clamp_name,
+    reference=lambda x, min=None, max=None: np.clip(x, min, max),
+    samples=[(ROW, -1, 2), (ROW, None, 0), (ROW, 0), (ROW, [0.0, -3.0, 0.2], OTHER)],
+    in_place=True,
+)
+class Clamp(Builtin):
+    """Each element, but not below ``min`` nor above ``max``; either may be left out.
+
+    Slope: 1 from bound to bound, both included; 0 beyond.
+    Raises: OperandError without a bound.
+
+    >>> minigrad.tensor([-2.0, 0.5, 3.0]).clamp(0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+
+    operands = 3
+
+    @classmethod
+    def _input_edges(cls, inputs: tuple[Any, ...]) -> Any:
+        edges = super()._input_edges(inputs)
+        if any([isinstance(bound, Tensor) for bound in inputs[1:]]):
+            return edges
+        return edges[0], NOT_A_TENSOR, NOT_A_TENSOR
+
+    @staticmethod
+    def forward(input: Array, min: Any = None, max: Any = None) -> Any:
+        if not isinstance(input, (np.ndarray, np.generic)):
+            raise must_be_tensor("clamp", "input", 1, input)
+        if min is None and max is None:
+            raise errors.OperandError(
+                errors.message(
+                    "clamp",
+                    "torch.clamp: At least one of 'min' or 'max' must not be None",
+                    "give a bound: x.clamp(min=0)",
+                )
+            )
+        result: Any = input
+        if min is not None:
+            result = np.maximum(*promoted(result, min))
+        if max is not None:
+            result = np.minimum(*promoted(result, max))
+        return result
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(*[x if isinstance(x, Tensor) else None for x in inputs])
+        ctx.numbers = [None if isinstance(x, Tensor) else x for x in inputs]
+
+    @staticmethod
+    def parts(ctx: Any, values: tuple[Any, ...]) -> list[Any]:
+        """What of each value goes to the input, the lower and the upper bound."""
+        input, low, high = [
+            plain(number if value is None else value)
+            for value, number in zip(ctx.saved_values, ctx.numbers, strict=True)
+        ]
+        below = False if low is None else input < low
+        above = False if high is None else input > high
+        if low is not None and high is not None:
+            below = below & np.asarray(low < high)
+            above = above | np.asarray(high < low)
+            inside = (input >= low) & (input <= high)
+        else:
+            inside = ~np.asarray(below | above) & ~np.isnan(input)
+        masks = (inside, below, above)
+        return [
+            None if value is None else kept(ctx, value, mask)
+            for value, mask in zip(values, masks, strict=True)
+        ]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        needs = ctx.needs_input_grad
+        return tuple(
+            Clamp.parts(ctx, tuple([grad if need else None for need in needs]))
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return added(*Clamp.parts(ctx, tangents))
+
+
+alias("clip", "clamp")
+
+
+@composite("clamp_min", reference=lambda x, min: np.maximum(x, min), samples=[(ROW, 0)])
+def clamp_min(input: Tensor, min: Any) -> Any:
+    """Each element, but not below ``min``."""
+    return Clamp.apply(input, min, None)
+
+
+@composite("clamp_max", reference=lambda x, max: np.minimum(x, max), samples=[(ROW, 0)])
+def clamp_max(input: Tensor, max: Any) -> Any:
+    """Each element, but not above ``max``."""
+    return Clamp.apply(input, None, max)
+
+
+@composite(
+    "nonzero",
+    reference=lambda x, as_tuple=False: np.argwhere(x),
+    samples=[([[0.0, 1.0], [2.0, 0.0]],)],
+    differentiable=False,
+)
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not 0: a row for each.
+
+    With ``as_tuple`` one tensor for each dimension, to index with.
+    """
+    if as_tuple:
+        return tuple(
+            [Tensor(index) for index in np.nonzero(np.atleast_1d(input.array))]
+        )
+    return Tensor(np.argwhere(input.array))

@@ -1,0 +1,296 @@
+"""The greatest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.structural import Expand
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import composite, op
+from minigrad.ops.choose import Maximum, Minimum
+from minigrad.ops.elementwise import like, plain
+from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
+from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
+from minigrad.ops.return_types import values_and_indices
+from minigrad.ops.shape import Reshape
+
+MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
+ALL: list[tuple[Any, ...]] = [(2.0,), ([1.0, -2.0, 0.5],), (MATRIX,)]
+ALONG: list[tuple[Any, ...]] = [(MATRIX, 0), (MATRIX, -1, True), (2.0, 0)]
+SOME: list[tuple[Any, ...]] = [
+    *ALL,
+    (MATRIX, 1),
+    (MATRIX, -1, True),
+    ([MATRIX], (0, 2)),
+]
+
+
+def refuse_empty(where: str, input: Array, dim: Dim) -> None:
+    """Refuse to look for the greatest of nothing.
+
+    Raises: DimensionError for a dimension of length 0; OperandError without ``dim``.
+    """
+    check_dim(input, dim)
+    if input.size:
+        return
+    dims = dim if isinstance(dim, (tuple, list)) else (dim,)
+    if dim is not None and all([input.shape[one] for one in dims if one is not None]):
+        return
+    kind = errors.OperandError if dim is None else errors.DimensionError
+    raise kind(
+        errors.message(
+            f"{where}()",
+            f"Expected reduction dim to be specified for input.numel() == 0, and of a "
+            f"length other than 0; the shape is {input.shape}",
+            "reduce along a dimension that has elements",
+        )
+    )
+
+
+class Shared(Builtin):
+    """A reduction to an extreme: all elements that are equal to it share its slope."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        input, dim = inputs[0], inputs[1] if len(inputs) > 1 else None
+        ctx.dim = dim
+        ctx.kept_shape = kept_shape(input.array.shape, dim)
+        ctx.number_of_arguments = len(inputs)
+        ctx.save_for_backward(input, output)
+
+    @staticmethod
+    def shares(ctx: Any) -> Any:
+        """1 over the number of equals where an element is the extreme, else 0."""
+        input, output = [plain(value) for value in ctx.saved_values]
+        extreme = np.reshape(output, ctx.kept_shape)
+        same = (input == extreme) | (np.isnan(input) & np.isnan(extreme))
+        number = same.sum(axis=axes(ctx.dim), keepdims=True)
+        return (same / number).astype(input.dtype)
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        shares = cls.shares(ctx)
+        spread = Expand.of(Reshape.of(grad, ctx.kept_shape), shares.shape)
+        return spread * like(grad, shares), *[None] * (ctx.number_of_arguments - 1)
+
+    @classmethod
+    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
+        weighted = tangent * like(tangent, cls.shares(ctx))
+        shape = ctx._output_metadata[0][0]
+        total = weighted.sum() if ctx.dim is None else weighted.sum(ctx.dim)
+        return total.reshape(shape)
+
+
+class Chosen(Builtin):
+    """An extreme along one dimension, and where it is: the first of equals."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.shape = inputs[0].array.shape
+        ctx.dim, ctx.keepdim = inputs[1:]
+        ctx.save_for_backward(output[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any, grad_of_indices: Any = None) -> Any:
+        (indices,) = ctx.saved_values
+        kept = kept_shape(ctx.shape, ctx.dim)
+        placed = ScatterAdd.of(
+            zeros_of(grad, ctx.shape),
+            ctx.dim,
+            Reshape.of(indices, kept),
+            Reshape.of(grad, kept),
+        )
+        return placed, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
+        (indices,) = ctx.saved_values
+        kept = kept_shape(ctx.shape, ctx.dim)
+        chosen = Gather.of(tangent, ctx.dim, Reshape.of(indices, kept))
+        return chosen.reshape(indices.shape), None
+
+
+def along(where: str, find: Any, input: Array, dim: int, keepdim: bool) -> Any:
+    """The elements that ``find`` points at, and the indices."""
+    refuse_empty(where, input, dim)
+    if input.ndim == 0:
+        return input.copy(), np.zeros((), np.int64)
+    indices = np.expand_dims(find(input, axis=dim), dim)
+    values = np.take_along_axis(input, indices, dim)
+    if not keepdim:
+        values, indices = values.squeeze(dim), indices.squeeze(dim)
+    return values, indices.astype(np.int64)
+
+
+def referred(find: Any) -> Any:
+    """The reference of an extreme along one dimension."""
+
+    def reference(x: Any, dim: int, keepdim: bool = False) -> Any:
+        x = np.asarray(x)
+        if x.ndim == 0:
+            return x, np.int64(0)
+        indices = find(x, axis=dim, keepdims=True)
+        values = np.take_along_axis(x, indices, dim)
+        return (
+            (values, indices)
+            if keepdim
+            else (values.squeeze(dim), indices.squeeze(dim))
+        )
+
+    return reference
+
+
+@op("max.all", node_name="MaxBackward1", reference=np.max, samples=ALL)
+class MaxOfAll(Shared):
+    """The greatest element; NaN if there is one. Equals share the gradient."""
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        refuse_empty("max", input, None)
+        return input.max()
+
+
+@op("min.all", node_name="MinBackward1", reference=np.min, samples=ALL)
+class MinOfAll(Shared):
+    """The smallest element; NaN if there is one. Equals share the gradient."""
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        refuse_empty("min", input, None)
+        return input.min()
+
+
+@op(
+    "max.dim",
+    node_name="MaxBackward0",
+    reference=referred(np.argmax),
+    samples=ALONG,
+    returns=values_and_indices("max"),
+)
+class MaxAlong(Chosen):
+    """The greatest elements along ``dim``, and their indices."""
+
+    @staticmethod
+    def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
+        return along("max", np.argmax, input, dim, keepdim)
+
+
+@op(
+    "min.dim",
+    node_name="MinBackward0",
+    reference=referred(np.argmin),
+    samples=ALONG,
+    returns=values_and_indices("min"),
+)
+class MinAlong(Chosen):
+    """The smallest elements along ``dim``, and their indices."""
+
+    @staticmethod
+    def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
+        return along("min", np.argmin, input, dim, keepdim)
+
+
+named_max = values_and_indices("max")
+named_min = values_and_indices("min")
+
+
+@composite("max")
+def max(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
+) -> Any:
+    """The greatest element; along ``dim``, ``(values, indices)``.
+
+    With another tensor in place of ``dim``: the greater of two, as ``maximum``.
+
+    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).max(dim=1).indices
+    tensor([1, 0])
+    """
+    if isinstance(dim, Tensor) or other is not None:
+        return Maximum.apply(input, dim if other is None else other)
+    if dim is None:
+        return MaxOfAll.apply(input)
+    return named_max(MaxAlong.apply(input, dim, keepdim))
+
+
+@composite("min")
+def min(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None
+) -> Any:
+    """The smallest element; along ``dim``, ``(values, indices)``.
+
+    With another tensor in place of ``dim``: the smaller of two, as ``minimum``.
+
+    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).min(dim=1).values
+    tensor([1., 2.])
+    """
+    if isinstance(dim, Tensor) or other is not None:
+        return Minimum.apply(input, dim if other is None else other)
+    if dim is None:
+        return MinOfAll.apply(input)
+    return named_min(MinAlong.apply(input, dim, keepdim))
+
+
+@op(
+    "amax",
+    node_name="AmaxBackward0",
+    reference=lambda x, dim=None, keepdim=False: np.max(x, axis=dim, keepdims=keepdim),
+    samples=SOME,
+)
+class Amax(Shared):
+    """The greatest elements over ``dim``, or over everything; equals share the slope.
+
+    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amax(0)
+    tensor([4., 5.])
+    """
+
+    @staticmethod
+    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+        refuse_empty("amax", input, dim or None)
+        return np.max(input, axis=axes(dim), keepdims=keepdim)
+
+
+@op(
+    "amin",
+    node_name="AminBackward0",
+    reference=lambda x, dim=None, keepdim=False: np.min(x, axis=dim, keepdims=keepdim),
+    samples=SOME,
+)
+class Amin(Shared):
+    """The smallest elements over ``dim``, or over everything; equals share the slope.
+
+    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amin(0)
+    tensor([1., 2.])
+    """
+
+    @staticmethod
+    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+        refuse_empty("amin", input, dim or None)
+        return np.min(input, axis=axes(dim), keepdims=keepdim)
+
+
+def position(name: str, find: Any, says: str) -> None:
+    """``argmax`` or ``argmin``, registered."""
+
+    class Position(Builtin):
+        @staticmethod
+        def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
+            refuse_empty(name, input, dim)
+            return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
+
+    Position.__name__ = Position.__qualname__ = name.capitalize()
+    Position.__doc__ = f"Where {says} is: counted over everything, or along ``dim``."
+    op(
+        name,
+        node_name=f"{name.capitalize()}Backward0",
+        reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
+        samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
+        differentiable=False,
+    )(Position)
+
+
+position("argmax", np.argmax, "the greatest element")
+position("argmin", np.argmin, "the smallest element")

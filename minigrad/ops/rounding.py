@@ -1,0 +1,281 @@
+"""Steps: functions whose slope is 0 wherever they have one; and remainders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import promoted, quietly, refuse_bools
+from minigrad.engine.tensor import Tensor
+from minigrad.ops._registry import alias, composite, op
+from minigrad.ops.arithmetic import keep_operands, operands
+from minigrad.ops.elementwise import Fill, plain
+
+SAMPLES: list[tuple[Any, ...]] = [(1.7,), ([-1.2, 0.3, 2.6],)]
+
+
+class Step(Builtin):
+    """An operation whose slope is 0 at every place where it has one."""
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        # Not grad * 0, which would be nan where the gradient is infinite.
+        return Fill.of(grad, 0)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
+        return tangent * 0
+
+
+def step(name: str, compute: Callable[[Any], Any], says: str) -> type[Builtin]:
+    """One step function, registered; integers stay as they are."""
+
+    class Function(Step):
+        @staticmethod
+        def forward(input: Any) -> Any:
+            refuse_bools(name, input)
+            return input.copy() if input.dtype.kind in "iu" else compute(input)
+
+    Function.__name__ = Function.__qualname__ = name.capitalize()
+    Function.__doc__ = f"{says}, elementwise. Slope: 0."
+    return op(
+        name,
+        node_name=f"{name.capitalize()}Backward0",
+        reference=compute,
+        samples=SAMPLES,
+        in_place=True,
+    )(Function)
+
+
+Floor = step("floor", np.floor, "The whole number below")
+Ceil = step("ceil", np.ceil, "The whole number above")
+Trunc = step("trunc", np.trunc, "The whole number towards 0")
+alias("fix", "trunc")
+
+
+@op(
+    "sign",
+    node_name="SignBackward0",
+    reference=np.sign,
+    samples=SAMPLES,
+    in_place=True,
+)
+class Sign(Step):
+    """-1, 0 or 1, elementwise. Slope: 0.
+
+    >>> minigrad.tensor([-2.0, 0.0, 3.0]).sign()
+    tensor([-1.,  0.,  1.])
+    """
+
+    @staticmethod
+    def forward(input: Any) -> Any:
+        if input.dtype.kind == "b":
+            return input.copy()
+        # torch has 0 where NumPy has NaN.
+        return np.where(np.isnan(input), 0, np.sign(input)).astype(input.dtype)
+
+
+def round_name(input: Any, decimals: int) -> str:
+    """The name of the node: another one if decimals are asked for."""
+    return f"RoundBackward{1 if decimals else 0}"
+
+
+@op(
+    "round",
+    node_name=round_name,
+    reference=lambda x, decimals=0: np.round(x, decimals),
+    samples=[*SAMPLES, ([0.123, 4.567], 1)],
+    in_place=True,
+)
+class Round(Step):
+    """The nearest whole number, the even one between two, elementwise. Slope: 0.
+
+    >>> minigrad.tensor([0.5, 1.5, 2.4]).round()
+    tensor([0., 2., 2.])
+    """
+
+    @staticmethod
+    def forward(input: Any, decimals: int = 0) -> Any:
+        refuse_bools("round", input)
+        return np.round(input, decimals)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Fill.of(grad, 0), None
+
+
+@op(
+    "frac",
+    node_name="FracBackward0",
+    reference=lambda x: x - np.trunc(x),
+    samples=SAMPLES,
+    in_place=True,
+)
+class Frac(Builtin):
+    """What is behind the point, with the sign of the input. Slope: 1.
+
+    >>> minigrad.tensor([1.5, -0.25]).frac()
+    tensor([ 0.5000, -0.2500])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Any) -> Any:
+        return input - np.trunc(input)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any) -> Any:
+        return tangent
+
+
+PAIRS = [([5.5, -5.5, 1.0], 2.0), ([5.5, -5.5, 1.0], [2.0, 3.0, -0.7]), ([5.5], 3)]
+
+
+def remainder_name(name: str) -> Callable[[Any, Any], str]:
+    """The name of the node: 0 behind it for a number, 1 for a tensor."""
+    return lambda input, other: f"{name}{1 if isinstance(other, Tensor) else 0}"
+
+
+class Remaining(Builtin):
+    """What is left of a division; ``quotient`` says which whole number was taken."""
+
+    operands = 2
+    numbers_have_edges = False
+    quotient: Callable[[Any], Any]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        keep_operands(ctx, inputs)
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        return grad, grad * cls.slope(ctx) if ctx.needs_input_grad[1] else None
+
+    @classmethod
+    def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
+        if other_t is None:
+            return input_t
+        part = other_t * cls.slope(ctx)
+        return part if input_t is None else input_t + part
+
+    @classmethod
+    def slope(cls, ctx: Any) -> Any:
+        """Minus the whole number: how the result moves with the divisor."""
+        input, other = [plain(value) for value in operands(ctx)]
+        slope = -cls.quotient(input / other)
+        tensors = [v for v in ctx.saved_values if isinstance(v, Tensor)]
+        return Tensor(np.asarray(slope, tensors[0].dtype)) if tensors else slope
+
+
+@op(
+    "remainder",
+    node_name=remainder_name("RemainderBackward"),
+    reference=np.remainder,
+    samples=PAIRS,
+    operator="mod",
+    in_place=True,
+)
+class Remainder(Remaining):
+    """What is left of input / other, with the sign of ``other``: Python's %.
+
+    >>> minigrad.tensor([5.0, -5.0]) % 3
+    tensor([2., 1.])
+    """
+
+    quotient = staticmethod(np.floor)
+
+    @staticmethod
+    @quietly
+    def forward(input: Any, other: Any) -> Any:
+        a, b = promoted(input, other)
+        refuse_zero("remainder", a, b)
+        return np.remainder(a, b)
+
+
+@op(
+    "fmod",
+    node_name=remainder_name("FmodBackward"),
+    reference=np.fmod,
+    samples=PAIRS,
+    in_place=True,
+)
+class Fmod(Remaining):
+    """What is left of input / other, with the sign of ``input``: C's %.
+
+    >>> minigrad.tensor([5.0, -5.0]).fmod(3)
+    tensor([ 2., -2.])
+    """
+
+    quotient = staticmethod(np.trunc)
+
+    @staticmethod
+    @quietly
+    def forward(input: Any, other: Any) -> Any:
+        a, b = promoted(input, other)
+        refuse_zero("fmod", a, b)
+        return np.fmod(a, b)
+
+
+@op(
+    "floor_divide",
+    node_name="NotImplemented",
+    reference=np.floor_divide,
+    samples=PAIRS,
+    operator="floordiv",
+    in_place=True,
+    differentiable=False,
+)
+class FloorDivide(Builtin):
+    """The whole number below input / other: Python's //. It has no derivative.
+
+    >>> minigrad.tensor([7.0, -7.0]) // 2
+    tensor([ 3., -4.])
+    """
+
+    operands = 2
+    numbers_have_edges = False
+
+    @staticmethod
+    @quietly
+    def forward(input: Any, other: Any) -> Any:
+        a, b = promoted(input, other)
+        refuse_zero("floor_divide", a, b)
+        return np.floor_divide(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        raise errors.DerivativeMissingError(
+            errors.message(
+                "floor_divide",
+                "derivative for aten::floor_divide is not implemented",
+                "divide outside the graph, x.detach() // y, or use x / y",
+            )
+        )
+
+
+def refuse_zero(where: str, a: Any, b: Any) -> None:
+    """Refuse an integer division by 0.
+
+    Raises: OperandError.
+    """
+    integers = np.result_type(a, b).kind in "iub"
+    if integers and not np.all(b):
+        raise errors.OperandError(
+            errors.message(
+                where, "ZeroDivisionError: a divisor is 0", "keep 0 out of the divisors"
+            )
+        )
+
+
+@composite("positive", reference=np.positive, samples=SAMPLES)
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself."""
+    return input
