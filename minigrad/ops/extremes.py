@@ -16,7 +16,7 @@ from minigrad.ops.elementwise import like, plain
 from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
 from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
 from minigrad.ops.return_types import values_and_indices
-from minigrad.ops.shape import Reshape
+from minigrad.ops.shape import reshaped
 
 MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
 ALL: list[tuple[Any, ...]] = [(2.0,), ([1.0, -2.0, 0.5],), (MATRIX,)]
@@ -59,6 +59,7 @@ class Shared(Builtin):
         input, dim = inputs[0], inputs[1] if len(inputs) > 1 else None
         ctx.dim = dim
         ctx.kept_shape = kept_shape(input.array.shape, dim)
+        ctx.output_shape = output.array.shape
         ctx.number_of_arguments = len(inputs)
         ctx.save_for_backward(input, output)
 
@@ -74,15 +75,14 @@ class Shared(Builtin):
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:
         shares = cls.shares(ctx)
-        spread = Expand.of(Reshape.of(grad, ctx.kept_shape), shares.shape)
+        spread = Expand.of(reshaped(grad, ctx.kept_shape), shares.shape)
         return spread * like(grad, shares), *[None] * (ctx.number_of_arguments - 1)
 
     @classmethod
     def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
         weighted = tangent * like(tangent, cls.shares(ctx))
-        shape = ctx._output_metadata[0][0]
         total = weighted.sum() if ctx.dim is None else weighted.sum(ctx.dim)
-        return total.reshape(shape)
+        return total.reshape(ctx.output_shape)
 
 
 class Chosen(Builtin):
@@ -101,8 +101,8 @@ class Chosen(Builtin):
         placed = ScatterAdd.of(
             zeros_of(grad, ctx.shape),
             ctx.dim,
-            Reshape.of(indices, kept),
-            Reshape.of(grad, kept),
+            reshaped(indices, kept),
+            reshaped(grad, kept),
         )
         return placed, None, None
 
@@ -110,7 +110,7 @@ class Chosen(Builtin):
     def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
         (indices,) = ctx.saved_values
         kept = kept_shape(ctx.shape, ctx.dim)
-        chosen = Gather.of(tangent, ctx.dim, Reshape.of(indices, kept))
+        chosen = Gather.of(tangent, ctx.dim, reshaped(indices, kept))
         return chosen.reshape(indices.shape), None
 
 

@@ -158,7 +158,7 @@ class ScatterAdd(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.dim = inputs[1]
+        ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
         ctx.save_for_backward(inputs[2])
 
     @staticmethod
@@ -172,7 +172,7 @@ class ScatterAdd(Builtin):
         if src_t is None:
             return input_t
         (index,) = ctx.saved_values
-        start = zeros_of(src_t, ctx._output_metadata[0][0])
+        start = zeros_of(src_t, ctx.shape)
         return added(input_t, ScatterAdd.of(start, ctx.dim, index, src_t))
 
 
@@ -211,7 +211,7 @@ class Scatter(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.dim = inputs[1]
+        ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
         ctx.save_for_backward(inputs[2])
 
     @staticmethod
@@ -229,7 +229,7 @@ class Scatter(Builtin):
     def jvp(ctx: Any, input_t: Any, dim: Any, index: Any, src_t: Any) -> Any:
         (index,) = ctx.saved_values
         given = input_t if input_t is not None else src_t
-        start = zeros_of(given, ctx._output_metadata[0][0])
+        start = zeros_of(given, ctx.shape)
         if input_t is not None:
             start = input_t
         return Scatter.of(start, ctx.dim, index, 0 if src_t is None else src_t)
@@ -339,6 +339,7 @@ class IndexAdd(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape = inputs[0].array.shape
         ctx.dim, ctx.alpha = inputs[1], inputs[4]
         ctx.save_for_backward(inputs[2])
 
@@ -355,7 +356,7 @@ class IndexAdd(Builtin):
         if source_t is None:
             return input_t
         (index,) = ctx.saved_values
-        start = zeros_of(source_t, ctx._output_metadata[0][0])
+        start = zeros_of(source_t, ctx.shape)
         part = IndexAdd.of(start, ctx.dim, index, source_t, ctx.alpha)
         return added(input_t, part)
 
