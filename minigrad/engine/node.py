@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from minigrad.engine import observe
+from minigrad.engine import levels, observe
 from minigrad.engine.anomaly import remember
 from minigrad.engine.creation import get_default_dtype
 from minigrad.engine.device import CPU
@@ -31,6 +31,7 @@ from minigrad.engine.saved import (
     unpack,
 )
 from minigrad.engine.saved_hooks import SavedTensor
+from minigrad.engine.tangents import add_in_place
 from minigrad.engine.tensor import Tensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -265,6 +266,9 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             new = gradient.clone() if old is None else old + gradient
         elif old is None:
             new = Tensor(np.array(values_of(gradient)))
+        elif levels.open_levels:
+            new = old
+            add_in_place(old, gradient)
         else:
             new = old
             np.add(old.array, values_of(gradient), out=old.array)

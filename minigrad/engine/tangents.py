@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import numpy as np
+
 from minigrad import errors
 from minigrad.engine.grad_mode import with_forward_limit
 from minigrad.engine.levels import Level, active_levels
@@ -14,9 +16,29 @@ WHERE: Final = "forward mode"
 
 
 def tangent_of(tensor: Tensor, level: Level) -> Tensor | None:
-    """The tangent of ``tensor`` at ``level``, or None if it is plain there."""
+    """The tangent of ``tensor`` at ``level``, or None if it is plain there.
+
+    A view may have got one because its base, or another view of it, was changed in
+    place; it is then what the view shows of the base's.
+    """
     tangents = tensor._tangents
-    return None if tangents is None else tangents.get(level)
+    if tangents is not None and level in tangents:
+        return tangents[level]
+    base = forward_base_of(tensor)
+    whole = None if base is None else tangent_of(base, level)
+    if base is None or whole is None:
+        return None
+    return shown_by(tensor, base, whole, level)
+
+
+def shown_by(view: Tensor, base: Tensor, whole: Tensor, level: Level) -> Tensor:
+    """Give ``view`` the tangent that it shows of ``whole``, that of its base."""
+    # Imported here because operations are built on tensors that have tangents.
+    from minigrad.engine.geometry import AsStrided, geometry_of
+
+    tangent: Tensor = AsStrided.apply(whole, geometry_of(view.array, base.array))
+    keep_tangent(view, tangent, level)
+    return tangent
 
 
 def forward_base_of(tensor: Tensor) -> Tensor | None:
@@ -46,7 +68,7 @@ def set_tangent(
     Raises: TangentError if the two do not fit together.
     """
     tangent = fitting(tensor, tangent, level, where)
-    if tangent_of(tensor, level) is not None:
+    if tensor._tangents is not None and level in tensor._tangents:
         raise errors.TangentError(
             errors.message(
                 where,
@@ -145,8 +167,16 @@ def fitting(tensor: Tensor, tangent: Tensor | None, level: Level, where: str) ->
 def set_tangent_in_place(
     tensor: Tensor, tangent: Tensor | None, level: Level, where: str = WHERE
 ) -> None:
-    """Make a plain tensor dual because it was changed in place."""
-    set_tangent(tensor, tangent, level, where)
+    """Make a plain tensor dual because it was changed in place: of a view, the base."""
+    base = forward_base_of(tensor)
+    if base is None:
+        set_tangent(tensor, tangent, level, where)
+        return
+    tangent = fitting(tensor, tangent, level, where)
+    set_tangent(base, Tensor(np.zeros_like(base.array)), level, where)
+    part = tangent_of(tensor, level)
+    if part is not None:
+        overwrite_with(part, tangent)
 
 
 def move_tangents(result: Tensor, tensor: Tensor) -> None:
@@ -173,6 +203,15 @@ def overwrite_with(tensor: Tensor, values: Tensor) -> None:
     from minigrad.engine.structural import Replace
 
     apply_in_place(Replace, tensor, values)
+
+
+def add_in_place(tensor: Tensor, other: Tensor) -> None:
+    """Add ``other`` and its tangents to ``tensor``."""
+    # Imported here because operations are built on tensors that have tangents.
+    from minigrad.engine.inplace import apply_in_place
+    from minigrad.engine.structural import Add
+
+    apply_in_place(Add, tensor, other)
 
 
 def has_tangent(values: Iterable[Any]) -> bool:

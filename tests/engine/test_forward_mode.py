@@ -311,12 +311,15 @@ def test_saved_output_keeps_its_tangent(torch: Any) -> None:
 
 @pytest.mark.rule("L26")
 def test_leaf_accumulates_without_the_tangent_the_first_time(torch: Any) -> None:
-    fwAD = torch.autograd.forward_ad
-    with fwAD.dual_level():
+    with torch.autograd.forward_ad.dual_level():
         x = dual(torch, 2.0, 1.0).requires_grad_()
-        (x * x * x).backward()
+        y = x * x * x
+        y.backward(retain_graph=True)
         assert x.grad.item() == 12.0
         assert tangent_of(torch, x.grad) is None
+        y.backward()
+        assert x.grad.item() == 24.0
+        assert tangent_of(torch, x.grad) == 12.0
 
 
 @pytest.mark.rule("L27")

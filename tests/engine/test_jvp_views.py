@@ -162,3 +162,112 @@ def test_one_tensor_returned_twice_has_no_two_tangents(torch: Any) -> None:
         ),
     ):
         with_jvp(torch, forward, lambda ctx, t: (t, t))(dual(torch, 1.0, 3.0))
+
+
+def first_two(tensor: Any) -> Any:
+    """A view of the first two elements."""
+    return tensor.as_strided((2,), (1,), 0)
+
+
+def last_two(tensor: Any) -> Any:
+    """A view of the last two of three elements."""
+    return tensor.as_strided((2,), (1,), 1)
+
+
+@pytest.mark.rule("L25")
+def test_base_becomes_dual_through_its_view(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    with fwAD.dual_level():
+        base = torch.ones(3, dtype=torch.float64)
+        before, view = last_two(base), first_two(base)
+        view.mul_(dual(torch, [5.0, 6.0], [7.0, 8.0]))
+        assert tangent_of(torch, base) == [7.0, 8.0, 0.0]
+        assert tangent_of(torch, view) == [7.0, 8.0]
+        assert tangent_of(torch, before) == [8.0, 0.0]
+        assert tangent_of(torch, last_two(base)) == [8.0, 0.0]
+        whole = fwAD.unpack_dual(base).tangent
+        assert same_memory(whole, fwAD.unpack_dual(view).tangent)
+        assert same_memory(whole, fwAD.unpack_dual(before).tangent)
+
+
+@pytest.mark.rule("L25")
+def test_view_made_before_its_base_became_dual_is_dual_too(torch: Any) -> None:
+    with torch.autograd.forward_ad.dual_level():
+        base = torch.ones(3, dtype=torch.float64)
+        view = last_two(base)
+        base.mul_(dual(torch, [5.0, 6.0, 7.0], [1.0, 2.0, 3.0]))
+        assert tangent_of(torch, view) == [2.0, 3.0]
+        view.mul_(10)
+        assert tangent_of(torch, base) == [1.0, 20.0, 30.0]
+        assert tangent_of(torch, base * 2) == [2.0, 40.0, 60.0]
+
+
+@pytest.mark.rule("L25")
+def test_view_of_a_view_of_a_dual_reaches_the_duals_tangent(torch: Any) -> None:
+    with torch.autograd.forward_ad.dual_level():
+        x = dual(torch, [1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+        first_two(x.reshape(3)).mul_(10)
+        assert tangent_of(torch, x) == [40.0, 50.0, 6.0]
+
+
+@pytest.mark.rule("L04", "L25")
+def test_primal_stays_plain_when_its_dual_is_changed_in_place(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    with fwAD.dual_level():
+        primal = torch.tensor([1.0, 2.0])
+        x = fwAD.make_dual(primal, torch.tensor([3.0, 4.0]))
+        x.mul_(2)
+        assert primal.tolist() == [2.0, 4.0]
+        assert tangent_of(torch, primal) is None
+        assert tangent_of(torch, primal.as_strided((1,), (1,), 0)) is None
+        assert tangent_of(torch, fwAD.unpack_dual(x).primal) is None
+
+
+@pytest.mark.rule("L25", "L27")
+def test_tangent_changed_through_a_view_can_be_differentiated(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    t = torch.tensor([1.0, 2.0], requires_grad=True)
+    with fwAD.dual_level():
+        base = torch.ones(3)
+        first_two(base).mul_(fwAD.make_dual(torch.tensor([5.0, 6.0]), t * 1))
+        tangent = fwAD.unpack_dual(base * base).tangent
+    tangent.sum().backward()
+    assert t.grad.tolist() == [10.0, 12.0]
+
+
+@pytest.mark.rule("L21")
+def test_base_of_a_plain_dirty_view_becomes_dual(torch: Any) -> None:
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        x.mul_(y)
+        ctx.mark_dirty(x)
+        return x
+
+    with torch.autograd.forward_ad.dual_level():
+        base = torch.ones(3, dtype=torch.float64)
+        apply = with_jvp(torch, forward, lambda ctx, t_x, t_y: t_y * 5)
+        apply(last_two(base), dual(torch, [1.0, 2.0], [3.0, 4.0]))
+        assert tangent_of(torch, base) == [0.0, 15.0, 20.0]
+
+
+@pytest.mark.rule("L20")
+def test_tangent_for_a_view_of_a_plain_input_reaches_that_input(torch: Any) -> None:
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        return last_two(y)
+
+    def jvp(ctx: Any, t_x: Any, t_y: Any) -> Any:
+        return t_x
+
+    with torch.autograd.forward_ad.dual_level():
+        plain = torch.ones(3, dtype=torch.float64)
+        y = with_jvp(torch, forward, jvp)(dual(torch, [1.0, 2.0], [3.0, 4.0]), plain)
+        assert tangent_of(torch, y) == [3.0, 4.0]
+        assert tangent_of(torch, plain) == [0.0, 3.0, 4.0]
+
+
+@pytest.mark.rule("L20")
+def test_jvp_may_return_a_view_of_the_same_base_as_the_tangent(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    apply = with_jvp(torch, lambda ctx, x: x.t(), lambda ctx, t: t.t())
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(1, 2), torch.ones(2).reshape(1, 2))
+        assert tangent_of(torch, apply(x)) == [[1.0], [1.0]]
