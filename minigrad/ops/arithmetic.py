@@ -102,7 +102,7 @@ class Rsub(Builtin):
 class Mul(Builtin):
     """input * other, elementwise, stretched to a common shape.
 
-    Saves: both operands; a Python number stays on ctx. Slope: the other operand.
+    Saves: each operand that the other's slope is; a Python number stays on ctx.
 
     >>> minigrad.tensor([1.0, 2.0]) * 10
     tensor([10., 20.])
@@ -117,7 +117,8 @@ class Mul(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        keep_operands(ctx, inputs)
+        needs_input, needs_other = ctx.needs_input_grad
+        keep_operands(ctx, inputs, (needs_other, needs_input))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -149,7 +150,8 @@ class Mul(Builtin):
 class Div(Builtin):
     """input / other, elementwise; integers give the default dtype.
 
-    Saves: both operands. Slope: 1 / other, and -input / other**2.
+    Saves: other, and input if other needs a gradient. Slope: 1 / other, and
+    -input / other**2.
 
     >>> minigrad.tensor([1, 2]) / 4
     tensor([0.2500, 0.5000])
@@ -169,7 +171,7 @@ class Div(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        keep_operands(ctx, inputs)
+        keep_operands(ctx, inputs, (ctx.needs_input_grad[1], True))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -241,15 +243,16 @@ def power_name(input: Any, exponent: Any) -> str:
 class Pow(Builtin):
     """input ** exponent, elementwise; each may be a Tensor or a number.
 
-    Saves: both. Slope: exponent * input**(exponent - 1), which is 0 for exponent 0
-    also where the input is 0; for the exponent, log(input) * output.
+    Saves: both, and the output if the exponent is a Tensor. Slope: exponent *
+    input**(exponent - 1), which is 0 for exponent 0 also where the input is 0; for the
+    exponent, log(input) * output.
 
     >>> minigrad.tensor([1.0, 2.0]) ** 3
     tensor([1., 8.])
     """
 
     operands = 2
-    saved_names = ("self", "exponent")
+    saved_names = ("self", "exponent", "result")
     numbers_have_edges = False
 
     @staticmethod
@@ -261,24 +264,27 @@ class Pow(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        keep_operands(ctx, inputs)
+        result = output if isinstance(inputs[1], Tensor) else None
+        keep_operands(ctx, inputs, (True, True), result)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        input, exponent = operands(ctx)
+        input, exponent, result = operands(ctx)
         needs_input, needs_exponent = ctx.needs_input_grad
         return (
             power_slope(grad, input, exponent) if needs_input else None,
-            exponent_slope(grad, input, exponent) if needs_exponent else None,
+            exponent_slope(grad, input, exponent, result) if needs_exponent else None,
         )
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_exponent: Any) -> Any:
-        input, exponent = operands(ctx)
-        return total(
-            None if t_input is None else power_slope(t_input, input, exponent),
-            None if t_exponent is None else exponent_slope(t_exponent, input, exponent),
-        )
+        input, exponent, result = operands(ctx)
+        along_input = along_exponent = None
+        if t_input is not None:
+            along_input = power_slope(t_input, input, exponent)
+        if t_exponent is not None:
+            along_exponent = exponent_slope(t_exponent, input, exponent, result)
+        return total(along_input, along_exponent)
 
 
 def power_slope(grad: Any, input: Any, exponent: Any) -> Any:
@@ -289,25 +295,34 @@ def power_slope(grad: Any, input: Any, exponent: Any) -> Any:
     return grad * exponent * input ** (exponent - 1 + like(exponent, both_zero))
 
 
-def exponent_slope(grad: Any, input: Any, exponent: Any) -> Any:
-    """grad * input**exponent * log(input), and 0 where a power of 0 is not infinite."""
+def exponent_slope(grad: Any, input: Any, exponent: Any, result: Any) -> Any:
+    """grad * result * log(input), and 0 where a power of 0 is not infinite."""
     at_zero = (plain(input) == 0) & (plain(exponent) >= 0)
     moved = like(exponent, at_zero.astype(exponent.dtype)) + input
-    return grad * input**exponent * Log.of(moved)
+    return grad * result * Log.of(moved)
 
 
-def keep_operands(ctx: Any, inputs: tuple[Any, ...]) -> None:
-    """Save the operands that are Tensors; leave a Python number on ctx."""
-    ctx.save_for_backward(*[x if isinstance(x, Tensor) else None for x in inputs])
-    numbers = [x for x in inputs if not isinstance(x, Tensor)]
-    if numbers:
-        (ctx.number,) = numbers
+def keep_operands(
+    ctx: Any,
+    inputs: tuple[Any, ...],
+    used: tuple[bool, bool] = (True, True),
+    *more: Tensor | None,
+) -> None:
+    """Save the operands that a slope uses, and more; leave Python numbers on ctx."""
+    kept = [
+        x if is_used and isinstance(x, Tensor) else None
+        for x, is_used in zip(inputs, used, strict=True)
+    ]
+    ctx.save_for_backward(*kept, *more)
+    if not (isinstance(inputs[0], Tensor) and isinstance(inputs[1], Tensor)):
+        ctx.numbers = [None if isinstance(x, Tensor) else x for x in inputs]
 
 
 def operands(ctx: Any) -> tuple[Any, ...]:
-    """The two operands that ``keep_operands`` kept, in their order."""
+    """What ``keep_operands`` kept, in its order: Tensors or arrays, and numbers."""
     values: tuple[Any, ...] = ctx.saved_values
-    number = getattr(ctx, "number", None)
-    if number is None:
+    numbers = getattr(ctx, "numbers", None)
+    if numbers is None:
         return values
-    return tuple([number if value is None else value for value in values])
+    both = [n if x is None else x for x, n in zip(values, numbers, strict=False)]
+    return (*both, *values[2:])

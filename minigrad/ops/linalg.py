@@ -30,7 +30,7 @@ class Matmul(Builtin):
     """The matrix product; vectors count as a row on the left, a column on the right.
 
     Shape: (..., n, k) @ (..., k, m) gives (..., n, m).
-    Saves: both. Slope: grad @ other^T, and input^T @ grad.
+    Saves: each that the other's slope needs. Slope: grad @ other^T, and input^T @ grad.
     Raises: ShapeError if the inner lengths differ.
 
     >>> minigrad.tensor([[1.0, 2.0]]) @ minigrad.tensor([[3.0], [4.0]])
@@ -64,19 +64,25 @@ class Matmul(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.save_for_backward(*inputs)
+        input, other = inputs
+        needs_input, needs_other = ctx.needs_input_grad
+        ctx.dimensions = input.ndim, other.ndim
+        ctx.save_for_backward(
+            input if needs_other else None, other if needs_input else None
+        )
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         input, other = ctx.saved_values
         needs_input, needs_other = ctx.needs_input_grad
-        row = as_row(input)
-        column = as_column(other)
-        grad = reshaped(grad, product_shape(grad, input, other))
-        return (
-            back(grad @ Transpose.of(column, -1, -2), input) if needs_input else None,
-            back(Transpose.of(row, -1, -2) @ grad, other) if needs_other else None,
-        )
+        left, right = ctx.dimensions
+        grad = reshaped(grad, product_shape(grad, left, right))
+        by_input = by_other = None
+        if needs_input:
+            by_input = back(grad @ Transpose.of(as_column(other), -1, -2), left)
+        if needs_other:
+            by_other = back(Transpose.of(as_row(input), -1, -2) @ grad, right)
+        return by_input, by_other
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
@@ -104,18 +110,21 @@ def as_column(value: Any) -> Any:
     return reshaped(value, (-1, 1)) if value.ndim == 1 else value
 
 
-def product_shape(grad: Any, input: Any, other: Any) -> tuple[int, ...]:
-    """The shape of the product with the row and the column of vectors put back."""
+def product_shape(grad: Any, left: int, right: int) -> tuple[int, ...]:
+    """The shape of the product with the row and the column of vectors put back.
+
+    ``left`` and ``right`` are the numbers of dimensions of the two factors.
+    """
     shape = list(grad.shape)
-    if input.ndim == 1:
-        shape.insert(len(shape) - (other.ndim > 1), 1)
-    if other.ndim == 1:
+    if left == 1:
+        shape.insert(len(shape) - (right > 1), 1)
+    if right == 1:
         shape.append(1)
     return tuple(shape)
 
 
-def back(grad: Any, value: Any) -> Any:
+def back(grad: Any, dimensions: int) -> Any:
     """A gradient of a row or column in the shape of its vector."""
-    if value.ndim != 1:
+    if dimensions != 1:
         return grad
     return reshaped(grad, (*grad.shape[:-2], -1))

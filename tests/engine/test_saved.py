@@ -435,3 +435,16 @@ def test_saved_tensors_may_be_given_away_on_the_first_reading(torch: Any) -> Non
     )
     with raises(torch, errors.SavedFreedError, says):
         GivesAway.apply(x).backward()
+
+
+@pytest.mark.rule("U12")
+def test_product_with_a_constant_saves_the_constant_alone(torch: Any) -> None:
+    x, constant = leaf(torch, 2.0), leaf(torch, 3.0).detach()
+    y = x + 1
+    product = y * constant
+    y.add_(1)
+    (slope,) = torch.autograd.grad(product, x, retain_graph=True)
+    assert slope.item() == 3.0
+    constant.add_(1)
+    with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
+        torch.autograd.grad(product, x)

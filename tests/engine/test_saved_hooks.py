@@ -345,6 +345,42 @@ def test_built_in_packs_once_for_each_saved_slot(torch: Any) -> None:
     assert x.grad.item() == 6.0
 
 
+@pytest.mark.rule("S15")
+@pytest.mark.parametrize(
+    ("compute", "saved"),
+    [
+        (lambda x, c: x * c, ["c"]),
+        (lambda x, c: c * x, ["c"]),
+        (lambda x, c: x * 3, []),
+        (lambda x, c: x / c, ["c"]),
+        (lambda x, c: c / x, ["c", "x"]),
+        (lambda x, c: x / 3, []),
+        (lambda x, c: x**2, ["x"]),
+        (lambda x, c: x**c, ["c", "result", "x"]),
+        (lambda x, c: c**x, ["c", "result", "x"]),
+        (lambda x, c: 2**x, ["result", "x"]),
+        (lambda x, c: x.reshape(1, 1) @ c.reshape(1, 1), ["view"]),
+        (lambda x, c: x + c, []),
+        (lambda x, c: -x - c, []),
+    ],
+)
+def test_built_in_saves_only_what_its_slopes_need(
+    torch: Any, compute: Any, saved: list[str]
+) -> None:
+    packed: list[Any] = []
+    x, c = leaf(torch, 3.0), leaf(torch, 2.0).detach()
+
+    def pack(tensor: Any) -> Any:
+        kinds = [(x, "x"), (c, "c")]
+        named = [name for value, name in kinds if value is tensor]
+        packed.extend(named or ["result" if tensor.requires_grad else "view"])
+        return tensor
+
+    with hooks(torch, pack, same):
+        compute(x, c)
+    assert sorted(packed) == saved
+
+
 @pytest.mark.rule("S16")
 def test_packed_output_that_is_kept_as_it_is_makes_a_cycle(torch: Any) -> None:
     class Kept:
