@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from minigrad.engine.gradients import grad
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Tensor
@@ -178,6 +179,29 @@ def pull(
         allow_unused=True,
     )
     return gradients
+
+
+def push(
+    func: Callable[..., Any], points: Tensors, tangents: list[Tensor]
+) -> tuple[bool, Tensors, Tensors]:
+    """Whether there is a single output, the outputs, and the tangent of each."""
+    with dual_level():
+        duals = [make_dual(x, t) for x, t in zip(points, tangents, strict=True)]
+        single, outputs = called(func, tuple(duals), "jacobian")
+        pairs = [unpack_dual(output) for output in outputs]
+    results = [
+        zeros_like(primal) if tangent is None else tangent for primal, tangent in pairs
+    ]
+    return single, tuple([primal for primal, _ in pairs]), tuple(results)
+
+
+def across(columns: list[Tensor], output: Tensor, point: Tensor) -> Tensor:
+    """The columns of a Jacobian in the shape of the output, then the input's."""
+    shape = (*output.shape, *point.shape)
+    if not columns:
+        return Tensor(np.zeros(shape, output.dtype))
+    rows = stacked(columns, (len(columns), output.numel()), output.dtype)
+    return rows.transpose(0, 1).reshape(shape)
 
 
 def zeros_like(tensor: Tensor) -> Tensor:

@@ -14,6 +14,9 @@ from minigrad.engine.function import Function
 from minigrad.engine.gradients import grad
 from minigrad.engine.tensor import Array, Tensor
 
+Jacobians = list[list[Array]]
+"""Of each output by each input, in this order."""
+
 SEED: Final = 20
 """Of the random directions: every run draws the same, and nobody else's numbers."""
 
@@ -27,6 +30,7 @@ class Options:
     nondet_tol: float
     check_undefined_grad: bool
     check_grad_dtypes: bool
+    check_forward_ad: bool
     check_backward_ad: bool
     check_random_grad: bool
     fast_mode: bool
@@ -40,21 +44,26 @@ def check_all(point: Point, options: Options) -> None:
     """Every check that the options ask for, in torch's order; raises at the first."""
     check_inputs(point)
     outputs = point.outputs()
-    if not options.check_backward_ad:
-        return
     if not outputs:
         check_nothing_depends(point, options)
         return
     numerical = None
-    if options.fast_mode:
-        check_projected(point, outputs, options)
-    else:
-        numerical = check_jacobians(point, outputs, options)
-    check_zero_upstream(point, outputs)
-    if numerical is not None and options.check_random_grad:
-        check_random_upstream(point, outputs, numerical, options)
-    if options.check_undefined_grad:
-        check_undefined_upstream(point)
+    if not options.fast_mode:
+        by_input = [point.numerical(tensor) for tensor in point.watched]
+        numerical = [list(jacobians) for jacobians in zip(*by_input, strict=True)]
+    if options.check_backward_ad:
+        if numerical is None:
+            check_projected(point, outputs, options)
+        else:
+            check_jacobians(point, outputs, numerical, options)
+    if options.check_forward_ad:
+        check_forward_mode(point, numerical, options)
+    if options.check_backward_ad:
+        check_zero_upstream(point, outputs)
+        if numerical is not None and options.check_random_grad:
+            check_random_upstream(point, outputs, numerical, options)
+        if options.check_undefined_grad:
+            check_undefined_upstream(point)
 
 
 def check_inputs(point: Point) -> None:
@@ -119,17 +128,14 @@ def check_nothing_depends(point: Point, options: Options) -> None:
 
 
 def check_jacobians(
-    point: Point, outputs: list[Tensor], options: Options
-) -> list[list[Array]]:
-    """Compare element by element; the measured Jacobians, [output][input]."""
-    by_input = [point.numerical(tensor) for tensor in point.watched]
-    numerical = [list(jacobians) for jacobians in zip(*by_input, strict=True)]
+    point: Point, outputs: list[Tensor], numerical: Jacobians, options: Options
+) -> None:
+    """Compare what backward says with what was measured, element by element."""
     for o, output in enumerate(outputs):
         analytical = checked_twice(point, output, options)
         for i, (a, n) in enumerate(zip(analytical, numerical[o], strict=True)):
             if not options.close(a, n):
                 raise mismatch(o, i, n, a)
-    return numerical
 
 
 def checked_twice(point: Point, output: Tensor, options: Options) -> list[Array]:
@@ -186,6 +192,49 @@ def slowly(point: Point, output: Tensor, o: int, i: int) -> str:
     )
 
 
+def check_forward_mode(
+    point: Point, numerical: Jacobians | None, options: Options
+) -> None:
+    """Compare the tangents of the outputs with what was measured.
+
+    Without ``numerical``, along one random direction of each input.
+    """
+    zeros: list[Array | None] = [np.zeros(x.shape, x.dtype) for x in point.watched]
+    for i, tensor in enumerate(point.watched):
+        if numerical is not None:
+            measured = [by_input[i] for by_input in numerical]
+            analytical, scale = point.forward_mode(i), 1.0
+        else:
+            u = random_unit(tensor).astype(tensor.dtype)
+            measured = point.slope_along(tensor, u)
+            pushed = point.pushed([*zeros[:i], u, *zeros[i + 1 :]])
+            analytical, scale = [x.ravel() for x in pushed], float(u.sum())
+        for o, (a, n) in enumerate(zip(analytical, measured, strict=True)):
+            if not options.close(a, n, scale):
+                raise mismatch(o, i, n, a, mode="computed with forward mode ")
+    if options.check_undefined_grad:
+        check_missing_tangents(point, options)
+
+
+def check_missing_tangents(point: Point, options: Options) -> None:
+    """An input without a tangent is one with a tangent of zeros."""
+    units: list[Array | None] = [
+        random_unit(tensor).astype(tensor.dtype) for tensor in point.watched
+    ]
+    for i, tensor in enumerate(point.watched):
+        zeros = np.zeros(tensor.shape, tensor.dtype)
+        with_zeros = point.pushed([*units[:i], zeros, *units[i + 1 :]])
+        without = point.pushed([*units[:i], None, *units[i + 1 :]])
+        for o, (a, b) in enumerate(zip(with_zeros, without, strict=True)):
+            if not options.close(a, b):
+                raise failed(
+                    f"Mismatch in tangent values for output with index: {o} when "
+                    f"input {i} has an undefined tangent value. Got: {Tensor(b)} but "
+                    f"expected: {Tensor(a)}",
+                    "treat None as zero in jvp",
+                )
+
+
 def check_zero_upstream(point: Point, outputs: list[Tensor]) -> None:
     """Where nothing comes from above, nothing may go down."""
     zeros = [Tensor(np.zeros(output.shape, output.dtype)) for output in outputs]
@@ -204,7 +253,7 @@ def check_zero_upstream(point: Point, outputs: list[Tensor]) -> None:
 def check_random_upstream(
     point: Point,
     outputs: list[Tensor],
-    numerical: list[list[Array]],
+    numerical: Jacobians,
     options: Options,
 ) -> None:
     """Compare what backward makes of a random gradient with what the Jacobian does."""
@@ -290,7 +339,12 @@ def random_upstream(outputs: list[Tensor], scattered: bool) -> tuple[Tensor, ...
 
 
 def mismatch(
-    output: int, input: int, numerical: Any, analytical: Any, more: str = ""
+    output: int,
+    input: int,
+    numerical: Any,
+    analytical: Any,
+    more: str = "",
+    mode: str = "",
 ) -> errors.GradcheckError:
     """The error for two Jacobians that are not the same."""
     n, a = np.asarray(numerical), np.asarray(analytical)
@@ -300,12 +354,12 @@ def mismatch(
         where = (
             f"The largest difference: element {column} of the output by element {row} "
             f"of the input is {n[row, column]:.6g} measured, and "
-            f"{a[row, column]:.6g} from backward"
+            f"{a[row, column]:.6g} from {'jvp' if mode else 'backward'}"
         )
     return failed(
-        f"Jacobian mismatch for output {output} with respect to input {input},\n"
+        f"Jacobian {mode}mismatch for output {output} with respect to input {input},\n"
         f"numerical:{Tensor(n)}\nanalytical:{Tensor(a)}\n{where}{more}",
-        "compare backward with the slope written down by hand; at a kink, or where "
+        "compare the rule with the slope written down by hand; at a kink, or where "
         "the gradient differs on purpose, small differences do not apply",
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from minigrad.engine.gradients import grad
 from minigrad.engine.tensor import Array, Tensor
 
@@ -24,7 +25,7 @@ class Point:
     @property
     def watched(self) -> list[Tensor]:
         """The inputs whose gradients are checked."""
-        return [x for x in self.inputs if isinstance(x, Tensor) and x.requires_grad]
+        return [x for x in self.inputs if is_watched(x)]
 
     def outputs(self) -> list[Tensor]:
         """The outputs of the function that a gradient can reach."""
@@ -60,6 +61,42 @@ class Point:
         if not rows:
             return [np.zeros((0, values.size)) for values in self._measured()]
         return [np.stack(column) for column in zip(*rows, strict=True)]
+
+    def pushed(self, tangents: list[Array | None]) -> list[Array]:
+        """What forward mode makes of one tangent for each watched input.
+
+        None leaves an input without a tangent. An output in the graph that has none
+        counts as zeros.
+        """
+        reached = [output.requires_grad for output in self._called()]
+        given = iter(tangents)
+        with dual_level():
+            duals = [
+                with_tangent(value, next(given)) if is_watched(value) else value
+                for value in self.inputs
+            ]
+            outputs = as_tuple(self.function(*duals))
+            return [
+                tangent_of(output)
+                for output, kept in zip(outputs, reached, strict=True)
+                if kept
+            ]
+
+    def forward_mode(self, number: int) -> list[Array]:
+        """For each output: one row per element of watched input ``number``."""
+        zeros: list[Array | None] = [
+            np.zeros(tensor.shape, tensor.dtype) for tensor in self.watched
+        ]
+        rows = [
+            self.pushed([*zeros[:number], e, *zeros[number + 1 :]])
+            for e in one_hots(self.watched[number])
+        ]
+        if not rows:
+            return [np.zeros((0, output.numel())) for output in self.outputs()]
+        return [
+            np.stack([tangent.ravel() for tangent in column])
+            for column in zip(*rows, strict=True)
+        ]
 
     def _called(self) -> tuple[Any, ...]:
         """All outputs of one call.
@@ -102,6 +139,25 @@ class Point:
             np.zeros(tensor.shape, tensor.dtype) if gradient is None else gradient.array
             for tensor, gradient in zip(self.watched, gradients, strict=True)
         ]
+
+
+def is_watched(value: Any) -> bool:
+    """Whether an input is a tensor whose gradient is checked."""
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def with_tangent(tensor: Tensor, tangent: Array | None) -> Tensor:
+    """The tensor outside the graph, as a dual unless ``tangent`` is None."""
+    plain = tensor.detach()
+    return plain if tangent is None else make_dual(plain, Tensor(tangent))
+
+
+def tangent_of(output: Tensor) -> Array:
+    """The tangent of an output; zeros for none."""
+    tangent = unpack_dual(output).tangent
+    if tangent is None:
+        return np.zeros(output.shape, output.dtype)
+    return tangent.array
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

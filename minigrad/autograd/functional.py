@@ -17,6 +17,7 @@ from minigrad.autograd._derivatives import (
     NO_TRICK,
     OUTPUT,
     Tensors,
+    across,
     as_tensors,
     called,
     check_options,
@@ -26,6 +27,7 @@ from minigrad.autograd._derivatives import (
     independent,
     prepared,
     pull,
+    push,
     released,
     requires_grad,
     single_element,
@@ -193,6 +195,8 @@ def jacobian(
             [0., 2.]])
     """
     check_options("jacobian", strategy, create_graph, strict, vectorize)
+    if strategy == "forward-mode":
+        return pushed_jacobian(func, inputs)
     with enable_grad():
         one_input, points = prepared(inputs, "inputs", "jacobian", create_graph)
         one_output, outputs = called(func, points, "jacobian")
@@ -233,6 +237,9 @@ def hessian(
         return output.reshape(())
 
     def gradient(*points: Tensor) -> Tensors:
+        if outer_jacobian_strategy == "forward-mode":
+            # The duals of forward mode do not require grad by themselves.
+            points = tuple([point.requires_grad_() for point in points])
         first = jacobian(one_element, points, create_graph=True)
         check_recorded(first, strict, LINEAR)
         return tuple(first)
@@ -270,3 +277,28 @@ def jacobians_of(
             for own, point in zip(rows, points, strict=True)
         ]
     )
+
+
+def pushed_jacobian(func: Callable[..., Any], inputs: Tensor | Tensors) -> Any:
+    """The Jacobian in forward mode: one column for each element of an input."""
+    one_input, points = as_tensors(inputs, "inputs", "jacobian")
+    by_input = []
+    for i, point in enumerate(points):
+        columns: list[Tensors] = []
+        for e in np.eye(point.numel(), dtype=point.dtype):
+            tangents = [zeros_like(other) for other in points]
+            tangents[i] = Tensor(e.reshape(point.shape))
+            one_output, outputs, pushed = push(func, points, tangents)
+            columns.append(pushed)
+        if not columns:
+            one_output, outputs = called(func, points, "jacobian")
+        by_input.append(
+            [
+                across([column[o] for column in columns], output, point)
+                for o, output in enumerate(outputs)
+            ]
+        )
+    by_output = [list(row) for row in zip(*by_input, strict=True)]
+    if one_output:
+        return by_output[0][0] if one_input else by_output[0]
+    return tuple([row[0] for row in by_output]) if one_input else by_output

@@ -61,6 +61,7 @@ def gradcheck(
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
+        check_forward_ad=check_forward_ad,
         check_backward_ad=check_backward_ad,
         check_random_grad=check_random_grad,
         fast_mode=fast_mode,

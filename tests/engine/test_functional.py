@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import minigrad
 from minigrad import errors
 from tests.engine.support import leaf, raises, rule
 
@@ -272,6 +273,44 @@ def test_vectorized_jacobian_has_the_same_numbers(torch: Any) -> None:
     assert matrix.tolist() == [[6.0, 0.0], [0.0, 12.0]]
 
 
+@pytest.mark.rule("X06")
+def test_jacobian_in_forward_mode_has_the_same_numbers(torch: Any) -> None:
+    functional = torch.autograd.functional
+    forward = {"vectorize": True, "strategy": "forward-mode"}
+    x, y = plain(torch, 1.0, 2.0), plain(torch, 3.0, 4.0)
+    whole = functional.jacobian(lambda x: x * x, x, **forward)
+    assert whole.tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert not whole.requires_grad
+    rows = functional.jacobian(lambda x, y: (x * y, x.sum()), (x, y), **forward)
+    assert [part.tolist() for part in rows[0]] == [
+        [[3.0, 0.0], [0.0, 4.0]],
+        [[1.0, 0.0], [0.0, 2.0]],
+    ]
+    assert [part.tolist() for part in rows[1]] == [[1.0, 1.0], [0.0, 0.0]]
+    first, second = functional.jacobian(lambda x: (x * 2, x.sum()), x, **forward)
+    assert (tuple(first.shape), tuple(second.shape)) == ((2, 2), (2,))
+
+
+@pytest.mark.rule("X06")
+def test_hessian_forward_over_reverse(torch: Any) -> None:
+    forward = {"vectorize": True, "outer_jacobian_strategy": "forward-mode"}
+    x, y = plain(torch, 1.0, 2.0), plain(torch, 3.0, 4.0)
+    hessian = torch.autograd.functional.hessian
+    assert hessian(cubes, x, **forward).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    matrix = hessian(lambda x, y: (x * x * y).sum(), (x, y), **forward)
+    assert matrix[0][1].tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert matrix[1][1].tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.rule("X06")
+def test_forward_mode_keeps_the_graph_of_its_inputs(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    forward = {"vectorize": True, "strategy": "forward-mode"}
+    whole = torch.autograd.functional.jacobian(lambda x: x * x * x, x, **forward)
+    (g,) = torch.autograd.grad(whole.sum(), x)
+    assert g.tolist() == [6.0, 12.0]
+
+
 @pytest.mark.rule("X07")
 def test_jvp_of_functional_needs_only_backward(torch: Any) -> None:
     def forward(ctx: Any, x: Any) -> Any:
@@ -305,3 +344,11 @@ def test_jvp_of_functional_fails_where_backward_is_once_differentiable(
     with pytest.raises(RuntimeError, match="not allowed in strict mode"):
         torch.autograd.functional.jvp(Once.apply, x, v, strict=True)
     assert torch.autograd.functional.jvp(Once.apply, x, v)[1].item() == 0.0
+
+
+def test_empty_input_has_an_empty_jacobian_where_torch_raises() -> None:
+    x = minigrad.zeros(0, dtype=minigrad.float64)
+    jacobian = minigrad.autograd.functional.jacobian
+    assert tuple(jacobian(lambda x: x * 2, x).shape) == (0, 0)
+    forward = {"vectorize": True, "strategy": "forward-mode"}
+    assert tuple(jacobian(lambda x: x * 2, x, **forward).shape) == (0, 0)

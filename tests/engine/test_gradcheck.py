@@ -219,6 +219,97 @@ def test_neither_direction_is_refused(torch: Any) -> None:
         check(torch, lambda x: x, leaf(torch, 1.0), check_backward_ad=False)
 
 
+def with_jvp(torch: Any, backward: Any, jvp: Any) -> Any:
+    """x * x with both rules, which are handed what was saved."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        return x * x
+
+    function = rule(torch, forward, lambda ctx, g: backward(*ctx.saved_tensors, g))
+    function.jvp = staticmethod(lambda ctx, t: jvp(*ctx.saved_tensors, t))
+    return function
+
+
+@pytest.mark.rule("W09")
+@pytest.mark.parametrize("fast", [False, True])
+def test_forward_mode_is_checked_on_demand(torch: Any, fast: bool) -> None:
+    right = with_jvp(torch, lambda x, g: g * 2 * x, lambda x, t: t * 2 * x)
+    x = leaf(torch, 1.0, -2.0)
+    assert check(torch, right, x, check_forward_ad=True, fast_mode=fast)
+    wrong = with_jvp(torch, lambda x, g: g * 2 * x, lambda x, t: t * x)
+    assert check(torch, wrong, x, fast_mode=fast)
+    says = (
+        "Jacobian computed with forward mode mismatch for output 0 with respect to "
+        "input 0,"
+    )
+    with refused(torch, says, "numerical:", "analytical:"):
+        check(torch, wrong, x, check_forward_ad=True, fast_mode=fast)
+
+
+@pytest.mark.rule("W09")
+def test_forward_mode_may_be_checked_alone(torch: Any) -> None:
+    no_backward = with_jvp(torch, lambda x, g: g * x, lambda x, t: t * 2 * x)
+    x = leaf(torch, 1.0, -2.0)
+    assert check(torch, no_backward, x, check_forward_ad=True, check_backward_ad=False)
+
+
+@pytest.mark.rule("W09")
+def test_forward_mode_needs_a_jvp(torch: Any) -> None:
+    function = cube(torch, lambda x, g: g * 3 * x * x)
+    with pytest.raises(NotImplementedError, match="You must implement the jvp"):
+        check(torch, function, leaf(torch, 1.0), check_forward_ad=True)
+
+
+@pytest.mark.rule("W09")
+def test_forward_mode_of_several_inputs_and_outputs(torch: Any) -> None:
+    a, b = leaf(torch, 1.0, 2.0), leaf(torch, 3.0, 4.0)
+
+    def function(a: Any, b: Any) -> Any:
+        return a * b, a.sum() + b.exp()
+
+    assert check(torch, function, a, b, check_forward_ad=True)
+    assert check(torch, function, a, b, check_forward_ad=True, fast_mode=True)
+
+
+@pytest.mark.rule("W09")
+def test_missing_tangent_must_count_as_zero(torch: Any) -> None:
+    def forward(ctx: Any, a: Any, b: Any) -> Any:
+        ctx.set_materialize_grads(False)
+        return a + b
+
+    def added(factor: float) -> Any:
+        def jvp(ctx: Any, s: Any, t: Any) -> Any:
+            if s is None:
+                return t * factor
+            return s if t is None else s + t
+
+        return staticmethod(jvp)
+
+    function = rule(torch, forward, lambda ctx, g: (g, g))
+    a, b = leaf(torch, 1.0, 2.0), leaf(torch, 3.0, 4.0)
+    function.jvp = added(1.0)
+    assert check(torch, function, a, b, check_forward_ad=True)
+    function.jvp = added(2.0)
+    with refused(torch, "Mismatch in tangent values for output with index: "):
+        check(torch, function, a, b, check_forward_ad=True)
+
+
+@pytest.mark.rule("W10")
+def test_forward_over_reverse_is_checked_on_demand(torch: Any) -> None:
+    def function(x: Any) -> Any:
+        return x * x * x
+
+    x = leaf(torch, 1.0, -2.0)
+    assert check_twice(torch, function, x, check_fwd_over_rev=True)
+    alone = {"check_rev_over_rev": False, "check_undefined_grad": False}
+    assert check_twice(torch, function, x, check_fwd_over_rev=True, **alone)
+    says = "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be"
+    with raises(torch, errors.ArgumentAssertionError, says):
+        check_twice(torch, function, x, **alone)
+
+
 @pytest.mark.rule("W10")
 def test_second_derivative_is_checked_too(torch: Any) -> None:
     right = cube(torch, lambda x, g: g * 3 * x * x)
