@@ -81,7 +81,8 @@ from minigrad.ops.functions import *  # noqa: F403  the op table says which
 from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
-    from minigrad import course, utils
+    from minigrad import course, func, utils
+    from minigrad.func import vmap
     from minigrad.views import load_trace, record, step
 
 __version__ = "0.1.0"
@@ -116,6 +117,7 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "func",
     "get_default_dtype",
     "get_rng_state",
     "half",
@@ -163,6 +165,7 @@ __all__ = [
     "tensor",
     "uint8",
     "utils",
+    "vmap",
     "zeros",
     "zeros_like",
     *functions.__all__,
@@ -192,8 +195,10 @@ def __getattr__(name: str) -> Any:
     """Load the layers above the engine when one of their names is first used."""
     if name in _FROM_VIEWS:
         return getattr(importlib.import_module("minigrad.views"), name)
-    if name in ("course", "utils"):
+    if name in ("course", "func", "utils"):
         return importlib.import_module(f"minigrad.{name}")
+    if name == "vmap":
+        return importlib.import_module("minigrad.func").vmap
     raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
 
 

@@ -130,6 +130,18 @@ class HookTypeError(MinigradError, TypeError):
     """A hook returned something that is no gradient."""
 
 
+class TransformError(MinigradError, RuntimeError):
+    """Something that a function transform (vmap, grad, jvp, ...) cannot do."""
+
+
+class NoStorageError(MinigradError, RuntimeError):
+    """Under vmap, the memory of one example was asked for."""
+
+
+class MappingError(MinigradError, ValueError):
+    """Arguments or outputs that ``vmap`` cannot map over."""
+
+
 class InplaceError(MinigradError, RuntimeError):
     """An in-place change that would make gradients wrong."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.batched import physical, with_physical
 from minigrad.engine.function import (
     BackwardCFunction,
     Function,
@@ -14,6 +15,7 @@ from minigrad.engine.function import (
     FunctionMeta,
 )
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
+from minigrad.engine.mapped_gradients import is_tracked
 from minigrad.engine.tensor import Tensor
 
 __all__ = [
@@ -29,9 +31,17 @@ class Error(Function):
     """Lets gradients pass forward, and refuses when backward comes to it."""
 
     @staticmethod
-    def forward(ctx: Any, name: str, *gradients: Any) -> Any:
-        ctx.marked = name
+    def forward(name: str, *gradients: Any) -> Any:
         return tuple([x.detach() if isinstance(x, Tensor) else x for x in gradients])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.marked = inputs[0]
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
+        """The same for every example."""
+        return Error.apply(*inputs), in_dims[1:]
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
@@ -63,18 +73,24 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         with no_grad():
             returned = backward(ctx, *gradients)
         second_order = is_grad_enabled() and any(
-            [isinstance(g, Tensor) and g.requires_grad for g in gradients]
+            [isinstance(g, Tensor) and is_tracked(g) for g in gradients]
         )
         if not second_order:
             return returned
         values = returned if isinstance(returned, tuple) else (returned,)
-        leaves = [
-            value.detach().requires_grad_() if isinstance(value, Tensor) else value
-            for value in values
-        ]
+        leaves = [as_leaf(value) for value in values]
         name = f"{ctx._forward_cls.__name__}.backward"
         refusing = Error.apply(name, *leaves)
         return refusing if isinstance(returned, tuple) else refusing[0]
 
     once.is_once_differentiable = True  # type: ignore[attr-defined]  # for the lint
     return once
+
+
+def as_leaf(value: Any) -> Any:
+    """A Tensor as a leaf that requires grad; anything else as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    leaf = physical(value).detach()
+    leaf._requires_grad = True
+    return with_physical(value, leaf)

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels, observe
+from minigrad.engine import levels, observe, transforms
 from minigrad.engine.anomaly import remember
+from minigrad.engine.batched import holds_batched
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     anomaly,
@@ -101,6 +102,9 @@ class Builtin(Function):
     returns_view: ClassVar[bool] = False
     """Whether every output is a view: it lies in the memory of the first input."""
 
+    elementwise: ClassVar[bool] = False
+    """Whether each element of the output comes from one element of each operand."""
+
     operands: ClassVar[int] = 1
     """How many arguments are operands, which may be Tensors or numbers."""
 
@@ -123,6 +127,9 @@ class Builtin(Function):
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
+        if transforms.active and holds_batched(inputs):
+            return cls._apply_to_examples(inputs)
+
         # collect inputs
         arrays = []
         needed = False
@@ -180,6 +187,13 @@ class Builtin(Function):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """The tangent of each output; without a rule, forward mode ends here."""
         raise no_forward_rule(ctx.operation)
+
+    @classmethod
+    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
+        # Imported here because it is built on built-in operations.
+        from minigrad.engine.batching import apply_to_examples
+
+        return apply_to_examples(cls, inputs)
 
     @classmethod
     def of(cls, *values: Any) -> Any:

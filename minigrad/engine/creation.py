@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.tensor import Array, Tensor, check_can_require_grad
@@ -260,6 +261,9 @@ def _like(
     where: str,
 ) -> Tensor:
     check_is_tensor(input, where)
+    if isinstance(input, BatchedTensor):
+        made = _like(input.value, value, dtype, device, requires_grad, where)
+        return BatchedTensor(made, input.transform, input.batch_dim)
     check_device(device)
     array = input.array
     chosen = as_dtype(dtype, where) or array.dtype

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
-from minigrad.engine import levels, lint, lint_backward, observe
+from minigrad.engine import levels, lint, lint_backward, observe, transforms
 from minigrad.engine.anomaly import remember
 from minigrad.engine.arguments import bind_arguments
 from minigrad.engine.grad_mode import (
@@ -254,6 +254,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     clear_saved_tensors_on_access: ClassVar[bool] = False
     """With True, ctx lets go of what it saved when it is read for the first time."""
 
+    generate_vmap_rule: ClassVar[bool] = False
+    """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
+
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result; operations in here are not recorded."""
@@ -295,6 +298,16 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         """Another name for ``backward``."""
         raise NotImplementedError("vjp is not implemented.")
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """The Function on a batch: ``(output, out_dims)``.
+
+        ``info`` has ``batch_size`` and ``randomness``; ``in_dims`` says for each
+        argument which dimension counts the examples, or None.
+        See: torch "Extending torch.func with autograd.Function".
+        """
+        raise NotImplementedError("vmap is not implemented.")
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward on ``args``; record it if a gradient may be asked for later.
@@ -304,6 +317,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         # collect inputs
         takes_ctx = cls.setup_context is Function.setup_context
         inputs = bind_arguments(cls, takes_ctx, args, kwargs)
+        if transforms.active and transforms.is_mapped(cls.__name__, takes_ctx):
+            return cls._apply_to_examples(inputs)
         needs_input_grad, edges = look_back(inputs)
         recording = is_grad_enabled() and any(needs_input_grad)
 
@@ -331,6 +346,14 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx._carry_tangents(inputs, result, outputs, dirty, non_differentiable)
         ctx._save(to_save, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+    @classmethod
+    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
+        """The same under ``vmap``."""
+        # Imported here because it makes Functions of its own.
+        from minigrad.engine.mapped_functions import apply_to_examples
+
+        return apply_to_examples(cls, inputs)
 
     @classmethod
     def _create_ctx(

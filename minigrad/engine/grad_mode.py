@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from minigrad.engine.node import _FunctionBase
     from minigrad.engine.saved_hooks import HooksInForce
     from minigrad.engine.tensor import Tensor
+    from minigrad.engine.transforms import Transform
 
 
 class _Mode:
@@ -35,6 +36,7 @@ class _Mode:
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
         "task",
+        "transforms",
     )
 
     before_change: Callable[[Tensor], None] | None
@@ -52,6 +54,7 @@ class _Mode:
         self.rules_see_tensors = False
         self.forward_limit = EVERY_LEVEL
         self.task = None
+        self.transforms: tuple[Transform, ...] = ()
 
 
 EVERY_LEVEL: Final = math.inf

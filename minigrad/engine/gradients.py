@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import observe
+from minigrad.engine import observe, transforms
 from minigrad.engine.backward import GraphTask, Root
+from minigrad.engine.batched import holds_batched
 from minigrad.engine.edges import GradientEdge, info_of, place_of
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.node import OutputInfo, _FunctionBase
@@ -40,6 +41,8 @@ def backward(
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.backward``.
     """
+    if transforms.active:
+        transforms.refuse_backward()
     if create_graph is True:
         warnings.warn(
             errors.message(
@@ -76,13 +79,15 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
     """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` changes.
 
     Shape: as the inputs, one each: a tuple, or for a dict of inputs a dict. An input
     that was not used gives an error, None with ``allow_unused``, zeros with
-    ``materialize_grads``.
+    ``materialize_grads``. With ``is_grads_batched``, the first dimension of
+    ``grad_outputs`` and of the results counts gradients.
 
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.grad``.
@@ -103,6 +108,18 @@ def grad(
     wanted = inputs_of(inputs, "grad")
     if not wanted:
         raise no_inputs("grad")
+    if is_grads_batched or (transforms.active and holds_batched([outputs, wanted])):
+        found = grad_under_vmap(
+            outputs_of(outputs, "grad"),
+            wanted,
+            grad_outputs,
+            is_grads_batched,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize_grads,
+        )
+        return in_form_of(inputs, found)
     roots = roots_of(outputs, grad_outputs, "grad")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
     task = new_task(roots, keep(retain_graph, create_graph), create_graph, targets)
@@ -116,9 +133,12 @@ def grad(
         if gradient is None and not allow_unused:
             raise unused(index)
         results.append(None if gradient is None else as_result(gradient))
-    if type(inputs) is dict:
-        return dict(zip(inputs, results, strict=True))
-    return tuple(results)
+    return in_form_of(inputs, tuple(results))
+
+
+def in_form_of(inputs: Any, results: tuple[Tensor | None, ...]) -> Any:
+    """The results as a tuple, or as a dict if the inputs are one."""
+    return dict(zip(inputs, results, strict=True)) if type(inputs) is dict else results
 
 
 def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
@@ -135,6 +155,24 @@ def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
             "give the Tensor itself, or leave materialize_grads out",
         )
     )
+
+
+def grad_under_vmap(
+    outputs: list[Tensor | GradientEdge],
+    inputs: list[Tensor | GradientEdge],
+    grad_outputs: Any,
+    is_grads_batched: bool,
+    **options: Any,
+) -> tuple[Tensor | None, ...]:
+    """``grad`` for a batch of gradients, or of one example of a batch."""
+    # Imported here because it is built on this module.
+    from minigrad.engine import mapped_gradients as mapped
+
+    given = gradients_of(outputs, grad_outputs, "grad")
+    if is_grads_batched:
+        return mapped.grad_for_each(outputs, inputs, given, **options)
+    examples = mapped.tracked(outputs, inputs)
+    return mapped.grad_of_examples(*examples, given, **options)
 
 
 def run_task(task: GraphTask) -> None:
@@ -278,6 +316,24 @@ def roots_of(
 ) -> list[Root]:
     """Where the traversal starts: the node of each tensor, with its first gradient."""
     outputs = outputs_of(tensors, where)
+    given = gradients_of(outputs, gradients, where)
+    roots = []
+    for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
+        first = first_gradient(info_of(output), gradient, index, where)
+        place = place_of(output)
+        if place is None:
+            raise no_graph(index, where)
+        roots.append((*place, first))
+    return roots
+
+
+def gradients_of(
+    outputs: list[Tensor | GradientEdge], gradients: Any, where: str
+) -> list[Tensor | None]:
+    """One given gradient, or None, for each output.
+
+    Raises: GradientArgumentError for another number; GradientArgumentTypeError.
+    """
     given: list[Any]
     if gradients is None:
         given = [None] * len(outputs)
@@ -293,14 +349,7 @@ def roots_of(
                 "give one gradient for each tensor, or none at all",
             )
         )
-    roots = []
-    for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
-        first = first_gradient(info_of(output), gradient, index, where)
-        place = place_of(output)
-        if place is None:
-            raise no_graph(index, where)
-        roots.append((*place, first))
-    return roots
+    return given
 
 
 def first_gradient(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import levels, observe
+from minigrad.engine import levels, observe, transforms
+from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin import Builtin, not_an_array
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import is_recording
@@ -23,6 +24,12 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     Raises: InplaceError for a leaf that requires grad, and its views, while recording,
     and for memory that cannot be written; ShapeError if the result has another shape.
     """
+    if transforms.active and holds_batched((tensor, *args)):
+        # Imported here because it is built on this function.
+        from minigrad.engine.batching import apply_in_place_to_examples
+
+        return apply_in_place_to_examples(operation, tensor, args)
+
     where = f"{operation.__name__.lower()}_"
     inputs = (tensor, *args)
     recording = is_recording() and any(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine import transforms
 from minigrad.engine.creation import (
     check_is_tensor,
     get_default_dtype,
@@ -61,6 +64,21 @@ class Generator:
         self.numbers.bit_generator.state = state
 
 
+def for_each_example(draw: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Random numbers under ``vmap``: as its ``randomness`` says."""
+
+    @functools.wraps(draw)
+    def drawn(*args: Any, **kwargs: Any) -> Tensor:
+        if transforms.active and transforms.innermost_vmap() is not None:
+            # Imported here because it is built on operations.
+            from minigrad.engine.batching import draw_for_examples
+
+            return draw_for_examples(draw, args, kwargs)
+        return draw(*args, **kwargs)
+
+    return drawn
+
+
 default_generator = Generator()
 
 
@@ -94,6 +112,7 @@ def source(generator: Generator | None) -> np.random.Generator:
     return (default_generator if generator is None else generator).numbers
 
 
+@for_each_example
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -106,6 +125,7 @@ def rand(
     return made(source(generator).random(shape), dtype, device, requires_grad, "rand")
 
 
+@for_each_example
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -118,6 +138,7 @@ def randn(
     return made(array, dtype, device, requires_grad, "randn")
 
 
+@for_each_example
 def randint(
     low: int,
     high: Any = None,
@@ -157,6 +178,7 @@ def randint(
     return made(array, dtype, device, requires_grad, "randint")
 
 
+@for_each_example
 def randperm(
     n: int,
     *,
@@ -177,8 +199,8 @@ def rand_like(
 ) -> Tensor:
     """Random numbers between 0 and 1 in the shape and dtype of ``input``."""
     check_is_tensor(input, "rand_like")
-    array = default_generator.numbers.random(input.array.shape)
-    return made(array, dtype or input.dtype, device, requires_grad, "rand_like")
+    dtype = dtype or input.dtype
+    return rand(input.shape, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def randn_like(
@@ -186,10 +208,11 @@ def randn_like(
 ) -> Tensor:
     """Normal random numbers in the shape and dtype of ``input``."""
     check_is_tensor(input, "randn_like")
-    array = default_generator.numbers.standard_normal(input.array.shape)
-    return made(array, dtype or input.dtype, device, requires_grad, "randn_like")
+    dtype = dtype or input.dtype
+    return randn(input.shape, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
+@for_each_example
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
 ) -> Tensor:
@@ -204,6 +227,7 @@ def normal(
     return made(array * spread + center, dtype, None, False, "normal")
 
 
+@for_each_example
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """For each probability in ``input`` a 1 with that probability, else a 0."""
     check_is_tensor(input, "bernoulli")

@@ -19,6 +19,7 @@ class Add(Builtin):
     tensor([11., 12.])
     """
 
+    elementwise = True
     operands = 2
 
     @staticmethod
@@ -78,6 +79,13 @@ class Expand(Builtin):
         ctx.shape = inputs[0].shape
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, size: tuple[int, ...]) -> Any:
+        """Every example expanded."""
+        new = (1,) * (len(size) - (input.ndim - 1))
+        aligned = input.reshape(info.batch_size, *new, *input.shape[1:])
+        return aligned.expand(-1, *size), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return SumTo.of(grad, ctx.shape), None
 
@@ -96,6 +104,13 @@ class SumTo(Builtin):
         ctx.shape = inputs[0].shape
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
+        """Every example summed."""
+        size = info.batch_size
+        summed = (size, *(1,) * (input.ndim - 1 - len(shape)), *shape)
+        return SumTo.apply(input, summed).reshape(size, *shape), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Expand.of(grad, ctx.shape), None
 
@@ -111,6 +126,7 @@ class ToCopy(Builtin):
     """
 
     linear = True
+    elementwise = True
 
     @classmethod
     def apply(cls, input: Any, dtype: Any, *copy: bool) -> Any:
@@ -137,6 +153,7 @@ class Clone(Builtin):
     """
 
     linear = True
+    elementwise = True
 
     @staticmethod
     def forward(input: Array) -> Array:

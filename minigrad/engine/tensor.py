@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.engine import inference
+from minigrad.engine import inference, transforms
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.facts import TensorFacts
 from minigrad.engine.grad_mode import (
@@ -121,6 +121,7 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
     _history_version = 0
     _is_leaf_by_request = False
     _plain_views: PlainViews | None = None
+    _level: Any = None
     _tangents: dict[Level, Tensor] | None = None
     _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
@@ -260,6 +261,8 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
+        if transforms.active:
+            transforms.refuse_requires_grad()
         self.requires_grad = requires_grad
         return self
 

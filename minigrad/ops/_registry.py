@@ -6,9 +6,11 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from minigrad import errors
 from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.batching import call_for_examples
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
@@ -127,7 +129,8 @@ def composite(
     if samples or not any([row.startswith(f"{name}.") for row in OPS]):
         check_row(name, samples)
 
-    def register(call: Called) -> Called:
+    def register(function_of_tensors: Called) -> Called:
+        call = on_every_example(function_of_tensors)
         if reference is not None:
             OPS[name] = Op(
                 name,
@@ -191,9 +194,11 @@ def make_call(
     apply = cls.apply
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        values = args if given_all and not kwargs else normal(*args, **kwargs)
         try:
+            values = args if given_all and not kwargs else normal(*args, **kwargs)
             output = apply(*values)
+        except errors.NoStorageError:
+            return call_for_examples(call, args, kwargs)
         except ValueError as error:
             if is_broadcast_error(error):
                 raise do_not_broadcast(name, *shapes_of(values)) from None
@@ -207,6 +212,19 @@ def make_call(
         arguments if arguments is not None else cls.forward
     )
     return call
+
+
+def on_every_example(call: Called) -> Called:
+    """``call``; under vmap, if it needs the memory of an example, one by one."""
+
+    @functools.wraps(call)
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except errors.NoStorageError:
+            return call_for_examples(whole, args, kwargs)
+
+    return cast("Called", whole)
 
 
 def is_broadcast_error(error: ValueError) -> bool:

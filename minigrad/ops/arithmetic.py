@@ -47,6 +47,7 @@ class Sub(Builtin):
     tensor([-9., -8.])
     """
 
+    elementwise = True
     operands = 2
 
     @staticmethod
@@ -78,6 +79,8 @@ class Rsub(Builtin):
     tensor([9., 8.])
     """
 
+    elementwise = True
+
     @staticmethod
     def forward(input: Any, other: Any) -> Any:
         return Sub.forward(other, input)
@@ -108,6 +111,7 @@ class Mul(Builtin):
     tensor([10., 20.])
     """
 
+    elementwise = True
     operands = 2
     saved_names = ("self", "other")
 
@@ -157,6 +161,7 @@ class Div(Builtin):
     tensor([0.2500, 0.5000])
     """
 
+    elementwise = True
     operands = 2
     saved_names = ("self", "other")
 
@@ -206,6 +211,8 @@ class Neg(Builtin):
     tensor([-1.,  2.])
     """
 
+    elementwise = True
+
     @staticmethod
     def forward(input: Any) -> Any:
         refuse_bools("neg: Negation, the `-` operator,", input)
@@ -251,6 +258,7 @@ class Pow(Builtin):
     tensor([1., 8.])
     """
 
+    elementwise = True
     operands = 2
     saved_names = ("self", "exponent", "result")
     numbers_have_edges = False

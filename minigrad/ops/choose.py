@@ -61,6 +61,7 @@ class Where(Builtin):
     tensor([1., 0.])
     """
 
+    elementwise = True
     operands = 3
     without_edges = (0,)
 
@@ -77,7 +78,7 @@ class Where(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         (condition,) = ctx.saved_values
         _, needs_input, needs_other = ctx.needs_input_grad
-        zero = like(grad, np.zeros((), plain(grad).dtype))
+        zero = like(grad, np.zeros((), grad.dtype))
         return (
             None,
             Where.of(condition, grad, zero) if needs_input else None,
@@ -88,7 +89,7 @@ class Where(Builtin):
     def jvp(ctx: Any, condition: Any, input_t: Any, other_t: Any) -> Any:
         (condition,) = ctx.saved_values
         given = input_t if input_t is not None else other_t
-        zero = like(given, np.zeros((), plain(given).dtype))
+        zero = like(given, np.zeros((), given.dtype))
         return Where.of(
             condition,
             zero if input_t is None else input_t,
@@ -165,7 +166,7 @@ class MaskedFill(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (mask,) = ctx.saved_values
-        zero = like(grad, np.zeros((), plain(grad).dtype))
+        zero = like(grad, np.zeros((), grad.dtype))
         into_value = Where.of(mask, grad, zero) if ctx.needs_input_grad[2] else None
         return Where.of(mask, zero, grad), None, into_value
 
@@ -176,7 +177,7 @@ class MaskedFill(Builtin):
 
 def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     """``grad`` where the array ``mask`` is true, else 0: no nan from infinity."""
-    zero = like(grad, np.zeros((), plain(grad).dtype))
+    zero = like(grad, np.zeros((), grad.dtype))
     if isinstance(grad, Tensor):
         return Where.apply(Tensor(np.asarray(mask)), grad, zero)
     return Where.forward(np.asarray(mask), grad, zero)
@@ -185,6 +186,7 @@ def kept(ctx: Any, grad: Any, mask: Any) -> Any:
 class Extreme(Builtin):
     """The greater or smaller of two: between equals the gradient is shared."""
 
+    elementwise = True
     operands = 2
 
     @staticmethod
@@ -301,6 +303,7 @@ class Clamp(Builtin):
     tensor([0.0000, 0.5000, 1.0000])
     """
 
+    elementwise = True
     operands = 3
 
     @classmethod

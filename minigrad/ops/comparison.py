@@ -19,6 +19,8 @@ def comparison(name: str, operator: str, compare: Any, symbol: str) -> type[Buil
     """One comparison, registered."""
 
     class Comparison(Builtin):
+        elementwise = True
+
         @staticmethod
         def forward(input: Any, other: Any) -> Any:
             return compare(*promoted(input, other))

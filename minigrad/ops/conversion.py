@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import creation
+from minigrad.engine.batched import one_for_each
 from minigrad.engine.device import check_device, device
 from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, as_dtype
 from minigrad.engine.structural import Clone, ToCopy
@@ -134,7 +135,8 @@ def new_full(
 ) -> Tensor:
     """One value everywhere, in the dtype of this tensor."""
     dtype = dtype or self.dtype
-    return creation.full(size, fill_value, dtype=dtype, requires_grad=requires_grad)
+    made = creation.full(size, fill_value, dtype=dtype, requires_grad=requires_grad)
+    return one_for_each(made, self)
 
 
 def add_new(name: str, make: Any) -> None:
@@ -151,7 +153,7 @@ def add_new(name: str, make: Any) -> None:
         result: Tensor = make(
             *size, dtype=dtype, device=device, requires_grad=requires_grad
         )
-        return result
+        return one_for_each(result, self)
 
     new.__name__ = new.__qualname__ = name
     new.__doc__ = f"As ``{make.__name__}``, in the dtype of this tensor."

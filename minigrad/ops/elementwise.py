@@ -15,7 +15,9 @@ from minigrad.ops._registry import op
 
 
 class SavesInput(Builtin):
-    """An operation whose slope is computed from its input."""
+    """An elementwise operation whose slope is computed from its input."""
+
+    elementwise = True
 
     saved_names = ("self",)
 
@@ -25,7 +27,9 @@ class SavesInput(Builtin):
 
 
 class SavesOutput(Builtin):
-    """An operation whose slope is computed from its output."""
+    """An elementwise operation whose slope is computed from its output."""
+
+    elementwise = True
 
     saved_names = ("result",)
 

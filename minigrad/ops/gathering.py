@@ -22,7 +22,7 @@ TABLE = np.array([[0, 0], [2, 1]])
 def zeros_of(grad: Any, shape: tuple[int, ...]) -> Any:
     """Zeros as ``grad`` is: an array, or a Tensor of its dtype."""
     if isinstance(grad, Tensor):
-        return Tensor(np.zeros(shape, grad.array.dtype))
+        return Tensor(np.zeros(shape, grad.dtype))
     return np.zeros(shape, grad.dtype)
 
 

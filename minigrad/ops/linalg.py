@@ -72,6 +72,22 @@ class Matmul(Builtin):
         )
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, other: Tensor) -> Any:
+        """The product of every example."""
+        pairs = zip((input, other), in_dims, strict=True)
+        shapes = [x.shape if dim is None else x.shape[1:] for x, dim in pairs]
+        like_one = Matmul.forward(*[np.broadcast_to(0.0, shape) for shape in shapes])
+        most = max(2, *[len(shape) for shape in shapes])
+        matrices = [
+            as_matrices(value, dim, position, most)
+            for position, (value, dim) in enumerate(
+                zip((input, other), in_dims, strict=True)
+            )
+        ]
+        product = Matmul.apply(*matrices)
+        return product.reshape(info.batch_size, *like_one.shape), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         input, other = ctx.saved_values
         needs_input, needs_other = ctx.needs_input_grad
@@ -98,6 +114,15 @@ def inner_lengths_agree(input: Any, other: Any) -> bool:
     if np.ndim(input) == 0 or np.ndim(other) == 0:
         return False
     return bool(input.shape[-1] == other.shape[-2 if other.ndim > 1 else 0])
+
+
+def as_matrices(value: Tensor, dim: int | None, position: int, most: int) -> Tensor:
+    """The operand of a batch, with ``most`` dimensions for each example."""
+    shape = list(value.shape if dim is None else value.shape[1:])
+    if len(shape) == 1:
+        shape.insert(position, 1)
+    shape = [1] * (most - len(shape)) + shape
+    return value.reshape(*shape) if dim is None else value.reshape(-1, *shape)
 
 
 def as_row(value: Any) -> Any:

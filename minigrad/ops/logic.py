@@ -26,6 +26,8 @@ def question(name: str, compute: Callable[[Any], Any], says: str) -> type[Builti
     """One question to every element, registered."""
 
     class Question(Builtin):
+        elementwise = True
+
         @staticmethod
         def forward(input: Any) -> Any:
             return compute(input)
@@ -60,6 +62,7 @@ def of_two(
     """One combination of two answers, registered."""
 
     class Combination(Builtin):
+        elementwise = True
         operands = 2
 
         @staticmethod
@@ -119,6 +122,8 @@ class BitwiseNot(Builtin):
     tensor([False,  True])
     """
 
+    elementwise = True
+
     @staticmethod
     def forward(input: Array) -> Any:
         refuse_floats("bitwise_not", input)
@@ -138,6 +143,8 @@ class Isclose(Builtin):
     >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
+
+    elementwise = True
 
     @staticmethod
     def forward(

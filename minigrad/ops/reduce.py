@@ -13,7 +13,7 @@ from minigrad.engine.promotion import quietly
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.shape import check_range, reshaped
+from minigrad.ops.shape import an_example, check_range, in_example, reshaped
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -46,6 +46,21 @@ class Reduction(Builtin):
         input, dim, _ = inputs
         ctx.shape = input.shape
         ctx.kept_shape = kept_shape(input.shape, dim)
+
+    @classmethod
+    def vmap(
+        cls, info: Any, in_dims: Any, input: Tensor, dim: Dim, keepdim: bool
+    ) -> Any:
+        """Every example reduced."""
+        if input.ndim == 1:
+            check_dim(an_example(input), dim)
+            return cls.apply(input.reshape(-1, 1), 1, False), 0
+        if dim is None:
+            dims = tuple(range(1, input.ndim))
+        else:
+            several = dim if isinstance(dim, (tuple, list)) else (dim,)
+            dims = tuple([in_example(input, one) for one in several])
+        return cls.apply(input, dims, keepdim), 0
 
 
 @op(

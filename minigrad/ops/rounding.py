@@ -21,6 +21,8 @@ SAMPLES: list[tuple[Any, ...]] = [(1.7,), ([-1.2, 0.3, 2.6],)]
 class Step(Builtin):
     """An operation whose slope is 0 at every place where it has one."""
 
+    elementwise = True
+
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         # Not grad * 0, which would be nan where the gradient is infinite.
@@ -122,6 +124,8 @@ class Frac(Builtin):
     tensor([ 0.5000, -0.2500])
     """
 
+    elementwise = True
+
     @staticmethod
     @quietly
     def forward(input: Any) -> Any:
@@ -147,6 +151,7 @@ def remainder_name(name: str) -> Callable[[Any, Any], str]:
 class Remaining(Builtin):
     """What is left of a division; ``quotient`` says which whole number was taken."""
 
+    elementwise = True
     operands = 2
     numbers_have_edges = False
     quotient: Callable[[Any], Any]
@@ -240,6 +245,7 @@ class FloorDivide(Builtin):
     tensor([ 3., -4.])
     """
 
+    elementwise = True
     operands = 2
     numbers_have_edges = False
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.geometry import (
@@ -87,6 +88,11 @@ class View(Builtin):
         ctx.shape = inputs[0].shape
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
+        """Every example in the shape."""
+        return input.reshape(info.batch_size, *shape), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return reshaped(grad, ctx.shape), None
 
@@ -127,6 +133,8 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     """
     check_is_tensor(input, "reshape")
     _, lengths = with_shape(input, *shape)
+    if isinstance(input, BatchedTensor):
+        return cast("Tensor", View.apply(input, lengths))
     array = input.array
     output = array
     if not array.flags.c_contiguous:
@@ -201,6 +209,13 @@ class Transpose(Builtin):
         ctx.dims = inputs[1:]
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, dim0: int, dim1: int) -> Any:
+        """Two dimensions of every example exchanged."""
+        if input.ndim == 1:
+            return input, 0
+        return input.transpose(in_example(input, dim0), in_example(input, dim1)), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Transpose.of(grad, *ctx.dims), None, None
 
@@ -244,6 +259,11 @@ class Permute(Builtin):
         ctx.back = tuple([dims.index(dim) for dim in range(output.ndim)])
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, dims: tuple[int, ...]) -> Any:
+        """The dimensions of every example in another order."""
+        return input.permute(0, *[in_example(input, dim) for dim in dims]), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Permute.of(grad, ctx.back), None
 
@@ -281,8 +301,29 @@ class T(Builtin):
         return np.transpose(input)
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:
+        """Rows and columns of every example exchanged."""
+        T.forward(an_example(input))
+        return (input.transpose(1, 2) if input.ndim == 3 else input), 0
+
+    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return T.of(grad)
+
+
+def in_example(batch: Tensor, dim: int) -> int:
+    """The dimension of a batch that is ``dim`` of its examples.
+
+    Raises: DimensionError for one that is not there.
+    """
+    shape = batch.shape[1:]
+    check_range(an_example(batch), dim)
+    return dim % len(shape) + 1 if shape else 0
+
+
+def an_example(batch: Tensor) -> Array:
+    """Something with the shape of an example, for the checks that forward makes."""
+    return np.broadcast_to(np.float64(0), batch.shape[1:])
 
 
 def check_range(input: Array, *dims: int) -> None:

@@ -39,6 +39,8 @@ def function(
     slope: Any = of_output if of_input is None else of_input
 
     class Function(Builtin):
+        elementwise = True
+
         @staticmethod
         @quietly
         def forward(input: Any) -> Any:

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.engine.batched import moved
+from minigrad.engine.batching import Stack, Unbind
 from minigrad.engine.builtin import Builtin
+from minigrad.func import vmap
 from minigrad.ops import OPS, Op
 
 STEP = 1e-5
@@ -198,6 +201,81 @@ def dtype_is_kept(row: Op, sample: tuple[Any, ...]) -> None:
         assert {output.dtype for output in outputs} == {np.dtype(dtype)}
         minigrad.autograd.backward(outputs, [minigrad.ones_like(o) for o in outputs])
         assert [one.grad.dtype for one in inputs] == [dtype] * len(inputs)
+
+
+def vmap_is_a_loop(row: Op, sample: tuple[Any, ...]) -> None:
+    """Whichever of the operands are batched, and whichever of their dimensions."""
+    given = variables(sample)
+    numbers = np.random.default_rng(5)
+    for choice in range(1, 2 ** len(given)):
+        batched = [bool(choice >> position & 1) for position in range(len(given))]
+        in_dims = [int(numbers.integers(array.ndim + 1)) for array in given]
+        arrays = [
+            np.stack([array, array * 1.25, array * 0.75], dim) if mapped else array
+            for array, mapped, dim in zip(given, batched, in_dims, strict=True)
+        ]
+
+        def call(*values: Any) -> Any:
+            return as_tuple(row.call(*arguments(sample, list(values))))
+
+        dims = [dim if on else None for dim, on in zip(in_dims, batched, strict=True)]
+        mapped_inputs = leaves(arrays)
+        got = vmap(call, tuple(dims))(*mapped_inputs)
+        looped_inputs = leaves(arrays)
+        wanted = looped(call, looped_inputs, dims)
+        for one, other in zip(got, wanted, strict=True):
+            assert one.dtype == other.dtype
+            close(one.array.astype(np.float64), other.array.astype(np.float64), 1e-12)
+        if row.differentiable:
+            same_gradients(got, mapped_inputs, wanted, looped_inputs)
+
+
+def as_tuple(output: Any) -> tuple[Any, ...]:
+    """One output or several, as several."""
+    return output if isinstance(output, tuple) else (output,)
+
+
+def looped(call: Any, inputs: list[Any], dims: list[int | None]) -> list[Any]:
+    """What vmap says it computes: the examples one by one, stacked."""
+    results = []
+    for index in range(3):
+        chosen = [
+            value if dim is None else taken(value, dim, index)
+            for value, dim in zip(inputs, dims, strict=True)
+        ]
+        results.append(call(*chosen))
+    return [Stack.apply(*same) for same in zip(*results, strict=True)]
+
+
+def taken(tensor: Any, dim: int, index: int) -> Any:
+    """One slice of a tensor."""
+    return Unbind.apply(moved(tensor, dim, 0))[index]
+
+
+def same_gradients(got: Any, inputs: Any, wanted: Any, others: Any) -> None:
+    """The same slopes for both ways to compute; each is asked for all at once, too."""
+    weights = [
+        np.random.default_rng(6).uniform(0.5, 2.0, (2, *output.shape)) for output in got
+    ]
+    floating = [i for i, output in enumerate(got) if output.dtype.kind == "f"]
+    upstreams = [minigrad.tensor(weights[i], dtype=got[i].dtype) for i in floating]
+    slopes = minigrad.autograd.grad(
+        [got[i] for i in floating],
+        inputs,
+        upstreams,
+        is_grads_batched=True,
+        materialize_grads=True,
+    )
+    for number in range(2):
+        expected = minigrad.autograd.grad(
+            [wanted[i] for i in floating],
+            others,
+            [taken(upstream, 0, number) for upstream in upstreams],
+            retain_graph=True,
+            materialize_grads=True,
+        )
+        for one, other in zip(slopes, expected, strict=True):
+            close(taken(one, 0, number).array, other.array, 1e-9)
 
 
 def rows(differentiable: bool = False) -> Iterator[tuple[str, Op, tuple[Any, ...]]]:

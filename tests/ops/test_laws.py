@@ -10,7 +10,7 @@ from minigrad.engine.tensor import Tensor
 from minigrad.ops import OPS, Op
 from tests.ops import laws
 
-FOR_ALL = [laws.forward_is_the_reference]
+FOR_ALL = [laws.forward_is_the_reference, laws.vmap_is_a_loop]
 FOR_SLOPES = [
     laws.backward_is_the_numeric_slope,
     laws.second_derivative_is_the_slope_of_the_first,
@@ -119,7 +119,18 @@ class ChangesUpstream(Square):
         return grad * input
 
 
+class NotElementwise(Square):
+    """Says it is, and mixes the elements."""
+
+    elementwise = True
+
+    @staticmethod
+    def forward(input: Any) -> Any:
+        return input * input[::-1]
+
+
 BROKEN = [
+    (laws.vmap_is_a_loop, NotElementwise),
     (laws.forward_is_the_reference, WrongForward),
     (laws.backward_is_the_numeric_slope, ForgetsUpstream),
     (laws.second_derivative_is_the_slope_of_the_first, CutsTheGraph),

@@ -1,0 +1,363 @@
+"""What ``vmap`` does with a built-in operation: all examples in one call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine import trees
+from minigrad.engine.batched import (
+    BatchedTensor,
+    front,
+    levels_of,
+    levels_of_stack,
+    no_storage,
+    repeated,
+)
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.function import Function
+from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.promotion import KINDS, common_dtype
+from minigrad.engine.tensor import Tensor
+from minigrad.engine.transforms import Transform, below
+
+
+class VmapInfo(NamedTuple):
+    """What a ``vmap`` staticmethod is told: how many examples, and how random."""
+
+    batch_size: int
+    randomness: str
+
+
+class Unbind(Builtin):
+    """The slices along the first dimension, one by one."""
+
+    linear = True
+    returns_view = True
+
+    @staticmethod
+    def forward(input: Any) -> Any:
+        return tuple([input[i] for i in range(len(input))])
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return Stack.of(*with_zeros(grads))
+
+    @staticmethod
+    def vmap(info: VmapInfo, in_dims: Any, input: Tensor) -> Any:
+        """Slices of every example."""
+        return Unbind.apply(input.transpose(0, 1)), 0
+
+
+class Stack(Builtin):
+    """Tensors of one shape along a new first dimension."""
+
+    @staticmethod
+    def forward(*inputs: Any) -> Any:
+        return np.stack(inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Unbind.of(grad)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return Stack.apply(*with_zeros(tangents))
+
+    @staticmethod
+    def vmap(info: VmapInfo, in_dims: Any, *inputs: Tensor) -> Any:
+        """A stack for every example."""
+        return Stack.apply(*all_batched(info.batch_size, in_dims, inputs)), 1
+
+
+def with_zeros(values: tuple[Any, ...]) -> list[Any]:
+    """Zeros in place of None, as the others are; there is at least one other."""
+    some = next(value for value in values if value is not None)
+    zeros = np.zeros(some.shape, some.dtype)
+    zero = Tensor(zeros) if isinstance(some, Tensor) else zeros
+    return [zero if value is None else value for value in values]
+
+
+def apply_to_examples(operation: type[Builtin], inputs: tuple[Any, ...]) -> Any:
+    """The operation on every example; ``inputs`` hold BatchedTensors.
+
+    Elementwise operations line up the examples. Another has a ``vmap`` staticmethod,
+    as a Function may, or is called for one example after the other.
+    """
+    levels = levels_of(leaves_of(inputs))
+    if not levels:
+        return operation.apply(*[without(value) for value in inputs])
+    transform = levels[-1]
+    values, in_dims = at_the_front(inputs, transform)
+    output, out_dims = examples_of(operation, transform, in_dims, values)
+    return batched_outputs(output, out_dims, transform)
+
+
+def examples_of(
+    operation: type[Builtin],
+    transform: Transform,
+    in_dims: tuple[Any, ...],
+    values: tuple[Any, ...],
+) -> tuple[Any, Any]:
+    """All results at once, and the dimension that counts them."""
+    if operation.elementwise:
+        return operation.apply(*lined_up(values, in_dims)), 0
+    if operation.vmap is not Function.vmap:
+        info = VmapInfo(transform.size, transform.randomness)
+        result: tuple[Any, Any] = operation.vmap(info, in_dims, *values)
+        return result
+    return one_by_one(operation.apply, transform.size, in_dims, values), 0
+
+
+def leaves_of(values: Any) -> list[Any]:
+    """The values, also those in tuples and lists among them."""
+    found = []
+    for value in values:
+        if type(value) in (tuple, list):
+            found.extend(leaves_of(value))
+        else:
+            found.append(value)
+    return found
+
+
+def without(value: Any) -> Any:
+    """What is left of a BatchedTensor whose vmap is over: all examples."""
+    if type(value) in (tuple, list):
+        return type(value)([without(item) for item in value])
+    while isinstance(value, BatchedTensor) and not value.transform.is_open:
+        value = value.value
+    return value
+
+
+def at_the_front(
+    inputs: tuple[Any, ...], transform: Transform
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The inputs with all examples at the front, and for each 0 or None."""
+    values: list[Any] = []
+    in_dims: list[Any] = []
+    for given in inputs:
+        value = without(given)
+        dim: Any = None
+        if isinstance(value, BatchedTensor) and value.transform is transform:
+            value, dim = front(value), 0
+        elif type(value) in (tuple, list):
+            inside, dims = at_the_front(tuple(value), transform)
+            value = type(value)(inside)
+            dim = dims if any([one is not None for one in leaves_of(dims)]) else None
+        values.append(value)
+        in_dims.append(dim)
+    return tuple(values), tuple(in_dims)
+
+
+def batched_outputs(output: Any, out_dims: Any, transform: Transform) -> Any:
+    """The results as the mapped function sees them."""
+    if isinstance(output, tuple):
+        dims = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(output)
+        pairs = zip(output, dims, strict=True)
+        return tuple([batched_outputs(one, dim, transform) for one, dim in pairs])
+    return output if out_dims is None else BatchedTensor(output, transform, out_dims)
+
+
+def lined_up(values: tuple[Any, ...], in_dims: tuple[Any, ...]) -> list[Any]:
+    """Operands whose examples broadcast as one example would, and to its dtype."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    pairs = list(zip(values, in_dims, strict=True))
+    ranks = [rank_of(value, dim) for value, dim in pairs]
+    most = max(ranks)
+    deciding = [
+        value.dtype
+        for value, rank in zip(values, ranks, strict=True)
+        if rank > 0 and isinstance(value, Tensor)
+    ]
+    operands = []
+    for (value, dim), rank in zip(pairs, ranks, strict=True):
+        operand = value
+        if dim is not None:
+            if rank < most:
+                size, *rest = value.shape
+                operand = value.reshape(size, *(1,) * (most - rank), *rest)
+            if rank == 0 and deciding:
+                operand = following(operand, deciding)
+        elif most == 0 and len(tensors) > 1 and isinstance(value, Tensor):
+            # With a batch beside it, a single number would lose its say in the dtype.
+            operand = value.reshape(1)
+        operands.append(operand)
+    return operands
+
+
+def rank_of(value: Any, dim: int | None) -> int:
+    """The number of dimensions of one example; 0 for what is no tensor."""
+    if not isinstance(value, Tensor):
+        return 0
+    return value.ndim if dim is None else value.ndim - 1
+
+
+def following(tensor: Tensor, deciding: list[np.dtype[Any]]) -> Tensor:
+    """A batch of single numbers, which must not decide the dtype of the result."""
+    dtype = functools.reduce(common_dtype, deciding)
+    earlier = KINDS.index(tensor.dtype.kind) <= KINDS.index(dtype.kind)
+    return tensor.to(dtype) if earlier and tensor.dtype.kind != "b" else tensor
+
+
+def one_by_one(
+    call: Callable[..., Any],
+    size: int,
+    in_dims: tuple[Any, ...],
+    values: tuple[Any, ...],
+) -> Any:
+    """What ``call`` gives for each example in turn, stacked."""
+    results = [call(*example) for example in examples_in(values, in_dims, size)]
+    if not results:
+        return trees.mapped(none_of, call(*blank(values, in_dims)))
+    leaves = [trees.flatten(result)[0] for result in results]
+    structure = trees.flatten(results[0])[1]
+    stacked = [Stack.apply(*same) for same in zip(*leaves, strict=True)]
+    return trees.unflatten(stacked, structure)
+
+
+def examples_in(
+    values: tuple[Any, ...], in_dims: tuple[Any, ...], size: int
+) -> list[tuple[Any, ...]]:
+    """The inputs of each example."""
+    columns: list[Any] = []
+    for value, dim in zip(values, in_dims, strict=True):
+        if dim is None:
+            columns.append([value] * size)
+        elif isinstance(dim, tuple):
+            inside = examples_in(tuple(value), dim, size)
+            columns.append([type(value)(one) for one in inside])
+        else:
+            columns.append(Unbind.apply(value))
+    return list(zip(*columns, strict=True))
+
+
+def blank(values: tuple[Any, ...], in_dims: tuple[Any, ...]) -> list[Any]:
+    """Zeros in the shapes of one example, to learn the shape of a result from."""
+    found: list[Any] = []
+    for value, dim in zip(values, in_dims, strict=True):
+        if dim is None:
+            found.append(value)
+        elif isinstance(dim, tuple):
+            found.append(type(value)(blank(tuple(value), dim)))
+        else:
+            found.append(Tensor(np.zeros(value.shape[1:], value.dtype)))
+    return found
+
+
+def none_of(output: Tensor) -> Tensor:
+    """No results, of the shape that one would have."""
+    return Tensor(np.zeros((0, *output.shape), output.dtype))
+
+
+def call_for_examples(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function of tensors that needs their memory, for each example in turn."""
+    names = tuple(kwargs)
+    inputs = (*args, *kwargs.values())
+    levels = levels_of(leaves_of(inputs))
+    if not levels:
+        raise no_storage("the memory of a tensor from outside the call")
+    transform = levels[-1]
+    values, in_dims = at_the_front(inputs, transform)
+
+    def positional(*given: Any) -> Any:
+        named = dict(zip(names, given[len(args) :], strict=True))
+        return call(*given[: len(args)], **named)
+
+    output = one_by_one(positional, transform.size, in_dims, values)
+    return trees.mapped(lambda leaf: BatchedTensor(leaf, transform), output)
+
+
+def all_batched(
+    size: int, in_dims: tuple[Any, ...], values: tuple[Any, ...]
+) -> list[Tensor]:
+    """Every tensor with all examples at the front."""
+    pairs = zip(values, in_dims, strict=True)
+    return [repeated(value, size) if dim is None else value for value, dim in pairs]
+
+
+def apply_in_place_to_examples(
+    operation: type[Builtin], tensor: Tensor, args: tuple[Any, ...]
+) -> Tensor:
+    """The operation in place, on every example.
+
+    Raises: TransformError if ``tensor`` is one and the same for all examples, which
+    would have to write different values into it.
+    """
+    levels = levels_of(leaves_of((tensor, *args)))
+    if not levels:
+        dead = [without(value) for value in args]
+        apply_in_place(operation, without(tensor), *dead)
+        return tensor
+    transform = levels[-1]
+    (value, *values), (dim, *in_dims) = at_the_front((tensor, *args), transform)
+    if dim is None:
+        raise shared_by_all(operation, transform)
+    if operation.elementwise:
+        apply_in_place(operation, *lined_up((value, *values), (dim, *in_dims)))
+        return tensor
+    both, dims = (value, *values), (dim, *in_dims)
+    for one, *others in examples_in(both, dims, transform.size):
+        apply_in_place(operation, one, *others)
+    return tensor
+
+
+def shared_by_all(
+    operation: type[Builtin], transform: Transform
+) -> errors.TransformError:
+    """The error for writing the values of all examples into one tensor."""
+    return errors.TransformError(
+        errors.message(
+            f"{operation.__name__.lower()}_",
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there "
+            "exists a Tensor `other` in extra_args that has more elements than `self`. "
+            "This happened due to `other` being vmapped over but `self` not being "
+            f"vmapped over: {transform.size} examples would write into one tensor",
+            "use the form that returns a new tensor",
+        )
+    )
+
+
+def draw_for_examples(
+    draw: Callable[..., Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Tensor:
+    """Random numbers for the examples of the innermost vmap.
+
+    Raises: TransformError if it was not told whether they may differ, or if they shall
+    be the same and depend on the example.
+    """
+    transform = levels_of_stack()[-1]
+    values, in_dims = at_the_front(args, transform)
+    is_batched = any([dim is not None for dim in in_dims])
+    if transform.randomness == "error":
+        raise errors.TransformError(
+            errors.message(
+                f"vmap, {draw.__name__}",
+                "vmap: called random operation while in randomness error mode. Please "
+                "either use the 'same' or 'different' randomness flags on vmap or "
+                "perform the randomness operation out of vmap",
+                "say what is meant: vmap(f, randomness='different')",
+            )
+        )
+    if transform.randomness == "same" and is_batched:
+        raise errors.TransformError(
+            errors.message(
+                f"vmap, {draw.__name__}",
+                "vmap: same randomness is asked for, with an argument that differs "
+                "from example to example",
+                "draw from something that is the same for all, or use "
+                "randomness='different'",
+            )
+        )
+    with below(transform):
+        if transform.randomness == "same":
+            return draw(*values, **kwargs)
+        whole = one_by_one(
+            functools.partial(draw, **kwargs), transform.size, in_dims, values
+        )
+    return BatchedTensor(whole, transform)

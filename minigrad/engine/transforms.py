@@ -1,0 +1,153 @@
+"""Which function transforms (vmap, grad, jvp, ...) this thread is inside of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from minigrad import errors
+from minigrad.engine.grad_mode import this_mode
+
+active = 0
+"""How many transforms are open, in all threads: while 0, no call looks further."""
+
+_counting = threading.Lock()
+
+
+class Transform:
+    """One call of a function transform, open while its function runs.
+
+    ``kind`` is "vmap", "grad" or "jvp"; ``depth`` counts from the outermost, 1.
+    ``size`` and ``randomness`` are those of a vmap.
+    """
+
+    __slots__ = ("depth", "is_open", "kind", "randomness", "size")
+
+    def __init__(self, kind: str, depth: int, size: int, randomness: str) -> None:
+        self.kind = kind
+        self.depth = depth
+        self.size = size
+        self.randomness = randomness
+        self.is_open = True
+
+
+def opened_here() -> tuple[Transform, ...]:
+    """The transforms that this thread is inside of, the innermost last."""
+    return this_mode().transforms
+
+
+def innermost_vmap() -> Transform | None:
+    """The vmap whose examples the running code sees; None outside of all."""
+    for transform in reversed(this_mode().transforms):
+        if transform.kind == "vmap":
+            return transform
+    return None
+
+
+def is_differentiating() -> bool:
+    """Whether the innermost transform is one of reverse mode."""
+    transforms = this_mode().transforms
+    return bool(transforms) and transforms[-1].kind == "grad"
+
+
+def is_mapped(function: str, takes_ctx: bool) -> bool:
+    """Whether the running code sees one example of a vmap.
+
+    Raises: TransformError inside of any transform, for a Function whose forward takes
+    ctx: it cannot be run without making a graph.
+    """
+    if not opened_here():
+        return False
+    if takes_ctx:
+        raise errors.TransformError(
+            errors.message(
+                f"{function}.apply",
+                "In order to use an autograd.Function with functorch transforms (vmap, "
+                "grad, jvp, jacrev, ...), it must override the setup_context "
+                "staticmethod",
+                "write forward without ctx, and move what it did with ctx into "
+                "setup_context(ctx, inputs, output)",
+                "15",
+            )
+        )
+    return innermost_vmap() is not None
+
+
+@contextmanager
+def opened(kind: str, size: int = 0, randomness: str = "error") -> Iterator[Transform]:
+    """A transform for the time of a ``with`` block, also if that raises."""
+    global active
+    mode = this_mode()
+    outer = mode.transforms
+    depth = outer[-1].depth + 1 if outer else 1
+    transform = Transform(kind, depth, size, randomness)
+    with _counting:
+        active += 1
+    mode.transforms = (*outer, transform)
+    try:
+        yield transform
+    finally:
+        mode.transforms = outer
+        transform.is_open = False
+        with _counting:
+            active -= 1
+
+
+@contextmanager
+def outside_of(*transforms: Transform) -> Iterator[None]:
+    """As if ``transforms`` were not there."""
+    mode = this_mode()
+    inner = mode.transforms
+    mode.transforms = tuple([t for t in inner if t not in transforms])
+    try:
+        yield
+    finally:
+        mode.transforms = inner
+
+
+@contextmanager
+def below(transform: Transform) -> Iterator[None]:
+    """As it was before ``transform`` was opened."""
+    mode = this_mode()
+    inner = mode.transforms
+    mode.transforms = inner[: inner.index(transform)]
+    try:
+        yield
+    finally:
+        mode.transforms = inner
+
+
+def refuse_requires_grad() -> None:
+    """Refuse to make a leaf require grad where a transform decides that.
+
+    Raises: TransformError inside of any transform.
+    """
+    if opened_here():
+        raise errors.TransformError(
+            errors.message(
+                "Tensor.requires_grad_",
+                "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+                "torch.autograd.functional.* APIs) inside of a function being "
+                "transformed by a functorch transform, that is vmap, grad, vjp, ...",
+                "give the tensor to the transform as an argument, or call "
+                "requires_grad_() outside",
+            )
+        )
+
+
+def refuse_backward() -> None:
+    """Refuse to fill ``.grad`` from within a transform.
+
+    Raises: TransformError inside of any transform.
+    """
+    if opened_here():
+        raise errors.TransformError(
+            errors.message(
+                "backward",
+                "backward() called inside a functorch transform. This is not "
+                "supported, please use functorch.grad or functorch.vjp instead or "
+                "call backward() outside of functorch transforms.",
+                "use minigrad.func.grad or minigrad.func.vjp",
+            )
+        )

@@ -1,0 +1,7 @@
+"""torch.func's names: transforms that take a function and return a function."""
+
+from minigrad.func.jacobians import hessian, jacrev
+from minigrad.func.mapping import vmap
+from minigrad.func.reverse import grad, grad_and_value, vjp
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp", "vmap"]

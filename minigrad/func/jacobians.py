@@ -1,0 +1,112 @@
+"""Whole Jacobians: one vector-Jacobian product for each element, all in one vmap."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine import trees
+from minigrad.engine.tensor import Tensor
+from minigrad.func.mapping import vmap
+from minigrad.func.reverse import Argnums, vjp_by
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of ``func``, by reverse mode.
+
+    Shape: that of the output and then that of the input, for each pair of them.
+    ``chunk_size`` bounds how many rows are computed at a time.
+    See: torch ``func.jacrev``.
+
+    >>> minigrad.func.jacrev(lambda x: x * x)(minigrad.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise errors.MappingError(
+            errors.message(
+                "jacrev",
+                "`chunk_size` should be greater than 0.",
+                "say how many rows to compute at a time",
+            )
+        )
+
+    @functools.wraps(func)
+    def jacobian(*args: Any) -> Any:
+        output, back, *aux = vjp_by(func, args, argnums, has_aux)
+        leaves, structure = trees.flatten(output)
+        rows = [
+            rows_of(back, leaves, structure, number, chunk_size)
+            for number in range(len(leaves))
+        ]
+        found = trees.unflatten(rows, structure)
+        return (found, aux[0]) if has_aux else found
+
+    return jacobian
+
+
+def rows_of(
+    back: Callable[..., Any],
+    outputs: list[Tensor],
+    structure: trees.Structure,
+    number: int,
+    chunk_size: int | None,
+) -> Any:
+    """The Jacobian of output ``number``, nested as the inputs are."""
+    output = outputs[number]
+    zeros = [zero_for(other) for other in outputs]
+
+    def row(cotangent: Tensor) -> Any:
+        given = [*zeros[:number], cotangent, *zeros[number + 1 :]]
+        return back(trees.unflatten(given, structure))
+
+    basis = basis_for(output)
+    if basis.shape[0] == 0:
+        found = trees.mapped(none_of, row(zeros[number]))
+    else:
+        found = vmap(row, chunk_size=chunk_size)(basis)
+    return trees.mapped(lambda rows: with_shape_of(output, rows), found)
+
+
+def basis_for(tensor: Tensor) -> Tensor:
+    """For each element of ``tensor``, a tensor with 1 there and 0 elsewhere."""
+    number = tensor.numel()
+    return Tensor(np.eye(number, dtype=tensor.dtype).reshape(number, *tensor.shape))
+
+
+def zero_for(tensor: Tensor) -> Tensor:
+    """Zeros in the shape and dtype of an output."""
+    return Tensor(np.zeros(tensor.shape, tensor.dtype))
+
+
+def none_of(slope: Tensor) -> Tensor:
+    """No rows, for an output without elements."""
+    return Tensor(np.zeros((0, *slope.shape), slope.dtype))
+
+
+def with_shape_of(output: Tensor, rows: Tensor) -> Tensor:
+    """The first dimension, which counts the elements of the output, in its shape."""
+    return rows.reshape(*output.shape, *rows.shape[1:])
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The function that computes the second derivatives of ``func``.
+
+    Shape: that of the output, then twice that of the input.
+    See: torch ``func.hessian``.
+
+    >>> minigrad.func.hessian(lambda x: (x**3).sum())(minigrad.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacrev(jacrev(func, argnums), argnums)
