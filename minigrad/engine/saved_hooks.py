@@ -16,6 +16,7 @@ from minigrad.engine.saved import (
     freed_error,
     unpack,
 )
+from minigrad.engine.tangents import keep_tangent
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class HookedRecord:
         "output_nr",
         "packed",
         "requires_grad",
+        "tangents",
         "unpack_hook",
     )
 
@@ -80,6 +82,7 @@ class HookedRecord:
         self.output_nr = tensor.output_nr
         self.requires_grad = tensor._requires_grad
         self.accumulate_node = tensor._accumulate_node
+        self.tangents = tensor._tangents
 
     def unpack(self, node: _FunctionBase | None) -> Tensor:
         """What the unpack hook returns, put back in its place in the graph.
@@ -99,7 +102,8 @@ class HookedRecord:
                 )
             )
         grad_fn = node if self.is_own_output else self.grad_fn
-        if grad_fn is None and not self.requires_grad and not unpacked._requires_grad:
+        has_place = grad_fn is not None or self.requires_grad or self.tangents
+        if not has_place and not unpacked._requires_grad:
             return unpacked
         tensor = unpacked.detach()
         if grad_fn is not None:
@@ -107,6 +111,8 @@ class HookedRecord:
         elif self.requires_grad:
             tensor._requires_grad = True
             tensor._accumulate_node = self.accumulate_node
+        for level, tangent in (self.tangents or {}).items():
+            keep_tangent(tensor, tangent, level)
         return tensor
 
 

@@ -162,6 +162,19 @@ def test_unpacked_leaf_leads_to_the_same_leaf(torch: Any) -> None:
     assert x.grad.item() == 5.0
 
 
+@pytest.mark.rule("S07", "L26")
+def test_unpacked_tensor_has_its_tangent(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    x = leaf(torch, 3.0)
+    with fwAD.dual_level():
+        made = fwAD.make_dual(x, torch.ones_like(x.detach()))
+        with hooks(torch, lambda tensor: tensor.detach(), same):
+            y, e = made * made * made, made.exp()
+        for output, second in ((y, 18.0), (e, e.item())):
+            (slope,) = torch.autograd.grad(output, made)
+            assert fwAD.unpack_dual(slope).tangent.item() == second
+
+
 @pytest.mark.rule("S08")
 def test_disabled_hooks_are_refused_with_the_message_given(torch: Any) -> None:
     disabled = torch.autograd.graph.disable_saved_tensors_hooks
