@@ -3,13 +3,14 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from minigrad.autograd import anomaly_mode, forward_ad, function, graph
+from minigrad.autograd import anomaly_mode, forward_ad, function, grad_mode, graph
 from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.autograd.variable import Variable
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.gradients import backward, grad
+from minigrad.engine.inference import inference_mode
 
 if TYPE_CHECKING:
     from minigrad.autograd import functional
@@ -25,9 +26,11 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "inference_mode",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -408,7 +408,7 @@ def rewrite_history(
             rebase_history(output, node, slot, output_nr)
             return
     output._set_history(node, output_nr)
-    output._history_version = output._version
+    output._history_version = output._seen_version()
 
 
 def look_back(

@@ -62,11 +62,13 @@ class Snapshot:
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
         self.values = tensor.array.copy()
-        self.version = tensor._version
+        self.version = tensor._seen_version()
 
     def was_changed(self) -> bool:
         """Whether somebody has written into the tensor since."""
-        return self.version != self.tensor._version or self.changed_elements() > 0
+        return (
+            self.version != self.tensor._seen_version() or self.changed_elements() > 0
+        )
 
     def changed_elements(self) -> int:
         """How many elements are not what they were; NaN is equal to itself."""
@@ -79,7 +81,7 @@ class Snapshot:
         """How much has changed, for a message."""
         return (
             f"{self.changed_elements()} of {self.tensor.array.size} elements changed; "
-            f"version {self.version} before and {self.tensor._version} now"
+            f"version {self.version} before and {self.tensor._seen_version()} now"
         )
 
 

@@ -76,9 +76,10 @@ class HookedRecord:
     ) -> None:
         self.packed = packed
         self.unpack_hook = unpack_hook
-        self.is_own_output = node is not None and tensor._grad_fn is node
+        history = tensor.grad_fn
+        self.is_own_output = node is not None and history is node
         # Not the node itself, which would then keep itself alive.
-        self.grad_fn = None if self.is_own_output else tensor._grad_fn
+        self.grad_fn = None if self.is_own_output else history
         self.output_nr = tensor.output_nr
         self.requires_grad = tensor._requires_grad
         self.accumulate_node = tensor._accumulate_node

@@ -353,6 +353,10 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
         """Whether it was made in inference mode, and is no view of a normal tensor."""
         return self._version_counter is NO_COUNTER
 
+    def _seen_version(self) -> int:
+        """The version, or 0 for an inference tensor, which has none."""
+        return 0 if self._version_counter is NO_COUNTER else self._version
+
     def _prepare_change(self) -> None:
         """To be called before the memory is written: may it be, and who keeps a copy?
 

@@ -125,7 +125,7 @@ def history_of(view: Tensor) -> _FunctionBase | None:
     base = view._base
     if base is None or (view._grad_fn is None and not base._requires_grad):
         return view._grad_fn
-    version = view._version
+    version = view._seen_version()
     if view._history_version != version:
         refuse_kind(
             view, "Tensor.grad_fn", "its base or another view of its base has been"

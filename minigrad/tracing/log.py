@@ -20,7 +20,6 @@ from minigrad.tracing.values import (
     digest_of,
     plain,
     safely,
-    version_of,
 )
 
 STORY: Final = 1
@@ -210,9 +209,9 @@ def mark_of(value: Any) -> Any:
 
 def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, SavedTensor) and value.tensor is not None:
-        return ("saved", id(value.tensor), value.version, value.tensor._version)
+        return ("saved", id(value.tensor), value.version, value.tensor._seen_version())
     if isinstance(value, Tensor):
-        version = version_of(value)
+        version = value._seen_version()
         digest = digest_of(value.array, version)
         return (id(value), version, id(value.grad_fn), digest)
     if type(value) in (str, bytes, int, float, complex, bool, type(None)):

@@ -42,10 +42,10 @@ class ValueStore:
         if isinstance(value, Tensor):
             return {
                 "t": "T",
-                "v": self.keep(value.array, version_of(value)),
+                "v": self.keep(value.array, value._seen_version()),
                 "rg": bool(value.requires_grad),
                 "name": self._name_of(value),
-                "ver": version_of(value),
+                "ver": value._seen_version(),
                 "fn": value.grad_fn.name() if value.grad_fn is not None else None,
             }
         if isinstance(value, str) and SECRET.search(name):
@@ -62,10 +62,10 @@ class ValueStore:
         tensor = saved.tensor
         return {
             "t": "S",
-            "v": self.keep(tensor.array, tensor._version),
+            "v": self.keep(tensor.array, tensor._seen_version()),
             "name": self._name_of(tensor),
             "ver": saved.version,
-            "now": tensor._version,
+            "now": tensor._seen_version(),
             "out": saved.output_nr,
         }
 
@@ -77,11 +77,6 @@ class ValueStore:
             with np.errstate(all="ignore"):  # the learner may have set "raise"
                 self.values[key] = picture(array)
         return key
-
-
-def version_of(tensor: Tensor) -> int:
-    """How often it was changed in place; those made in inference mode do not know."""
-    return 0 if tensor.is_inference() else tensor._version
 
 
 def digest_of(array: Any, version: int = 0) -> str:

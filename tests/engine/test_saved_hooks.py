@@ -162,6 +162,20 @@ def test_unpacked_leaf_leads_to_the_same_leaf(torch: Any) -> None:
     assert x.grad.item() == 5.0
 
 
+@pytest.mark.rule("S07")
+def test_unpacked_view_has_the_history_of_its_changed_base(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    base = x * 1
+    view = base.reshape(2, 1)
+    base.mul_(10)
+    with hooks(torch, lambda tensor: tensor.detach(), same):
+        y = view.sin().sum()
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(slope.sum(), x)
+    expected = -100 * (x.detach() * 10).sin()
+    assert second.tolist() == pytest.approx(expected.tolist())
+
+
 @pytest.mark.rule("S07", "L26")
 def test_unpacked_tensor_has_its_tangent(torch: Any) -> None:
     fwAD = torch.autograd.forward_ad
