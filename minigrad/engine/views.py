@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from minigrad import errors
+from minigrad.engine.anomaly import remember
 from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
-from minigrad.engine.grad_mode import next_sequence_nr
+from minigrad.engine.grad_mode import anomaly, next_sequence_nr
 from minigrad.engine.node import (
     Edge,
     _FunctionBase,
@@ -74,6 +75,8 @@ class CopySlices(_FunctionBase):
         self.geometry = geometry_of(view.array, base.array)
         self.inner = inner
         self.slot = slot
+        if anomaly.enabled:
+            remember(self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""

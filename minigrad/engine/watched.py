@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from minigrad.engine.anomaly import check_for_nan, tell_where
@@ -21,8 +23,18 @@ class WatchedTask(GraphTask):
 
     def run(self) -> None:
         """As without anomaly mode; an error is preceded by a warning."""
-        try:
+        with self._explaining():
             super().run()
+
+    def finish(self) -> None:
+        """As without anomaly mode; so is an error of the hooks that run last."""
+        with self._explaining():
+            super().finish()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
             if self.running is not None:
                 tell_where(self.running)

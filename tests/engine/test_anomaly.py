@@ -69,6 +69,16 @@ def test_nodes_note_the_line_that_made_them(torch: Any) -> None:
         assert "in test_nodes_note_the_line_that_made_them" in line
 
 
+@pytest.mark.rule("V01")
+def test_rewritten_history_notes_its_line_too(torch: Any) -> None:
+    with torch.autograd.set_detect_anomaly(True):
+        y = leaf(torch, 1.0, 2.0) * 1
+        y.view(2).mul_(3)  # written here
+    lines = y.grad_fn.metadata["traceback_"]
+    assert y.grad_fn.name() == "torch::autograd::CopySlices"
+    assert any("# written here" in line for line in lines)
+
+
 @pytest.mark.rule("R06")
 def test_metadata_is_one_dict_of_each_node(torch: Any) -> None:
     y = failing(torch).apply(leaf(torch, 1.0)).exp()
@@ -128,6 +138,37 @@ def test_error_is_preceded_by_the_forward_lines(torch: Any) -> None:
     assert f"Error detected in FBackward. {TRACEBACK}" in text
     assert "# the line of forward" in text
     assert "in run" in text
+
+
+def raising(gradient: Any) -> Any:
+    """A hook that fails."""
+    raise Boom
+
+
+@pytest.mark.rule("V03")
+@pytest.mark.parametrize("captured", [False, True])
+def test_error_in_a_hook_is_that_of_its_node(torch: Any, captured: bool) -> None:
+    def run() -> None:
+        with torch.autograd.set_detect_anomaly(True):
+            y = leaf(torch, 1.0).exp()
+            y.register_hook(raising)
+            root = y * 2
+            torch.autograd.grad(root, y) if captured else root.backward()
+
+    (text,) = said(run)
+    assert f"Error detected in ExpBackward0. {TRACEBACK}" in text
+
+
+@pytest.mark.rule("V03")
+def test_error_at_a_leaf_is_that_of_its_node(torch: Any) -> None:
+    def run() -> None:
+        with torch.autograd.set_detect_anomaly(True):
+            x = leaf(torch, 1.0)
+            x.register_hook(raising)
+            x.exp().backward()
+
+    (text,) = said(run)
+    assert f"Error detected in torch::autograd::AccumulateGrad. {TRACEBACK}" in text
 
 
 @pytest.mark.rule("V04")
