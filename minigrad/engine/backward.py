@@ -13,10 +13,12 @@ from minigrad.engine import levels, observe, transforms
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
     NOT_A_TENSOR,
+    AccumulateGrad,
     _FunctionBase,
     needs_gradient,
     split_edge,
 )
+from minigrad.engine.own_gradients import note_own
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
 
 Root = tuple[_FunctionBase, int, Any]
@@ -47,6 +49,8 @@ class GraphTask:
         self.roots = roots if self.carries_tensors else as_arrays(roots)
         self.retain_graph = retain_graph
         self.create_graph = create_graph
+        self.own: dict[_FunctionBase, Any] = {}
+        self.takes_over = not self.carries_tensors and observe.observer is None
         self.waiting: dict[_FunctionBase, list[Any]] = {}
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
@@ -106,10 +110,13 @@ class GraphTask:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         gradients = node._check_returned(returned, self.carries_tensors)
         unfitted = gradients if node._attached is None else list(gradients)
-        for slot, gradient in enumerate(gradients):
-            gradients[slot] = None if gradient is None else fit(node, slot, gradient)
+        for slot in range(len(gradients)):
+            if gradients[slot] is not None:
+                gradients[slot] = fit(node, slot, gradients[slot])
         if node._attached is not None:
             gradients = run_after(self, node, unfitted, gradients)
+        elif self.takes_over and AccumulateGrad in map(type, node._edges):
+            note_own(self, node, returned, gradients)
         if observe.observer is not None:
             observe.observer.node_returned(self, node, tuple(gradients))
         return gradients
@@ -240,13 +247,14 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     edge = node._edges[slot]
     if edge is None or edge is NOT_A_TENSOR:
         return None
-    receiver, output_nr = split_edge(edge)
+    receiver: Any
+    receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
     shape, dtype = receiver._output_metadata[output_nr]
     if gradient.shape != shape:
         if not sums_to(gradient.shape, shape):
             raise wrong_shape(node, slot, gradient.shape, shape)
         gradient = SumTo.of(gradient, shape)
-    if gradient.dtype != dtype:
+    if gradient.dtype != dtype and dtype is not None:
         gradient = ToCopy.of(gradient, dtype)
     return gradient
 

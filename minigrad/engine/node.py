@@ -8,13 +8,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from minigrad.engine import levels, observe
+from minigrad.engine import observe
+from minigrad.engine.accumulate import accumulating, added
 from minigrad.engine.anomaly import remember
 from minigrad.engine.creation import get_default_dtype
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread, anomaly
+from minigrad.engine.grad_mode import _this_thread, anomaly, this_mode
 from minigrad.engine.hooks import (
     Attached,
     _HookMixin,
@@ -31,7 +32,6 @@ from minigrad.engine.saved import (
     unpack,
 )
 from minigrad.engine.saved_hooks import SavedTensor
-from minigrad.engine.tangents import add_in_place
 from minigrad.engine.tensor import Tensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -50,15 +50,18 @@ NOT_A_TENSOR: Final = NonTensorArgument()
 Edge: TypeAlias = "_FunctionBase | tuple[_FunctionBase, int] | NonTensorArgument | None"
 """Where a gradient goes: a node's output 0, ``(node, k)`` for its output k, or None."""
 
-OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"] | None
-"""Shape and dtype of one output; None for an output that is not a Tensor."""
+OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any] | None"] | None
+"""Shape and dtype of one output; None for an output that is not a Tensor.
+
+A leaf whose gradient may be of any dtype has None for the dtype.
+"""
 
 
 class OutputInfo(NamedTuple):
     """What a node remembers of one of its outputs."""
 
     shape: Size
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any] | None
 
     @property
     def device(self) -> Device:
@@ -234,7 +237,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self.variable = variable
         self._edges = ()
         self.needs_input_grad = ()
-        self._output_metadata = ((variable.shape, variable.dtype),)
+        self._output_metadata = ((variable.shape, variable.grad_dtype),)
         self._number = FIRST_OF_ALL
         self._saved = ()
         self._attached = attached_to_leaf(variable)
@@ -260,27 +263,15 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
     def _accumulate(self, gradient: Any, create_graph: bool) -> None:
         """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
         leaf = self.variable
-        old = leaf._grad
-        if create_graph:
-            # A copy: the same tensor may be on its way to another leaf.
-            new = gradient.clone() if old is None else old + gradient
-        elif old is None:
-            new = Tensor(np.array(values_of(gradient)))
-        elif levels.open_levels:
-            new = old
-            add_in_place(old, gradient)
-        else:
-            new = old
-            np.add(old.array, values_of(gradient), out=old.array)
-            old._bump_version()
-        leaf._grad = new
+        task = this_mode().task
+        own = task is not None and task.own.pop(self, None) is gradient
+        # A hook has been shown the gradient, and may have kept it.
+        own = own and self._attached is None
+        with accumulating:
+            first = leaf._grad is None
+            leaf._grad = added(leaf, gradient, create_graph, own)
         if observe.observer is not None:
-            observe.observer.gradient_accumulated(leaf, old is None, gradient, new)
-
-
-def values_of(gradient: Any) -> Any:
-    """The array of a gradient, whichever way it travels."""
-    return gradient.array if isinstance(gradient, Tensor) else gradient
+            observe.observer.gradient_accumulated(leaf, first, gradient, leaf._grad)
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:
@@ -314,7 +305,15 @@ def accumulate_node(leaf: Tensor) -> AccumulateGrad:
     """The leaf's node: the same one for as long as a graph uses it."""
     reference = leaf._accumulate_node
     node = None if reference is None else reference()
-    if node is None:
-        node = AccumulateGrad(leaf)
-        leaf._accumulate_node = weakref.ref(node)
-    return node
+    return new_accumulate_node(leaf) if node is None else node
+
+
+def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
+    """A node for a leaf without one, unless another thread has just made it."""
+    with accumulating:
+        reference = leaf._accumulate_node
+        node = None if reference is None else reference()
+        if node is None:
+            node = AccumulateGrad(leaf)
+            leaf._accumulate_node = weakref.ref(node)
+        return node

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import enum
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from weakref import ref
@@ -22,6 +21,7 @@ from minigrad.engine.grad_mode import (
     is_grad_enabled,
     is_inference_mode_enabled,
 )
+from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class PlainViews:
         self.references.append(ref(view))
 
 
-class Tensor(TensorMethods, TensorFacts, TensorHooks):
+class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     """An array that knows which operation made it.
 
     ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
@@ -114,7 +114,6 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
     _version_counter: VersionCounter | None
 
     # What few tensors have stays on the class until one of them sets it.
-    _grad: Tensor | None = None
     _accumulate_node: ref[AccumulateGrad] | None = None
     _base: Tensor | None = None
     _view_kind: ViewKind | None = None
@@ -179,10 +178,7 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
                 )
             )
         self.array = value.array
-        reference = self._accumulate_node
-        node = None if reference is None else reference()
-        if node is not None:
-            node._output_metadata = ((self.shape, self.dtype),)
+        self._tell_accumulate_node()
 
     def __copy__(self) -> Tensor:
         """Another tensor on the same memory; of a leaf, a leaf of its own."""
@@ -270,71 +266,6 @@ class Tensor(TensorMethods, TensorFacts, TensorHooks):
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it."""
         return self.grad_fn is None
-
-    @property
-    def grad(self) -> Tensor | None:
-        """What backward has added up for this leaf; None before the first time."""
-        if self._grad is None and self._grad_fn is not None and not self._retains_grad:
-            warnings.warn(
-                errors.message(
-                    "Tensor.grad",
-                    "The .grad attribute of a Tensor that is not a leaf Tensor is "
-                    f"being accessed. This one was made by {self._grad_fn.name()}; "
-                    "backward() fills the .grad of leaves only",
-                    "call retain_grad() on it before backward(), or ask for it with "
-                    "minigrad.autograd.grad(output, tensor)",
-                    "05",
-                ),
-                UserWarning,
-                stacklevel=2,
-            )
-        return self._grad
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            self._check_assigned_grad(value)
-        self._grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
-
-    def _check_assigned_grad(self, value: Any) -> None:
-        if not isinstance(value, Tensor):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "Tensor.grad",
-                    "assigned grad expected to be a Tensor or None but got grad of "
-                    f"type {type(value).__name__}",
-                    "assign a Tensor of the same shape and dtype, or None",
-                )
-            )
-        if value is self:
-            raise errors.GraphError(
-                errors.message(
-                    "Tensor.grad",
-                    "can't assign Variable as its own grad",
-                    "assign another tensor, or None",
-                )
-            )
-        if value.shape != self.shape:
-            raise errors.GradientShapeError(
-                errors.message(
-                    "Tensor.grad",
-                    f"attempting to assign a gradient of size '{list(value.shape)}' "
-                    f"to a tensor of size '{list(self.shape)}'",
-                    "assign a gradient of the tensor's own shape",
-                )
-            )
-        if value.dtype != self.dtype:
-            raise errors.GradientKindError(
-                errors.message(
-                    "Tensor.grad",
-                    f"the gradient is {value.dtype}, the tensor is {self.dtype}",
-                    "assign a gradient of the tensor's own dtype",
-                )
-            )
 
     @property
     def _version(self) -> int:

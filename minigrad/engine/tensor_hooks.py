@@ -1,4 +1,4 @@
-"""What a tensor lets its user hang on its gradient: hooks, and keeping ``.grad``."""
+"""What a tensor lets its user hang on its gradient."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class TensorHooks:
     # On the class until a tensor sets its own: few tensors have any of them.
     _tensor_hooks: Hooks | None = None
     _post_accumulate_hooks: Hooks | None = None
-    _retains_grad = False
 
     _grad_fn: _FunctionBase | None
     _requires_grad: bool
@@ -83,36 +82,3 @@ class TensorHooks:
                     "04",
                 )
             )
-
-    def retain_grad(self) -> None:
-        """Let backward fill ``.grad`` of this tensor too, though it is no leaf.
-
-        Raises: RequiresGradError for a tensor that does not require grad.
-        See: torch ``Tensor.retain_grad``.
-
-        >>> x = minigrad.tensor(2.0, requires_grad=True)
-        >>> h = x * 3
-        >>> h.retain_grad()
-        >>> (h * 5).backward()
-        >>> h.grad
-        tensor(5.)
-        """
-        from minigrad.engine.hooks import retain_grad
-
-        if not self._requires_grad:
-            raise errors.RequiresGradError(
-                errors.message(
-                    "Tensor.retain_grad",
-                    "can't retain_grad on Tensor that has requires_grad=False",
-                    "create it, or an input of it, with requires_grad=True",
-                    "04",
-                )
-            )
-        tensor = cast("Tensor", self)
-        if tensor.grad_fn is not None:
-            retain_grad(tensor)
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether this is no leaf and its ``.grad`` is filled all the same."""
-        return self._retains_grad and self._grad_fn is not None

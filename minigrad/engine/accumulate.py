@@ -1,0 +1,77 @@
+"""How a gradient becomes a leaf's ``.grad``: taken over, copied, or added to it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine import levels
+from minigrad.engine.tangents import add_in_place
+from minigrad.engine.tensor import Array, Tensor
+
+accumulating: Final = threading.RLock()
+"""Held while a ``.grad`` is read and replaced: several threads may run backward.
+
+One that may be taken twice, since Ctrl-C and finalizers can run code at any point.
+"""
+
+
+def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tensor:
+    """What the leaf's ``.grad`` is after ``gradient`` has arrived.
+
+    The same object, changed in place, unless there was none or it gets a graph.
+    ``is_own``: nobody else holds the gradient, so it need not be copied.
+    """
+    old = leaf._grad
+    if create_graph:
+        # A copy: the same tensor may be on its way to another leaf.
+        return gradient.clone() if old is None else old + gradient  # type: ignore[no-any-return]
+    values = gradient.array if isinstance(gradient, Tensor) else gradient
+    if old is None:
+        taken = is_own and has_layout_of(values, leaf.array)
+        return Tensor(values if taken else copied(values, leaf.array))
+    if not old.array.flags.writeable:
+        raise cannot_add_to(old)
+    if levels.open_levels:
+        add_in_place(old, gradient)
+        return old
+    np.add(old.array, values, out=old.array)
+    old._bump_version()
+    return old
+
+
+def has_layout_of(values: Array, leaf: Array) -> bool:
+    """Whether the elements lie in memory in the order that ``.grad`` has."""
+    if leaf.flags.c_contiguous:
+        return bool(values.flags.c_contiguous)
+    return values.strides == leaf.strides and is_dense(leaf)
+
+
+def copied(values: Any, leaf: Array) -> Array:
+    """A copy, in the leaf's layout if that has no gaps nor overlaps."""
+    if leaf.flags.c_contiguous or not is_dense(leaf):
+        return np.array(values, order="C")
+    copy = np.empty_like(leaf, dtype=values.dtype)
+    copy[...] = values
+    return copy
+
+
+def is_dense(array: Array) -> bool:
+    """Whether the elements fill a piece of memory, in whatever order."""
+    return np.empty_like(array).strides == array.strides
+
+
+def cannot_add_to(grad: Tensor) -> errors.InplaceError:
+    """The error for a ``.grad`` that was assigned and cannot be written."""
+    return errors.InplaceError(
+        errors.message(
+            "backward",
+            "unsupported operation: more than one element of the written-to tensor "
+            "refers to a single memory location. Please clone() the tensor before "
+            f"performing the operation. It is the .grad of shape {grad.array.shape}",
+            "assign a copy, x.grad = value.clone(), or set x.grad to None",
+        )
+    )

@@ -1,0 +1,66 @@
+"""Which gradients nobody but the traversal holds, so that a leaf may take them over."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from minigrad.engine.node import AccumulateGrad, _FunctionBase
+from minigrad.engine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from minigrad.engine.backward import GraphTask
+
+CALLS: Final = 3 if sys.version_info < (3, 14) else 1
+"""References to what a rule returned from the calls that run in ``note_own``.
+
+They are ``GraphTask.run``, ``_check_returned`` and ``note_own``; since Python 3.14 the
+latter two may only borrow theirs. Too low a number costs a copy, nothing else.
+"""
+
+
+def note_own(
+    task: GraphTask, node: _FunctionBase, returned: Any, gradients: list[Any]
+) -> None:
+    """Note in ``task.own`` what the leaves below ``node`` may keep without a copy.
+
+    It is asked here, and not when a leaf accumulates, because here it is known who
+    holds a gradient: ``gradients``, ``returned``, and the calls that run now.
+    """
+    if references([returned])[0] > CALLS:
+        return
+    several = type(returned) is tuple
+    holders = references(gradients)
+    sharers = references(returned) if several else [0]
+    for slot, edge in enumerate(node._edges):
+        if type(edge) is not AccumulateGrad or edge.variable._grad is not None:
+            continue
+        gradient = gradients[slot]
+        if not owns_memory(gradient):
+            continue
+        value = returned[slot] if several else returned
+        known = 1 if value is gradient else 0
+        if isinstance(value, Tensor) and value.array is gradient:
+            if sharers[slot] > 0:
+                continue
+            known = 1
+        if holders[slot] <= known:
+            task.own[edge] = gradient
+
+
+def references(values: Any) -> list[int]:
+    """For each value of a list or tuple: how many references to it exist elsewhere."""
+    # One more is that of map itself. No local variable holds a value meanwhile.
+    return [count - 2 for count in map(sys.getrefcount, values)]
+
+
+def owns_memory(gradient: Any) -> bool:
+    """Whether it is a whole array, and not a view of one or a number."""
+    return (
+        type(gradient) is np.ndarray
+        and gradient.base is None
+        and gradient.flags.owndata
+        and gradient.flags.writeable
+    )
