@@ -170,6 +170,10 @@ class DimensionError(MinigradError, IndexError):
     """A dimension that does not exist."""
 
 
+class IndexingError(MinigradError, IndexError):
+    """An index that a tensor does not have, or that is none."""
+
+
 class OperandError(MinigradError, RuntimeError):
     """Elements of a dtype that the operation does not take."""
 

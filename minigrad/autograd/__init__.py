@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from minigrad.autograd import anomaly_mode, forward_ad, function, grad_mode, graph
+from minigrad.autograd._versions import _unsafe_preserve_version_counter
 from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.autograd.variable import Variable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Function",
     "Variable",
+    "_unsafe_preserve_version_counter",
     "anomaly_mode",
     "backward",
     "detect_anomaly",

@@ -6,6 +6,7 @@ from minigrad.autograd._saved_tensors import (
     save_on_cpu,
     saved_tensors_hooks,
 )
+from minigrad.autograd._versions import increment_version
 from minigrad.engine.edges import GradientEdge, get_gradient_edge
 from minigrad.engine.multi_hooks import register_multi_grad_hook
 from minigrad.engine.node import Node
@@ -16,6 +17,7 @@ __all__ = [
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
+    "increment_version",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",

@@ -125,7 +125,7 @@ def check_dirty(
             UserWarning,
             stacklevel=4,
         )
-    elif can and tensor._requires_grad and tensor.is_leaf:
+    elif can and tensor._requires_grad and tensor._grad_fn is None:
         raise errors.InplaceError(
             errors.message(
                 where,

@@ -214,6 +214,15 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         """For pickle: values, ``requires_grad`` and ``.grad``; the graph stays here."""
         return unpickled, (self.array, self._requires_grad, self._grad)
 
+    def _refuse_deletion(self) -> None:
+        raise errors.RequiresGradError(
+            errors.message(
+                "Tensor.requires_grad",
+                "requires_grad must be a bool; it cannot be deleted",
+                "set it to False",
+            )
+        )
+
     def _set_requires_grad(self, value: bool) -> None:
         if value is not True and value is not False:
             raise errors.RequiresGradError(
@@ -252,6 +261,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     requires_grad = property(
         operator.attrgetter("_requires_grad"),
         _set_requires_grad,
+        _refuse_deletion,
         doc="Whether operations on this tensor are recorded.",
     )
 
@@ -364,6 +374,25 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     def _is_view(self) -> bool:
         return self._base is not None
 
+    def detach_(self) -> Tensor:
+        """Cut this tensor off the graph that made it, and return it.
+
+        Raises: GraphError for a view: its history is that of its base.
+        """
+        if self._base is not None:
+            raise errors.GraphError(
+                errors.message(
+                    "Tensor.detach_",
+                    "Can't detach views in-place. Use detach() instead. The history "
+                    "of a view is that of its base",
+                    "use detach(), which gives another tensor",
+                )
+            )
+        self._grad_fn = None
+        self.output_nr = 0
+        self._requires_grad = False
+        return self
+
     def detach(self) -> Tensor:
         """The same memory without the graph: a leaf that requires no gradient."""
         alias = Tensor(self.array)
@@ -433,22 +462,6 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         return self.transpose(-2, -1)
 
     H = mT
-
-    def __getitem__(self, index: Any) -> Any:
-        raise no_indexing("reading by index, and iterating,", "x.tolist()[index]")
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise no_indexing("writing by index", "x.detach().numpy()[index] = value")
-
-    def zero_(self) -> Tensor:
-        """Set every element to 0, in place.
-
-        >>> weights = minigrad.ones(2, requires_grad=True)
-        >>> weights.sum().backward()
-        >>> weights.grad.zero_()
-        tensor([0., 0.])
-        """
-        return self.fill_(0)
 
     def item(self) -> Any:
         """The one element, as a Python number.
@@ -537,17 +550,6 @@ def unpickled(array: Array, requires_grad: bool, grad: Tensor | None) -> Tensor:
     leaf = Tensor(array, requires_grad)
     leaf._grad = grad
     return leaf
-
-
-def no_indexing(what: str, instead: str) -> errors.ArgumentTypeError:
-    """The error for ``x[index]``: a refusal of minigrad's, not of torch's."""
-    return errors.ArgumentTypeError(
-        errors.message(
-            "Tensor",
-            f"{what} is not there yet in this version of minigrad",
-            f"outside the graph, use {instead}",
-        )
-    )
 
 
 def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:

@@ -335,21 +335,21 @@ class Relu(SavesOutput):
 
 @op(
     "fill",
-    node_name="FillBackward0",
+    node_name=lambda _, value: f"FillBackward{int(isinstance(value, Tensor))}",
     reference=np.full_like,
     samples=[(2.0, 0.5), ([1.0, -2.0], 3)],
-    in_place=True,
 )
 class Fill(Builtin):
     """``value`` in place of every element. Slope: 0, for nothing of the input is left.
 
     Raises: ShapeError if ``value`` is a tensor that has dimensions.
 
-    >>> minigrad.tensor([1.0, 2.0]).fill_(7)
+    >>> minigrad.fill(minigrad.tensor([1.0, 2.0]), 7)
     tensor([7., 7.])
     """
 
     operands = 2
+    numbers_have_edges = False
 
     @staticmethod
     def forward(input: Array, value: Any) -> Any:

@@ -19,7 +19,7 @@ from minigrad.engine.geometry import (
 )
 from minigrad.engine.structural import Clone, Expand
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import composite, name_nodes, op
+from minigrad.ops._registry import alias, composite, name_nodes, op
 
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
@@ -100,6 +100,8 @@ class View(Builtin):
 class UnsafeView(Builtin):
     """A new tensor in another shape: the second half of a ``reshape`` that copies."""
 
+    linear = True
+
     @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
         return np.reshape(input, shape)
@@ -146,6 +148,46 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     else:
         result = UnsafeView.apply(Clone.apply(input), lengths)
     return result
+
+
+@composite(
+    "view_as",
+    reference=lambda x, other: np.reshape(x, np.shape(other)),
+    samples=[(MATRIX, np.zeros((3, 2)))],
+)
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """The same memory in the shape of ``other``.
+
+    >>> minigrad.arange(2).view_as(minigrad.ones(2, 1)).shape
+    minigrad.Size([2, 1])
+    """
+    view: Tensor = View.apply(input, tuple(other.shape))
+    return view
+
+
+@composite(
+    "expand_as",
+    reference=lambda x, other: np.broadcast_to(x, np.shape(other)),
+    samples=[([1.0, 2.0], np.zeros((3, 2)))],
+)
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """The elements repeated to the shape of ``other``; see ``expand``.
+
+    >>> minigrad.ones(2).expand_as(minigrad.ones(3, 2)).shape
+    minigrad.Size([3, 2])
+    """
+    expanded: Tensor = Expand.apply(input, tuple(other.shape))
+    return expanded
+
+
+@composite("ravel", reference=np.ravel, samples=[(MATRIX,), (2.0,)])
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension, in a view if that can be.
+
+    >>> minigrad.ones(2, 3).ravel().shape
+    minigrad.Size([6])
+    """
+    return reshape(input, -1)
 
 
 def reshaped(value: Any, shape: tuple[int, ...]) -> Any:
@@ -218,6 +260,10 @@ class Transpose(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Transpose.of(grad, *ctx.dims), None, None
+
+
+alias("swapaxes", "transpose")
+alias("swapdims", "transpose")
 
 
 @op(

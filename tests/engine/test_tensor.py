@@ -299,15 +299,6 @@ def test_writing_where_elements_share_memory_is_refused(
         torch.ones(2).expand(*shape).mul_(2)
 
 
-def test_reading_by_index_is_refused_in_words() -> None:
-    import minigrad
-
-    x = minigrad.ones(2)
-    for use in (lambda: x[0], lambda: list(x), lambda: x.__setitem__(0, 1)):
-        with raises(minigrad, errors.ArgumentTypeError, "is not there yet"):
-            use()
-
-
 @pytest.mark.parametrize("kind", ["U", "O", "M8[s]"])
 def test_arrays_of_no_numbers_are_refused(torch: Any, kind: str) -> None:
     array = np.zeros(1, kind)

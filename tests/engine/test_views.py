@@ -222,3 +222,55 @@ def test_reshape_of_memory_in_another_order_is_a_copy(torch: Any) -> None:
     )
     with raises(torch, errors.ShapeError, "view size is not compatible with input"):
         x.t().view(4)
+
+
+@pytest.mark.rule("U08")
+def test_two_changes_of_two_views_follow_each_other(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    v, w = b[0:1], b[0:2]
+    v.mul_(4)
+    w.mul_(w.detach().clone())
+    assert b.tolist() == [64.0, 9.0]
+    v.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [32.0, 0.0]
+    b.sum().backward()
+    assert x.grad.tolist() == [64.0, 3.0]
+
+
+@pytest.mark.rule("U09")
+def test_change_of_the_base_renews_the_history_of_its_views(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    v = b[0]
+    before = v.grad_fn
+    b.mul_(5)
+    assert v.grad_fn is not before
+    assert names(v)[:2] == ["AsStridedBackward0", "MulBackward0"]
+    v.backward()
+    assert x.grad.tolist() == [5.0, 0.0]
+
+
+def test_history_through_a_changed_view_is_differentiable_twice(torch: Any) -> None:
+    x, k = leaf(torch, 2.0, 3.0), leaf(torch, 5.0)
+    b = x * x
+    v = b.view(2, 1)
+    v.mul_(k * k)
+    (first,) = torch.autograd.grad((b * b).sum(), x, create_graph=True)
+    assert first.tolist() == [4 * 8.0 * 625, 4 * 27.0 * 625]
+    second = torch.autograd.grad(first.sum(), [x, k])
+    assert second[0].tolist() == [12 * 4.0 * 625, 12 * 9.0 * 625]
+    assert second[1].item() == 16 * 125 * (8.0 + 27.0)
+
+
+@pytest.mark.rule("H07")
+def test_dirty_part_takes_the_rule_and_the_rest_goes_past_it(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    with torch.no_grad():
+        first = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    v = b.expand(2, 2).transpose(0, 1)[0, 0:1]
+    scaled(torch, 5.0, 10.0)(v)
+    assert b.tolist() == [10.0, 3.0]
+    (b * (first + 1)).sum().backward()
+    assert x.grad.tolist() == [20.0, 1.0]

@@ -41,6 +41,8 @@ def call(module: Any, name: str, values: list[Any]) -> Any:
 
 def as_tensor(module: Any, value: Any) -> Any:
     """A mask or an index of a sample as a tensor of the module under test."""
+    if isinstance(value, tuple):
+        return tuple([as_tensor(module, one) for one in value])
     return module.tensor(value) if isinstance(value, np.ndarray) else value
 
 
