@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import json
 import os
 import shutil
@@ -18,17 +19,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+if __package__:
+    from minigrad import _workspace
+else:
+    # Run as a folder: the package cannot be imported before NumPy is there.
+    _beside = importlib.util.spec_from_file_location(
+        "_workspace", Path(__file__).with_name("_workspace.py")
+    )
+    assert _beside is not None  # it is None only for a file that Python cannot load
+    assert _beside.loader is not None
+    _workspace = importlib.util.module_from_spec(_beside)
+    sys.modules["_workspace"] = _workspace
+    _beside.loader.exec_module(_workspace)
+
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_LESSON = "notebooks/01_where_ctx_comes_from.ipynb"
 
 USAGE = """\
 usage: python3 minigrad <command> [arguments]
 
-  lab    open lesson 01 in JupyterLab; arguments go to JupyterLab
+  lab    open the course in JupyterLab; arguments go to JupyterLab
          (for example: --no-browser --port 8899). You work on copies, in the folder
          workspace of the clone, or in the folder that MINIGRAD_HOME names
   test   run the tests; arguments go to pytest
          (for example: -k saved tests/engine)
+  doctor look whether everything the course needs works here; installs nothing
   build  write the notebooks from their sources; with --check, only compare
 
 The first run installs what the command needs: into the active virtual or conda
@@ -40,6 +55,11 @@ EXTRAS = {
     "test": frozenset({"lab", "test"}),
     "build": frozenset({"lab", "test"}),
 }
+
+MODULES = {"doctor": "minigrad.course.health", "build": "minigrad.course.build"}
+"""What runs a command inside an environment that is there already."""
+
+COMMANDS = ("lab", "test", *MODULES)
 
 
 class BootstrapError(Exception):
@@ -81,13 +101,14 @@ def main(arguments: Sequence[str], *, as_package: bool) -> int:
         return 0
     command, *rest = arguments
     try:
-        if command not in EXTRAS:
-            known = ", ".join(EXTRAS)
+        if command not in COMMANDS:
+            known = ", ".join(COMMANDS)
             fix = f"\n  fix: use one of these: {known}; or --help"
             raise BootstrapError("there is no such command" + fix)
-        if command == "build" and as_package:
+        if command in MODULES and as_package:
             # Whoever says -m has chosen the environment already.
-            return int(importlib.import_module("minigrad.course.build").main(rest) or 0)
+            module = importlib.import_module(MODULES[command])
+            return int(module.main(rest) or 0)
         return run(command, rest)
     except BootstrapError as error:
         print(f"minigrad {command}: {error}", file=sys.stderr)
@@ -103,6 +124,10 @@ def run(command: str, rest: list[str]) -> int:
         fix = f"\n  fix: run it in a clone: python3 minigrad {command}"
         raise BootstrapError(f"{ROOT} is not a clone of the course" + fix)
     environment = choose_environment(os.environ)
+    if command == "doctor":
+        see_that_it_is_there(environment)
+        command_line = [str(environment.python), "-m", "minigrad", command, *rest]
+        return hand_over(command_line, lab_environ(os.environ))
     bring_up_to_date(environment, EXTRAS[command])
     python = str(environment.python)
     if command == "lab":
@@ -130,6 +155,19 @@ def choose_environment(environ: Mapping[str, str]) -> Environment:
     if prefix is None or os.path.realpath(prefix) == os.path.realpath(local.prefix):
         return local
     return Environment(Path(prefix), ours=False)
+
+
+def see_that_it_is_there(environment: Environment) -> None:
+    """Refuse an environment in which nothing was installed yet.
+
+    Raises: BootstrapError.
+    """
+    fix = "\n  fix: run this, which installs what is missing: python3 minigrad lab"
+    if python_version(environment) is None:
+        raise BootstrapError(f"{environment.prefix} has no Python that runs" + fix)
+    stamp = read_stamp(environment)
+    if stamp is None or not stamp.whole:
+        raise BootstrapError(f"{environment.prefix} does not hold the course" + fix)
 
 
 def bring_up_to_date(environment: Environment, extras: frozenset[str]) -> None:
@@ -245,36 +283,21 @@ def write_stamp(environment: Environment, stamp: Stamp) -> None:
 
 
 def lay_out_workspace(environ: Mapping[str, str]) -> Path:
-    """The folder with the learner's own copies, completed by what is not in it yet.
-
-    It is ``workspace`` in the clone, or MINIGRAD_HOME. A copy that is there already is
-    the learner's: it is never written to again.
-    """
-    chosen = environ.get("MINIGRAD_HOME")
-    workspace = Path(chosen).expanduser().resolve() if chosen else ROOT / "workspace"
-    shipped = [
-        path.relative_to(ROOT)
-        for pattern in ("notebooks/*.ipynb", "exercises/*/*.ipynb")
-        for path in sorted(ROOT.glob(pattern))
-    ]
+    """The folder with the learner's own copies, brought up to date; says what came."""
+    workspace = _workspace.folder(ROOT, environ)
     try:
-        for name in shipped:
-            if not (workspace / name).exists():
-                copy_whole(ROOT / name, workspace / name)
+        laid = _workspace.lay_out(ROOT, workspace)
     except OSError as error:
         raise BootstrapError(
             f"the notebooks cannot be copied to {workspace} ({error})"
             "\n  fix: set MINIGRAD_HOME to a folder that you can write to"
         ) from None
+    for one in laid:
+        if one.why == _workspace.UPDATED:
+            say(f"Updated (you had not changed it): {one.path}")
+        elif one.why == _workspace.BESIDE:
+            say(f"New version beside yours, which stays as it is: {one.path}")
     return workspace
-
-
-def copy_whole(source: Path, target: Path) -> None:
-    """Copy a file so that an interruption leaves no half of it under its name."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    shutil.copyfile(source, part)
-    part.replace(target)
 
 
 def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:

@@ -1,6 +1,29 @@
-"""Exercises of the course: check an answer, ask for a hint."""
+"""The course: exercises and their checks, progress, recall, and the doctor."""
 
 from minigrad.course.checking import Hint, check, examine, hint
+from minigrad.course.health import doctor
+from minigrad.course.remember import ask as cards
+from minigrad.course.remember import recall, review
+from minigrad.course.restart import reset
+from minigrad.course.sheet import because, exercise, predict, try_a_button
+from minigrad.course.standing import progress
 from minigrad.course.verdict import CheckFailed, Verdict
 
-__all__ = ["CheckFailed", "Hint", "Verdict", "check", "examine", "hint"]
+__all__ = [
+    "CheckFailed",
+    "Hint",
+    "Verdict",
+    "because",
+    "cards",
+    "check",
+    "doctor",
+    "examine",
+    "exercise",
+    "hint",
+    "predict",
+    "progress",
+    "recall",
+    "reset",
+    "review",
+    "try_a_button",
+]

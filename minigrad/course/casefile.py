@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from minigrad.course.exercise import Exercise, slopes
+from minigrad.course.catalogue import Exercise, slopes
 from minigrad.course.facts import Array, Crash, Facts, Pass, Trial
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import importlib
 import secrets
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad.course import exercise as exercises
+from minigrad.course import catalogue as exercises
+from minigrad.course import journal, questions
 from minigrad.course.casefile import is_todo
+from minigrad.course.catalogue import Exercise
 from minigrad.course.findings import Finding
 from minigrad.course.judge import judge
-from minigrad.course.limits import Deadline, silence
+from minigrad.course.limits import Deadline, OutOfTimeError, silence
 from minigrad.course.probes import StoppedError, observe
 from minigrad.course.verdict import (
     CRASHED,
@@ -27,48 +31,128 @@ from minigrad.course.verdict import (
 
 SECONDS = 5.0
 
+NO_ANSWER: object = object()
+"""Stands for an answer that was not given; None is one, and a wrong one."""
+
 
 def examine(
-    exercise_id: str, answer: object, *, seed: int = 0, seconds: float = SECONDS
+    exercise_id: str,
+    answer: object = NO_ANSWER,
+    *,
+    seed: int = 0,
+    seconds: float = SECONDS,
 ) -> Verdict:
-    """Judge ``answer`` on cases drawn from ``seed``; shows and raises nothing.
+    """Judge ``answer`` on cases drawn from ``seed``; shows, keeps and raises nothing.
 
-    What the answer prints or warns of meanwhile is dropped. One that still runs after
-    ``seconds`` is stopped, except inside one long call into compiled code, or if it
-    catches BaseException over and over.
+    ``answer`` is a class or function, or, for questions, what was said to each; without
+    one the exercise is not tried. What an answer prints or warns of meanwhile is
+    dropped. One that still runs after ``seconds`` is stopped, except inside one long
+    call into compiled code, or if it catches BaseException over and over.
     """
     exercise = exercises.load(exercise_id)
-
-    def verdict(
-        state: str,
-        findings: tuple[Finding, ...] = (),
-        remarks: tuple[Finding, ...] = (),
-        note: str = "",
-    ) -> Verdict:
-        points = exercise.points if state == SOLVED else 0
-        return Verdict(
-            exercise.id, exercise.title, state, findings, remarks, points, note, seed
-        )
-
-    unusable = _unusable(answer, exercise.answer)
-    if unusable:
-        return verdict(WRONG, (unusable,))
-    assert isinstance(answer, type)
-    cases = exercise.cases(np.random.default_rng(seed))
+    if answer is NO_ANSWER:
+        return verdict_of(exercise, NOT_TRIED, note="There is no answer yet.")
+    if exercise.questions and exercise.kind in "PI":
+        return _examine_questions(exercise, answer)
+    if exercise.lines:
+        return _examine_order(exercise, answer)
     deadline = Deadline(seconds)
     try:
-        with silence(), minigrad.enable_grad(), deadline.running():
-            facts = [observe(answer, case, deadline) for case in cases]
+        if hasattr(exercise.spec, "look_at"):
+            return _examine_by_spec(exercise, answer, seed, deadline)
+        return _examine_function(exercise, answer, seed, deadline)
     except StoppedError as stopped:
-        return verdict(CRASHED, (_never_ends(answer.__name__, stopped, seconds),))
+        name = getattr(answer, "__name__", exercise.answer)
+        finding = _never_ends(name, stopped, seconds)
+        return verdict_of(exercise, CRASHED, (finding,), seed=seed)
+
+
+def verdict_of(
+    exercise: Exercise, state: str, findings: tuple[Finding, ...] = (), **rest: Any
+) -> Verdict:
+    """A verdict on this exercise; full points if it is solved, else none."""
+    points = exercise.points if state == SOLVED else 0
+    return Verdict(exercise.id, exercise.title, state, findings, points=points, **rest)
+
+
+def _examine_questions(exercise: Exercise, answer: object) -> Verdict:
+    """A prediction counts for being made; an investigation has to be right."""
+    found = questions.outcomes(exercise, questions.answers_of(exercise, answer))
+    if exercise.kind == "P":
+        right = len([outcome for outcome in found if outcome.right])
+        note = f"{right} of {len(found)} as it happens. Every prediction counts."
+        return verdict_of(exercise, SOLVED, note=note, outcomes=found)
+    wrong = tuple(questions.mistakes(found))
+    if wrong:
+        return verdict_of(exercise, WRONG, wrong)
+    return verdict_of(exercise, SOLVED, outcomes=found)
+
+
+def _examine_order(exercise: Exercise, answer: object) -> Verdict:
+    if isinstance(answer, str):
+        answer = answer.replace(",", " ").split()
+    if not isinstance(answer, Sequence):
+        finding = Finding(
+            (),
+            f"check was given a {type(answer).__name__}, not a list",
+            "the call of check",
+            hint="Hand over the ids of the lines in their order, such as ['c', 'a'].",
+        )
+        return verdict_of(exercise, WRONG, (finding,))
+    misplaced = questions.misplaced_lines(exercise, [str(name) for name in answer])
+    if misplaced is not None:
+        return verdict_of(exercise, WRONG, (misplaced,))
+    return verdict_of(exercise, SOLVED)
+
+
+def _examine_by_spec(
+    exercise: Exercise, answer: object, seed: int, deadline: Deadline
+) -> Verdict:
+    """Ask the exercise's own module, which knows what cannot be said in general."""
+    random = np.random.default_rng(seed)
+    with silence(), minigrad.enable_grad(), deadline.running():
+        try:
+            with deadline.watching():
+                found = exercise.spec.look_at(answer, random)
+        except OutOfTimeError:
+            raise StoppedError("the cases of this exercise", "your answer") from None
+        except Exception as error:
+            if isinstance(error, NotImplementedError) and str(error).startswith("TODO"):
+                note = f"it still raises its {str(error)!r}"
+                return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
+            where = getattr(answer, "__name__", "your answer")
+            text = f"{type(error).__name__}: {error}"
+            crash = Finding((), text, where, crashed=True)
+            return verdict_of(exercise, CRASHED, (crash,), seed=seed)
+    if found == NOT_TRIED:
+        note = "it is as it was shipped"
+        return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
+    if found:
+        return verdict_of(exercise, WRONG, tuple(found), seed=seed)
+    return verdict_of(exercise, SOLVED, seed=seed)
+
+
+def _examine_function(
+    exercise: Exercise, answer: object, seed: int, deadline: Deadline
+) -> Verdict:
+    """Try a Function on all cases, and name the mistakes behind what is seen."""
+    unusable = _unusable(answer, exercise.answer)
+    if unusable:
+        return verdict_of(exercise, WRONG, (unusable,), seed=seed)
+    assert isinstance(answer, type)
+    cases = exercise.cases(np.random.default_rng(seed))
+    with silence(), minigrad.enable_grad(), deadline.running():
+        facts = [observe(answer, case, deadline) for case in cases]
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
-        return verdict(NOT_TRIED, note=f"forward still raises its {first.text!r}")
+        note = f"forward still raises its {first.text!r}"
+        return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     judgement = judge(facts, exercise)
     if not judgement.findings:
-        return verdict(SOLVED, remarks=judgement.remarks)
+        return verdict_of(exercise, SOLVED, remarks=judgement.remarks, seed=seed)
     crashed = any(finding.crashed for finding in judgement.findings)
-    return verdict(CRASHED if crashed else WRONG, judgement.findings)
+    state = CRASHED if crashed else WRONG
+    return verdict_of(exercise, state, judgement.findings, seed=seed)
 
 
 def _unusable(answer: object, name: str) -> Finding | None:
@@ -94,16 +178,55 @@ def _never_ends(name: str, stopped: StoppedError, seconds: float) -> Finding:
     return Finding((), what, f"{name}.{stopped.phase}", hint=hint, crashed=True)
 
 
-def check(exercise_id: str, answer: object) -> None:
-    """Check your answer on new numbers and show what was found.
+def check(exercise_id: str, answer: object = NO_ANSWER) -> None:
+    """Check your answer on new numbers, show what was found, and keep the outcome.
 
+    Without ``answer``: what was committed in the form of ``exercise(...)``.
     Raises: CheckFailed unless the exercise is solved, so that a notebook stops there.
     """
-    verdict = examine(exercise_id, answer, seed=_new_seed())
-    _checked.add(verdict.exercise)
+    verdict = judged(exercise_id, answer)
     shown = _show(verdict)
     if verdict.state != SOLVED:
         raise CheckFailed(verdict, shown)
+
+
+def judged(exercise_id: str, answer: object = NO_ANSWER) -> Verdict:
+    """The verdict on ``answer``, written into the journal."""
+    exercise = exercises.load(exercise_id)
+    asks = bool(exercise.questions or exercise.lines)
+    if answer is NO_ANSWER and asks:
+        kept = journal.entries(exercise.id, journal.ANSWERED)
+        answer = kept[-1]["answer"] if kept else NO_ANSWER
+    elif asks:
+        journal.note(journal.ANSWERED, exercise.id, answer=as_kept(answer))
+    verdict = examine(exercise.id, answer, seed=_new_seed())
+    before = journal.entries(exercise.id, journal.CHECKED)
+    if verdict.state != NOT_TRIED:
+        journal.note(
+            journal.CHECKED,
+            exercise.id,
+            state=verdict.state,
+            mistakes=list(verdict.mistakes),
+            diagnosis=verdict.diagnosis,
+            seed=verdict.seed,
+            missed=[o.question.id for o in verdict.outcomes if not o.right],
+        )
+    last = [entry.get("diagnosis") for entry in before[1 - STUBBORN :]]
+    came_back = bool(verdict.diagnosis) and last == [verdict.diagnosis] * (STUBBORN - 1)
+    return replace(verdict, half_step=exercise.half_step) if came_back else verdict
+
+
+STUBBORN = 3
+"""How often the same mistake has to be found in a row for half a step to be shown."""
+
+
+def as_kept(answer: object) -> object:
+    """An answer to questions, or an order of lines, as JSON can keep it."""
+    if isinstance(answer, Mapping):
+        return {str(key): str(value) for key, value in answer.items()}
+    if isinstance(answer, Sequence) and not isinstance(answer, str):
+        return [str(value) for value in answer]
+    return str(answer)
 
 
 def _new_seed() -> int:
@@ -141,24 +264,22 @@ class Hint:
         return self.text
 
 
-# Exercise ids checked since their last hint, and the number of hints given so far.
-_checked: set[str] = set()
-_given: dict[str, int] = {}
-
-
 def hint(exercise_id: str) -> Hint:
     """The next hint, more direct than the last one; try and check in between."""
     exercise = exercises.load(exercise_id)
-    given = _given.get(exercise.id, 0)
-    if given == len(exercise.hints):
-        return Hint(f"{_flat(exercise.hints[-1])} (There is no more direct hint.)")
-    if given and exercise.id not in _checked:
-        last = _flat(exercise.hints[given - 1])
+    if not exercise.hints:
+        return Hint("This exercise needs no hint: any answer counts.")
+    kinds = [entry["kind"] for entry in journal.entries(exercise.id)]
+    given = kinds.count(journal.HINTED)
+    if given >= len(exercise.hints):
+        return Hint(f"{exercise.hints[-1]} (There is no more direct hint.)")
+    if given and journal.CHECKED not in kinds[last_of(kinds, journal.HINTED) :]:
+        last = exercise.hints[given - 1]
         return Hint(f"{last} (For the next hint, try something and check it first.)")
-    _given[exercise.id] = given + 1
-    _checked.discard(exercise.id)
-    return Hint(_flat(exercise.hints[given]))
+    journal.note(journal.HINTED, exercise.id, number=given + 1)
+    return Hint(exercise.hints[given])
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def last_of(kinds: list[str], kind: str) -> int:
+    """The place of the last one of its kind."""
+    return len(kinds) - 1 - kinds[::-1].index(kind)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from minigrad.course import contract, values
 from minigrad.course.casefile import CaseFile
-from minigrad.course.exercise import Exercise
+from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Facts
 from minigrad.course.findings import Finding
 

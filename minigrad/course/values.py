@@ -14,7 +14,7 @@ from minigrad.course.casefile import (
     tolerance,
     worst,
 )
-from minigrad.course.exercise import slopes
+from minigrad.course.catalogue import slopes
 from minigrad.course.facts import Array, Facts, Trial
 from minigrad.course.findings import UNNAMED, Evidence, Finding
 

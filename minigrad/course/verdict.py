@@ -6,11 +6,12 @@ import html
 from dataclasses import dataclass
 
 from minigrad.course.findings import Evidence, Finding
-from minigrad.errors import MinigradError
+from minigrad.course.questions import Outcome
+from minigrad.errors import MinigradError, count_of
 
 NOT_TRIED, CRASHED, WRONG, SOLVED = "not tried", "crashed", "wrong", "solved"
 
-_SIGNS = {NOT_TRIED: "○", CRASHED: "!", WRONG: "✗", SOLVED: "✓"}
+SIGNS = {NOT_TRIED: "○", CRASHED: "!", WRONG: "✗", SOLVED: "✓"}
 _COLOURS = {
     NOT_TRIED: "#767676",
     CRASHED: "#d55e00",
@@ -26,6 +27,8 @@ class Verdict:
     """The outcome of one check; shows itself in a notebook.
 
     ``seed`` drew the numbers: ``examine`` with it sees the same ones again.
+    ``outcomes`` are the answers to questions; ``half_step`` is shown when the same
+    mistake has come back.
 
     >>> print(Verdict("01.4", "Mul", "solved", points=4))
     ✓ 01.4 Mul: solved (4 points)
@@ -39,6 +42,16 @@ class Verdict:
     points: int = 0
     note: str = ""
     seed: int = 0
+    outcomes: tuple[Outcome, ...] = ()
+    half_step: str = ""
+
+    @property
+    def diagnosis(self) -> str:
+        """What the first finding looks like, to tell whether it comes back."""
+        if not self.findings:
+            return ""
+        first = self.findings[0]
+        return " ".join(first.ids) or first.story or first.where
 
     @property
     def mistakes(self) -> tuple[str, ...]:
@@ -53,8 +66,10 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The first line: exercise, title and state."""
-        line = f"{_SIGNS[self.state]} {self.exercise} {self.title}: {self.state}"
-        return f"{line} ({self.points} points)" if self.state == SOLVED else line
+        line = f"{SIGNS[self.state]} {self.exercise} {self.title}: {self.state}"
+        if self.state != SOLVED or not self.points:
+            return line
+        return f"{line} ({count_of(self.points, 'point')})"
 
     @property
     def message(self) -> str:
@@ -76,6 +91,11 @@ class Verdict:
                 rows.append(("looks like", known))
             if finding.next_step:
                 rows.append(("try", " ".join(finding.next_step.split())))
+        for outcome in self.outcomes:
+            sign = "✓" if outcome.right else "✗"
+            rows.append((f"{sign} {outcome.question.id}", outcome.text))
+        if self.half_step:
+            rows.append(("half a step", self.half_step))
         if any(finding.evidence or finding.crashed for finding in self.findings):
             rows.append(
                 ("numbers", f"drawn anew by every check (here: seed {self.seed})")

@@ -1166,7 +1166,10 @@ export class Player {
   escape() {
     if (!this.help.hidden) return this.toggleHelp();
     document.activeElement?.blur();
-    if (parent !== window) parent.focus();
+    if (parent === window) return;
+    parent.focus();
+    // Back where the keys of a notebook work; null in a page of another origin.
+    window.frameElement?.closest(".jp-Notebook-cell")?.focus();
   }
 
   // What is on the screen, read from the screen: for tests.

@@ -10,6 +10,7 @@
 
 # %%
 import minigrad as mg
+from minigrad import course
 
 mg.teaching()
 
@@ -61,13 +62,16 @@ MulConstant._backward_cls
 # So the class is there early. The object cannot be: `ctx.constant` is different for
 # every call.
 #
-# **Predict.** When is the object made: before `forward` runs, after it, or only when
-# `backward` is called? Then step forward until the ctx panel fills for the first
-# time.
+# Commit a prediction, and the recording opens below it. Step forward until the ctx
+# panel fills for the first time.
 
-# %% tags=["step"]
-# %%step
-result = MulConstant.apply(tensor, 10)
+# %% tags=["predict", "step"]
+course.predict(
+    "01.when",
+    "When is the object made?",
+    ["before forward runs", "after forward", "when backward is called"],
+    then=lambda: mg.step(MulConstant.apply, tensor, 10),
+)
 
 # %% [markdown] tags=["explain"]
 # Before. `apply` makes it, so whoever calls `apply` has a ctx. These are its six
@@ -136,10 +140,12 @@ seen[0] is seen[1], seen[0] is a.grad_fn, seen[1] is b.grad_fn
 # %% tags=["explain"]
 result.grad_fn, result.grad_fn.constant
 
-# %% [markdown] tags=["because"]
-# **Because ...** Why would one ctx for the whole class not do, once two calls are
-# under way? Write one sentence here (double-click). It is for you and nobody grades
-# it.
+# %% tags=["because"]
+course.because(
+    "01.because",
+    "Why would one ctx for the whole class not do, once two calls are under way? One "
+    "sentence; it is for you and nobody grades it.",
+)
 
 # %% [markdown]
 # ## How it comes back in backward
@@ -255,11 +261,14 @@ half.grad_fn, half.grad_fn.note
 
 # %% [markdown]
 # **In PyTorch this is** the same: put `import torch as mg` in the first cell, leave
-# out the lines that teach (`teaching` and the stepper), and every answer above
-# stays as it is. Only the module name in the printed class begins with `torch`.
+# out the lines that teach (`teaching`, `course` and the stepper), and every answer
+# above stays as it is. Only the module name in the printed class begins with `torch`.
 #
 # ## Now you
 #
-# Write a Function of your own in [exercise
-# 01.4](../exercises/01_where_ctx_comes_from/01_where_ctx_comes_from.ipynb). It links
-# back to this lesson, so you can return at any time.
+# [Five exercises](../exercises/01_where_ctx_comes_from/01_where_ctx_comes_from.ipynb)
+# wait for you; in 01.4 you write a Function of your own. They link back to this lesson,
+# so you can return at any time. Where you stand:
+
+# %%
+course.progress()

@@ -2,17 +2,96 @@
 # # Exercises: Where does ctx come from?
 #
 # You will
-# * write a Function with two inputs, forward and backward,
-# * have it checked on numbers you have not seen,
-# * step through your own code.
+# * say what is the same object and what is new, and put `apply` together,
+# * repair a Function whose calls disturb each other,
+# * write a Function with two inputs, and step through your own code.
 #
 # The lesson is [here](../../notebooks/01_where_ctx_comes_from.ipynb).
 
 # %%
 import minigrad as mg
-from minigrad.course import check, hint
+from minigrad.course import check, exercise, hint
 
 mg.teaching()
+
+# %% [markdown]
+# ## 01.1 Same or new?
+#
+# Five statements. Choose for each, then press *Commit*. (About 6 minutes.)
+
+# %% tags=["exercise"]
+exercise("01.1")
+
+# %% tags=["solution"]
+check("01.1", ["false", "true", "true", "false", "false"])
+
+# %% tags=["check"]
+check("01.1")
+
+# %% [markdown]
+# ## 01.2 Assemble apply
+#
+# Put the lines in order. *Add* takes the chosen line over, behind the line chosen
+# below;
+# *Earlier* and *Later* move it. (About 10 minutes.)
+
+# %% tags=["exercise"]
+exercise("01.2")
+
+# %% tags=["solution"]
+check("01.2", ["f", "m", "b", "k", "c", "h", "a", "j", "l"])
+
+# %% tags=["check"]
+check("01.2")
+
+# %%
+hint("01.2")
+
+# %% [markdown]
+# ## 01.3 The method that stole ctx
+#
+# The class below runs, and yet two calls of it disturb each other. What is `self` in
+# it? Say it before you touch anything. (About 8 minutes.)
+
+# %% tags=["predict"]
+mg.course.predict(
+    "01.3.self",
+    "What is `self` in `Scaled.forward`?",
+    ["an instance of Scaled", "the class Scaled", "the ctx of the call"],
+)
+
+# %% [markdown]
+# Now repair the class, so that each call keeps its own factor, and so that nobody
+# takes ctx for a `self`.
+
+
+# %% tags=["exercise"]
+class Scaled(mg.autograd.Function):
+    def forward(self, x, factor):
+        Scaled.factor = factor
+        return x * factor
+
+    def backward(self, grad_output):
+        return grad_output * Scaled.factor, None
+
+
+# %% tags=["solution"]
+class Scaled(mg.autograd.Function):  # noqa: F811  the repaired class
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.factor, None
+
+
+# %% tags=["check"]
+check("01.3", Scaled)
+
+# %%
+hint("01.3")
 
 # %% [markdown]
 # ## 01.4 Mul, your first Function
@@ -77,6 +156,51 @@ def there_and_back(x, y):
 x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
 y = mg.tensor([10.0, 20.0, 30.0], requires_grad=True)
 mg.step(there_and_back, x, y)
+
+# %% [markdown]
+# ## 01.5 Two calls, one class
+#
+# Show the danger, then the cure: `Leaky` keeps its factor on the class, `Clean` keeps
+# it on ctx. Both multiply a tensor by a plain number. The check runs two calls of each,
+# and backward through the first. (About 10 minutes.)
+
+
+# %% tags=["exercise"]
+class Leaky(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        # region solution: keep factor on the class Leaky, then return the product
+        Leaky.factor = factor
+        return x * factor
+        # endregion
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: use the factor that the class keeps
+        return grad_output * Leaky.factor, None
+        # endregion
+
+
+class Clean(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        # region solution: keep factor on ctx, then return the product
+        ctx.factor = factor
+        return x * factor
+        # endregion
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: use the factor that ctx keeps
+        return grad_output * ctx.factor, None
+        # endregion
+
+
+# %% tags=["check"]
+check("01.5", [Leaky, Clean])
+
+# %%
+hint("01.5")
 
 # %% [markdown]
 # ## Where next

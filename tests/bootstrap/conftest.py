@@ -64,7 +64,8 @@ def clone(tmp_path: Path) -> Clone:
         pytest.skip("the fake Python is a shell script")
     root = tmp_path / "a clone with spaces"
     (root / "minigrad").mkdir(parents=True)
-    for name in ("pyproject.toml", "minigrad/__main__.py", "minigrad/_bootstrap.py"):
+    modules = ("__main__", "_bootstrap", "_workspace")
+    for name in ("pyproject.toml", *[f"minigrad/{each}.py" for each in modules]):
         shutil.copy(_bootstrap.ROOT / name, root / name)
     python = tmp_path / "an environment" / "bin" / "python"
     python.parent.mkdir(parents=True)

@@ -81,7 +81,7 @@ def test_help_names_every_command(
 ) -> None:
     assert _bootstrap.main(arguments, as_package=False) == 0
     said = capsys.readouterr().out
-    assert all(f"\n  {command} " in said for command in _bootstrap.EXTRAS)
+    assert all(f"\n  {command} " in said for command in _bootstrap.COMMANDS)
 
 
 def test_unknown_command_lists_the_known_ones(
@@ -90,7 +90,7 @@ def test_unknown_command_lists_the_known_ones(
     assert _bootstrap.main(["labb"], as_package=False) == 2
     said = capsys.readouterr().err
     assert "minigrad labb: there is no such command" in said
-    assert "fix: use one of these: lab, test, build" in said
+    assert "fix: use one of these: lab, test, doctor, build" in said
 
 
 def test_package_without_a_clone_around_it_says_so(

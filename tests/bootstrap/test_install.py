@@ -138,7 +138,9 @@ def test_lab_opens_copies_and_leaves_those_that_are_there(clone: Clone) -> None:
     exercise.write_text("shipped anew")
     clone.run("lab")
     assert copy.read_text() == "the learner's"
-    assert [path.name for path in copy.parent.iterdir()] == [copy.name]
+    beside = copy.with_name("01_first (updated).ipynb")
+    assert beside.read_text() == "shipped anew"
+    assert sorted(copy.parent.iterdir()) == [beside, copy]
 
 
 def test_lab_takes_the_workspace_that_is_named(clone: Clone, tmp_path: Path) -> None:
@@ -183,6 +185,21 @@ def test_command_runs_in_the_clone_wherever_it_is_typed(clone: Clone) -> None:
 def test_build_runs_in_the_environment(clone: Clone) -> None:
     clone.run("build", "--check")
     assert clone.calls() == [BOTH, "-m minigrad build --check"]
+
+
+def test_doctor_of_an_empty_clone_says_how_to_install(clone: Clone) -> None:
+    done = clone.run("doctor")
+    assert done.returncode == 2
+    assert "does not hold the course" in done.stderr
+    assert "python3 minigrad lab" in done.stderr
+    assert clone.calls() == []
+
+
+def test_doctor_runs_in_the_environment_and_installs_nothing(clone: Clone) -> None:
+    clone.run("lab")
+    clone.run("doctor")
+    assert clone.calls()[-1] == "-m minigrad doctor"
+    assert len([call for call in clone.calls() if "pip install" in call]) == 1
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import ElementHandle, Frame, Page
+
+from minigrad import _workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
@@ -71,12 +72,12 @@ class Lab:
 
 @contextlib.contextmanager
 def running_lab(home: Path) -> Iterator[Lab]:
-    """Start JupyterLab on copies of lessons and exercises; stop it in the end."""
+    """Start JupyterLab on a workspace below ``home``; stop it in the end.
+
+    A second one on the same ``home`` finds what was left there.
+    """
     folder = home / "work"
-    for name in ("notebooks", "exercises"):
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("src")
-        )
+    _workspace.lay_out(ROOT, folder)
     no_news(home / "settings")
     port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
@@ -111,7 +112,7 @@ def running_lab(home: Path) -> Iterator[Lab]:
 def no_news(settings: Path) -> None:
     """Keep the question about news out of the way."""
     folder = settings / "@jupyterlab" / "apputils-extension"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     choice = json.dumps({"fetchNews": "false", "checkForUpdates": False})
     (folder / "notification.jupyterlab-settings").write_text(choice)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from minigrad._workspace import SHIPPED
 from minigrad.autograd import Function
-from minigrad.course import CheckFailed, check, checking, examine, exercise, hint
+from minigrad.course import CheckFailed, check, examine, hint, journal
+from minigrad.course import catalogue as exercises
 from minigrad.course.verdict import Verdict
 from minigrad.mistakes import TABLE
 
@@ -33,12 +37,6 @@ class Remarked(Right):
     def forward(ctx, x, y):
         ctx.save_for_backward(x, y)
         return x * y
-
-
-@pytest.fixture(autouse=True)
-def fresh_hints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "_checked", set())
-    monkeypatch.setattr(checking, "_given", {})
 
 
 def test_check_shows_a_solved_exercise(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +69,7 @@ def test_every_check_draws_new_numbers_and_says_which() -> None:
         seen.append(verdict.seed)
         assert f"seed {verdict.seed}" in verdict.message
         again = examine("01.4", Wrong, seed=verdict.seed)
-        assert again.message == verdict.message
+        assert again.findings == verdict.findings
     assert len(set(seen)) > 1
 
 
@@ -107,8 +105,9 @@ def test_remark_is_shown_on_a_solved_exercise() -> None:
 
 
 def test_no_message_holds_the_solution() -> None:
-    loaded = exercise.load("01.4")
+    loaded = exercises.load("01.4")
     texts = [*loaded.hints, *loaded.mistake_hints.values(), loaded.statement]
+    texts.append(loaded.half_step)
     texts += [e.looks_like + e.hint for e in TABLE.values()]
     for text in texts:
         for given_away in ("* y", "* x", "*y", "*x", "grad_output *"):
@@ -116,7 +115,7 @@ def test_no_message_holds_the_solution() -> None:
 
 
 def test_hints_follow_one_another_with_a_check_in_between() -> None:
-    hints = [" ".join(h.split()) for h in exercise.load("01.4").hints]
+    hints = [" ".join(h.split()) for h in exercises.load("01.4").hints]
     assert len(hints) == 3
     for expected in hints:
         assert str(hint("01.4")) == expected
@@ -134,19 +133,63 @@ def test_hint_without_a_check_repeats_itself() -> None:
 
 
 def test_hint_never_says_how_many_are_left() -> None:
-    loaded = exercise.load("01.4")
+    loaded = exercises.load("01.4")
     assert not any("hint" in text for text in loaded.hints)
 
 
 def test_unknown_exercise_says_which_exist() -> None:
-    with pytest.raises(exercise.ExerciseUnknownError, match=r"use one of 01\.4"):
+    with pytest.raises(exercises.ExerciseUnknownError, match=r"use one of 00\.1, "):
         check("99.9", Right)
 
 
 def test_every_mistake_of_an_exercise_is_in_the_table() -> None:
-    for name in exercise.names():
-        loaded = exercise.load(name)
+    for name in exercises.names():
+        loaded = exercises.load(name)
         assert loaded.id == name
         assert set(loaded.mistake_hints) <= set(TABLE)
         assert loaded.remarks <= set(TABLE)
         assert loaded.minutes > 0
+
+
+def test_half_a_step_comes_after_the_same_mistake_three_times() -> None:
+    shown = []
+    for answer in (Wrong, Wrong, Wrong, Wrong):
+        with pytest.raises(CheckFailed) as caught:
+            check("01.4", answer)
+        shown.append("half a step: For one element" in caught.value.verdict.message)
+    assert shown == [False, False, True, True]
+
+
+def test_another_mistake_in_between_takes_the_half_step_away() -> None:
+    class Swapped(Right):
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return g * x, g * y
+
+    shown = []
+    for answer in (Wrong, Wrong, Swapped, Wrong, Wrong):
+        with pytest.raises(CheckFailed) as caught:
+            check("01.4", answer)
+        shown.append(bool(caught.value.verdict.half_step))
+    assert not any(shown)
+
+
+def test_check_is_kept_and_examine_is_not() -> None:
+    examine("01.4", Right)
+    assert journal.entries() == []
+    check("01.4", Right)
+    (entry,) = journal.entries()
+    assert (entry["exercise"], entry["state"]) == ("01.4", "solved")
+
+
+def test_hints_are_remembered_across_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / SHIPPED).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    first = str(hint("01.4"))
+    check("01.4", Right)
+    monkeypatch.setattr(journal, "_unkept", [])
+    assert str(hint("01.4")) != first
+    assert len(journal.entries("01.4", journal.HINTED)) == 2

@@ -24,7 +24,7 @@ def answers(module: Any) -> list[str]:
         if cell.markdown:
             continue
         code = build.code(cell, solved=True)
-        if "import minigrad" in code or "mg.step" in code:
+        if "import minigrad" in code or "mg.step" in code or "course." in code:
             continue
         tree = ast.parse(code.removeprefix("%%step\n"))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None

@@ -7,7 +7,6 @@ from pathlib import Path
 import nbclient
 import nbformat
 import pytest
-from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +42,17 @@ def run(book: NotebookNode, folder: Path) -> NotebookNode:
     """Run every cell in a fresh kernel; the file on disk stays as it is."""
     client = nbclient.NotebookClient(
         book, timeout=120, resources={"metadata": {"path": str(folder)}}
+    )
+    return client.execute()
+
+
+def run_on(book: NotebookNode, folder: Path) -> NotebookNode:
+    """Run every cell, also after one that raises."""
+    client = nbclient.NotebookClient(
+        book,
+        timeout=120,
+        allow_errors=True,
+        resources={"metadata": {"path": str(folder)}},
     )
     return client.execute()
 
@@ -87,25 +97,25 @@ def test_solution_is_solved_by_every_check(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
-def test_exercise_as_shipped_stops_at_not_tried(path: Path) -> None:
-    book = read(path)
-    with pytest.raises(CellExecutionError, match=r"CheckFailed.*not tried"):
-        run(book, path.parent)
-    first = tagged(book, "check")[0]
-    assert 'data-state="not tried"' in shown(first)
-    error = first.outputs[-1]
-    assert error.output_type == "error"
-    assert len(error.traceback) == 1
+def test_exercises_as_shipped_are_not_tried(path: Path) -> None:
+    book = run_on(read(path), path.parent)
+    checks = tagged(book, "check")
+    assert checks
+    for cell in checks:
+        assert 'data-state="not tried"' in shown(cell)
+        error = cell.outputs[-1]
+        assert error.output_type == "error"
+        assert len(error.traceback) == 1
 
 
 def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook() -> None:
     path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
     book = read(path)
-    (answer,) = tagged(book, "exercise")
+    (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM
-    with pytest.raises(CellExecutionError, match=r"CheckFailed.*wrong"):
-        run(book, path.parent)
-    (check,) = tagged(book, "check")
+    run_on(book, path.parent)
+    (check,) = [c for c in tagged(book, "check") if '"01.4"' in c.source]
+    assert check.outputs[-1].ename == "CheckFailed"
     assert 'data-state="wrong" data-mistakes="C01"' in shown(check)
     assert "upstream gradient ignored" in said(check) + shown(check)
 
@@ -120,5 +130,5 @@ def test_lesson_01_shows_what_its_text_says() -> None:
     assert "(True, tensor([202.,   3.]))" in text
     assert "'written through self'" in text
     players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
-    assert len([c for c in players if c.source.startswith("%%step")]) == 2
-    assert len(players) == 3
+    assert len([c for c in players if c.source.startswith("%%step")]) == 1
+    assert len(players) == 2

@@ -1,0 +1,1 @@
+"""Recall cards, a file for each lesson."""

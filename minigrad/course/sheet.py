@@ -1,0 +1,207 @@
+"""Exercises, predictions and ``Because ...`` boxes as a notebook shows them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from minigrad import errors
+from minigrad.course import catalogue as exercises
+from minigrad.course import checking, journal
+from minigrad.course.catalogue import Exercise
+
+
+class Sheet:
+    """Something to be answered: a form where widgets work, else plain text."""
+
+    def __init__(self, plain: str, form: Callable[[], Any] | None) -> None:
+        self._plain, self._form = plain, form
+
+    def __repr__(self) -> str:
+        return self._plain
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> dict[str, Any]:
+        if self._form is None:
+            text = html.escape(self._plain)
+            page = f"<div style='white-space: pre-line; max-width: 56em'>{text}</div>"
+            return {"text/plain": self._plain, "text/html": page}
+        from minigrad.views import forms
+
+        return forms.bundle_of(self._form(), self._plain)
+
+
+def exercise(exercise_id: str) -> Sheet:
+    """The exercise with this id; questions and lines to be ordered as a form."""
+    asked = exercises.load(exercise_id)
+    if asked.lines:
+        return Sheet(plain_text(asked), lambda: order_form(asked))
+    if asked.questions:
+        return Sheet(plain_text(asked), lambda: question_form(asked))
+    return Sheet(plain_text(asked), None)
+
+
+def plain_text(asked: Exercise) -> str:
+    """The whole exercise as text, with the words that answer it."""
+    lines = [f"{asked.id} {asked.title} (about {asked.minutes} minutes)"]
+    lines += ["", asked.statement]
+    for question in asked.questions:
+        lines += ["", f"{question.id}. {question.text}"]
+        lines += [
+            f"   {a}: {c}" for a, c in zip("abcdefgh", question.choices, strict=False)
+        ]
+    if asked.lines:
+        lines += ["", *[f"{line.id:>3}  {line.text}" for line in asked.lines]]
+        lines += ["", f'answer with: check("{asked.id}", ["...", "..."])']
+    elif asked.questions:
+        keys = ", ".join([f'"{question.id}": "..."' for question in asked.questions])
+        lines += ["", f'answer with: check("{asked.id}", {{{keys}}})']
+    return "\n".join(lines)
+
+
+def last_answer(exercise_id: str) -> Any:
+    """What was committed last; None before the first time."""
+    kept = journal.entries(exercise_id, journal.ANSWERED)
+    return kept[-1]["answer"] if kept else None
+
+
+def question_form(asked: Exercise) -> Any:
+    """The questions as a form that comes back with what was answered."""
+    from minigrad.views import forms
+
+    kept = last_answer(asked.id)
+    first = [kept if isinstance(kept, Mapping) else {}]
+
+    def commit(answers: dict[str, str]) -> str:
+        before, first[0] = first[0], {}
+        # Shown again after a restart, an answer is not kept a second time.
+        again = answers == before
+        verdict = (
+            checking.examine(asked.id, answers)
+            if again
+            else checking.judged(asked.id, answers)
+        )
+        return verdict._repr_html_()
+
+    head = f"{asked.id} {asked.title}", exercises.flat(asked.statement)
+    questions = [
+        {"id": q.id, "text": q.text, "choices": q.choices} for q in asked.questions
+    ]
+    return forms.question_form(*head, questions, dict(first[0]), commit)
+
+
+def order_form(asked: Exercise) -> Any:
+    """The lines as a form that comes back with the order that was committed."""
+    from minigrad.views import forms
+
+    kept = last_answer(asked.id)
+    first = [list(kept) if isinstance(kept, list) else []]
+
+    def commit(order: list[str]) -> str:
+        before, first[0] = first[0], []
+        again = bool(before) and order == before
+        verdict = (
+            checking.examine(asked.id, order)
+            if again
+            else checking.judged(asked.id, order)
+        )
+        return verdict._repr_html_()
+
+    head = f"{asked.id} {asked.title}", exercises.flat(asked.statement)
+    lines = {line.id: line.text for line in asked.lines}
+    return forms.order_form(*head, lines, first[0], commit)
+
+
+def predict(
+    label: str,
+    question: str,
+    choices: Sequence[str],
+    then: Callable[[], Any] | None = None,
+    *,
+    answer: str = "",
+) -> Any:
+    """Ask before it happens; once an answer is there, ``then`` is run and shown.
+
+    ``label`` names the prediction (``"01.a"``), so that the answer is kept and comes
+    back beside the outcome. ``answer`` commits one without the form.
+    Raises: ArgumentValueError for an answer that is none of the choices.
+    """
+    plain = "\n".join(
+        [question, *[f"  {a}: {c}" for a, c in zip("abcdefgh", choices, strict=False)]]
+    )
+    if answer:
+        keep_prediction(label, question, chosen(label, choices, answer))
+        return None if then is None else then()
+
+    def form() -> Any:
+        from minigrad.views import forms
+
+        kept = last_answer(label)
+        again = [kept]
+
+        def commit(answers: dict[str, str]) -> str:
+            said = answers[""]
+            if said != again[0]:
+                keep_prediction(label, question, said)
+            again[0] = None
+            return forms.note(f"Your prediction: {said}")
+
+        asked = [{"id": "", "text": question, "choices": list(choices)}]
+        first = {"": kept} if isinstance(kept, str) else {}
+        return forms.question_form("Predict", "", asked, first, commit, then)
+
+    return Sheet(plain, form)
+
+
+def chosen(label: str, choices: Sequence[str], answer: str) -> str:
+    """The choice that ``answer`` names in full or by its letter."""
+    for letter, choice in zip("abcdefgh", choices, strict=False):
+        if answer in (letter, choice):
+            return choice
+    raise errors.ArgumentValueError(
+        errors.message(
+            f"predict({label!r})",
+            f"{answer!r} is none of the {len(choices)} choices",
+            f"choose one of {', '.join(choices)}, or its letter",
+        )
+    )
+
+
+def keep_prediction(label: str, question: str, said: str) -> None:
+    """Write a prediction into the journal."""
+    journal.note(journal.ANSWERED, label, answer=said, question=question)
+
+
+def because(label: str, prompt: str, text: str = "") -> Sheet:
+    """A box for an explanation in one's own words; kept, never graded.
+
+    ``text`` keeps one without the form.
+    """
+    if text:
+        journal.note(journal.BECAUSE, label, prompt=prompt, text=text)
+
+    def form() -> Any:
+        from minigrad.views import forms
+
+        kept = journal.entries(label, journal.BECAUSE)
+
+        def keep(said: str) -> str:
+            journal.note(journal.BECAUSE, label, prompt=prompt, text=said)
+            return forms.note("Kept. It comes back in the review.")
+
+        return forms.because_form(prompt, kept[-1]["text"] if kept else "", keep)
+
+    return Sheet(f"{prompt}\n  Because ...", form)
+
+
+def try_a_button() -> Sheet:
+    """A button whose click goes to Python, and whose answer comes back."""
+
+    def form() -> Any:
+        from minigrad.views import forms
+
+        return forms.round_trip_button()
+
+    return Sheet("(Buttons are shown in JupyterLab only.)", form)

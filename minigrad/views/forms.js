@@ -1,0 +1,172 @@
+// Questions, lines to be ordered, a box to write in, a button: one form each.
+// What is committed goes to Python as a message; what Python says comes back as HTML
+// in the trait "outcome".
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// Text whose parts between backticks are code.
+function withCode(text) {
+  return text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
+}
+
+function button(text, title, action) {
+  const made = element("button", { type: "button", title }, text);
+  made.addEventListener("click", action);
+  return made;
+}
+
+// One field for each question; a value is "" as long as nothing is chosen.
+function questions(spec, form) {
+  const values = {};
+  for (const question of spec.questions) {
+    const { id, text, choices } = question;
+    values[id] = spec.kept?.[id] ?? "";
+    const legend = element("legend", {});
+    if (id) legend.append(element("b", {}, `${id}. `));
+    legend.append(...withCode(text));
+    const field = element("fieldset", {}, legend);
+    const name = `minigrad-${spec.key}-${id}`;
+    for (const choice of choices) {
+      const input = element("input", { type: "radio", name, value: choice });
+      input.checked = choice === values[id];
+      input.addEventListener("change", () => { values[id] = choice; });
+      field.append(element("label", {}, input, ...withCode(choice)));
+    }
+    if (!choices.length) {
+      const input = element("input", { type: "text", placeholder: "a short answer" });
+      input.setAttribute("aria-label", `Answer to question ${id}`);
+      input.value = values[id];
+      input.addEventListener("input", () => { values[id] = input.value; });
+      field.append(input);
+    }
+    form.append(field);
+  }
+  return () => {
+    const open = spec.questions.find(({ id }) => !values[id].trim());
+    return open
+      ? { missing: open.id ? `Answer question ${open.id} first.` : "Choose an answer first." }
+      : { answer: values };
+  };
+}
+
+// Two lists. Enter or a double click moves a line over; Alt with an arrow moves it up or
+// down in the program.
+function order(spec, form) {
+  const lines = new Map(spec.lines.map(({ id, text }) => [id, text]));
+  const mine = (spec.kept ?? []).filter((id) => lines.has(id));
+  const list = (label) => element("select", { size: lines.size, "aria-label": label });
+  const rest = list("Lines left over");
+  const program = list("Your program");
+
+  const fill = (select, ids, chosen) => {
+    const options = ids.map((id) => {
+      const text = `${id}  ${lines.get(id)}`.replaceAll(" ", "\u00a0");
+      return element("option", { value: id }, text);
+    });
+    select.replaceChildren(...options);
+    select.value = ids.includes(chosen) ? chosen : "";
+  };
+  const redraw = (chosen) => {
+    fill(rest, [...lines.keys()].filter((id) => !mine.includes(id)), chosen);
+    fill(program, mine, chosen);
+  };
+  const add = () => {
+    if (!rest.value) return;
+    const chosen = rest.value;
+    const place = program.value ? mine.indexOf(program.value) + 1 : mine.length;
+    mine.splice(place, 0, chosen);
+    redraw(chosen);
+  };
+  const remove = () => {
+    if (!program.value) return;
+    const chosen = program.value;
+    mine.splice(mine.indexOf(chosen), 1);
+    redraw(chosen);
+  };
+  const move = (by) => {
+    const place = mine.indexOf(program.value);
+    if (place < 0 || place + by < 0 || place + by >= mine.length) return;
+    const [chosen] = mine.splice(place, 1);
+    mine.splice(place + by, 0, chosen);
+    redraw(chosen);
+  };
+  rest.addEventListener("dblclick", add);
+  program.addEventListener("dblclick", remove);
+  rest.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") { event.preventDefault(); add(); }
+  });
+  program.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (event.key === "Enter") { event.preventDefault(); remove(); }
+    if (event.altKey && step) { event.preventDefault(); move(step); }
+  });
+  const buttons = element("div", { class: "minigrad-buttons" });
+  buttons.append(
+    button("Add ↓", "Put the chosen line into your program (Enter)", add),
+    button("Remove ↑", "Take the chosen line out of your program (Enter)", remove),
+    button("Earlier", "Move the chosen line up (Alt and arrow up)", () => move(-1)),
+    button("Later", "Move the chosen line down (Alt and arrow down)", () => move(1)),
+  );
+  redraw("");
+  form.append(
+    element("b", {}, "Lines left over"), rest, buttons,
+    element("b", {}, "Your program"), program,
+  );
+  return () => ({ answer: [...mine] });
+}
+
+function because(spec, form) {
+  const box = element("textarea", { rows: 4, placeholder: "Because ..." });
+  box.setAttribute("aria-label", "Because");
+  box.value = spec.kept ?? "";
+  form.append(box);
+  return () => {
+    const text = box.value.trim();
+    return text ? { answer: text } : { missing: "Write a sentence first." };
+  };
+}
+
+const KINDS = { questions, order, because, button: () => () => ({ answer: "" }) };
+
+function render({ model, el }) {
+  const spec = model.get("spec");
+  const form = element("form", { class: "minigrad-form" });
+  // The notebook's own keys (d d deletes a cell) must not work in here.
+  form.dataset.lmSuppressShortcuts = "true";
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") el.closest(".jp-Notebook-cell")?.focus();
+    event.stopPropagation();
+  });
+  const head = element("div", { class: "minigrad-head" });
+  if (spec.title) head.append(element("b", {}, spec.title), element("br"));
+  head.append(...withCode(spec.text ?? ""));
+  form.append(head);
+
+  const committed = KINDS[spec.kind](spec, form);
+  const outcome = element("div", { class: "minigrad-outcome", role: "status" });
+  const show = () => { outcome.innerHTML = model.get("outcome"); };
+  model.on("change:outcome", show);
+  show();
+
+  form.append(
+    element("button", { type: "submit", title: spec.about, class: "minigrad-commit" }, spec.press),
+    outcome,
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { answer, missing } = committed();
+    if (missing) outcome.textContent = missing;
+    else model.send({ answer });
+  });
+  el.append(form);
+  return () => model.off("change:outcome", show);
+}
+
+export default { render };

@@ -1,0 +1,157 @@
+"""Questions, lines to be ordered and boxes to write in, as widgets.
+
+Everything works by mouse and by keyboard alone: Tab moves between the parts, the arrow
+keys choose inside one, Space or Enter presses a button, Escape leads back to the cell.
+Plain data goes in; what the learner commits comes back through a function, whose HTML
+answer is shown below the form.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+Bundle = dict[str, Any]
+
+_keys = itertools.count()
+"""Keeps the radio buttons of two forms apart."""
+
+
+@cache
+def form_class() -> Any:
+    """The widget; anywidget is loaded when the first form is shown."""
+    import anywidget
+    import traitlets
+
+    class Form(anywidget.AnyWidget):
+        """A form that sends what is committed, and shows what is said to it."""
+
+        _esm = HERE / "forms.js"
+        _css = HERE / "forms.css"
+        spec = traitlets.Dict().tag(sync=True)
+        outcome = traitlets.Unicode().tag(sync=True)
+
+    return Form
+
+
+def form(commit: Callable[[Any], str], **spec: Any) -> Any:
+    """A form of one kind; ``commit`` answers what was committed, with HTML."""
+    made = form_class()(spec={"key": str(next(_keys)), **spec})
+
+    def received(_: Any, content: Any, buffers: Any) -> None:
+        made.outcome = commit(content["answer"])
+
+    made.on_msg(received)
+    return made
+
+
+def bundle_of(widget: Any, plain: str) -> Bundle:
+    """What a notebook shows for a widget; where none can be shown, ``plain``."""
+    bundle = widget._repr_mimebundle_()
+    # anywidget gives the metadata of the output as well.
+    data: Bundle = dict(bundle[0] if isinstance(bundle, tuple) else bundle)
+    data["text/plain"] = plain
+    return data
+
+
+def question_form(
+    title: str,
+    text: str,
+    questions: Sequence[Mapping[str, Any]],
+    kept: Mapping[str, str],
+    commit: Callable[[dict[str, str]], str],
+    then: Callable[[], Any] | None = None,
+) -> Any:
+    """One part for each question (``id``, ``text``, ``choices``), and a button.
+
+    ``kept`` are earlier answers: with them the form comes back as it was left. ``then``
+    is called after a commit, and what it gives is shown below.
+    """
+    import ipywidgets
+
+    after = ipywidgets.Output()
+
+    def answered(answers: dict[str, str]) -> str:
+        said = commit({key: value.strip() for key, value in answers.items()})
+        if then is not None:
+            after.clear_output()
+            with after:
+                display(then())
+        return said
+
+    made = form(
+        answered,
+        kind="questions",
+        title=title,
+        text=text,
+        questions=[{**q, "choices": list(q["choices"])} for q in questions],
+        kept=dict(kept),
+        press="Commit",
+        about="Keep these answers and see what happens",
+    )
+    if kept:
+        made.outcome = answered(dict(kept))
+    return made if then is None else ipywidgets.VBox([made, after])
+
+
+def order_form(
+    title: str,
+    text: str,
+    lines: Mapping[str, str],
+    kept: Sequence[str],
+    commit: Callable[[list[str]], str],
+) -> Any:
+    """Two lists: the lines left over, and the program; buttons and keys move lines."""
+    made = form(
+        commit,
+        kind="order",
+        title=title,
+        text=text,
+        lines=[{"id": name, "text": line} for name, line in lines.items()],
+        kept=list(kept),
+        press="Commit",
+        about="Run your program and see",
+    )
+    if kept:
+        made.outcome = commit(list(kept))
+    return made
+
+
+def because_form(prompt: str, kept: str, keep: Callable[[str], str]) -> Any:
+    """A box for one's own words, and a button that keeps them."""
+    return form(
+        keep,
+        kind="because",
+        title="",
+        text=prompt,
+        kept=kept,
+        press="Keep",
+        about="Keep these words; they come back in the review",
+    )
+
+
+def round_trip_button() -> Any:
+    """A button that proves that clicks reach Python and answers come back."""
+    return form(
+        lambda _: note("✓ widgets: the click arrived, and so did this answer"),
+        kind="button",
+        press="Press me",
+        about="Does a click reach Python?",
+    )
+
+
+def note(text: str) -> str:
+    """A short remark."""
+    return f"<div>{html.escape(text)}</div>"
+
+
+def display(value: Any) -> None:
+    """Show a value as the last line of a cell would."""
+    importlib.import_module("IPython.display").display(value)

@@ -1,0 +1,162 @@
+# %% [markdown]
+# # Start here: predict, step, inspect
+#
+# You will
+# * see that everything works on this computer,
+# * predict what a small program does, and then watch it do that,
+# * read the three panes of the player.
+
+# %%
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% [markdown]
+# ## Before anything else
+#
+# A grey box with code is a *cell*. Click into it and press Shift+Enter to run it. The
+# next cell tries everything that the course needs. Every line should begin with ✓; one
+# that does not says how to mend it.
+
+# %%
+course.doctor()
+
+# %% [markdown]
+# The last thing to try are the buttons of this course. Run the cell, then press the
+# button: a line should appear beside it.
+
+# %%
+course.try_a_button()
+
+# %% [markdown]
+# ## Predict
+#
+# This is the habit that the course is built on: **say what will happen before it
+# happens**. A wrong guess costs nothing, and those who guess see more.
+#
+# Here is a small program. It multiplies two numbers and asks how much the product
+# changes when each of them changes a little. That is what a *gradient* is.
+
+
+# %%
+class Product(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, w = ctx.saved_tensors
+        return grad_output * w, grad_output * x
+
+
+def program():
+    x = mg.tensor(2.0, requires_grad=True)
+    w = mg.tensor(5.0, requires_grad=True)
+    y = Product.apply(x, w)
+    y.backward()
+    return y, x.grad, w.grad
+
+
+# %% [markdown]
+# Choose an answer and press *Commit*. You can do it without a mouse as well: Tab moves
+# on, Space chooses and presses, and Escape leads back to the cells.
+
+# %% tags=["predict"]
+course.predict(
+    "00.value",
+    "What are the product `y`, and the gradient for `x`?",
+    ["y = 10, gradient 2", "y = 10, gradient 5", "y = 7, gradient 1"],
+    then=program,
+)
+
+# %% [markdown] tags=["explain"]
+# The first number is the product, 10. The second is the gradient for `x`: when `x`
+# grows by 1, the product grows by 5, because `w` is 5. The third is the gradient for
+# `w`.
+#
+# Your prediction was kept. When you open this notebook again tomorrow, it will be
+# there.
+
+# %% [markdown]
+# ## Step
+#
+# Now the same program as a recording. It opens below your answer to one more question.
+#
+# * **Space** or **→** takes one step forward, **←** one back.
+# * The line at the top says in words what has just happened.
+# * On the left is the code, in the middle the graph, on the right the ctx. What has
+#   changed is marked in the same colour in all three.
+
+# %% tags=["predict", "step"]
+course.predict(
+    "00.order",
+    "`Product.apply(x, w)` is about to run. What will you see first?",
+    ["the lines of forward", "a new ctx", "the lines of backward"],
+    then=lambda: mg.step(program),
+)
+
+# %% [markdown] tags=["explain"]
+# First a box called `ctx` is made, and only then `forward` runs: it is handed that box
+# as its first argument. Who makes it is the subject of lesson 01. For now it is enough
+# that there is a box.
+
+# %% [markdown]
+# ## Inspect
+#
+# **Try.** Change one number in the next cell and run it. Step to the end of `apply`,
+# and find the rows called *saved* in the right pane. Which of your numbers stand
+# there?
+
+# %% tags=["try"]
+mg.step(Product.apply, mg.tensor(3.0, requires_grad=True), mg.tensor(-1.0))
+
+# %% [markdown] tags=["explain"]
+# Both numbers that `forward` gave to `ctx.save_for_backward`, in that order. Only one
+# of them `requires_grad`; it is the one that has a place in the graph.
+
+# %% tags=["because"]
+course.because(
+    "00.because",
+    "Why does `backward` need numbers that only `forward` was given? One sentence, "
+    "for yourself; nobody grades it.",
+)
+
+# %% [markdown]
+# ## What to remember
+#
+# You can now predict, step, and read the panes. Answer each card before you open
+# it.
+
+# %% [markdown] tags=["recall"]
+# <details><summary>What shows what ctx holds?</summary>
+#
+# The right pane of the player.
+#
+# </details>
+#
+# <details><summary>Does <code>apply</code> run <code>backward</code>?</summary>
+#
+# No. It runs when somebody asks for a gradient, here with `y.backward()`.
+#
+# </details>
+#
+# <details><summary>Which key takes one step back?</summary>
+#
+# The left arrow.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same program with `import torch as mg`; torch has no
+# player, so leave out the lines with `course` and `mg.step`.
+#
+# ## Now you
+#
+# Three short [exercises](../exercises/00_start_here/00_start_here.ipynb), to get to
+# know the checker. Then [lesson 01](01_where_ctx_comes_from.ipynb). Where you stand:
+
+# %%
+course.progress()

@@ -1,0 +1,289 @@
+"""Lessons 00 and 01 with no mouse; closed and opened again, everything is there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.laboratory import Lab, Notebook, running_lab
+
+START = "00_start_here"
+CTX = "01_where_ctx_comes_from"
+ACTIVE = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+
+DOUBLE = """\
+class Double(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2"""
+
+SCALED = """\
+class Scaled(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.factor, None"""
+
+MUL = """\
+class Mul(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x"""
+
+CLEAN = SCALED.replace("Scaled", "Clean")
+LEAKY = CLEAN.replace("ctx.factor", "Leaky.factor").replace("Clean", "Leaky")
+
+
+class Typist:
+    """Works in an open notebook with the keyboard and nothing else."""
+
+    def __init__(self, book: Notebook) -> None:
+        self.book, self.page = book, book.page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def go_to(self, index: int) -> None:
+        """From wherever one is, to a cell, by the arrow keys."""
+        self.press("Escape")
+        for _ in range(200):
+            here = self.page.evaluate(ACTIVE)
+            if here == index:
+                return
+            self.press("ArrowDown" if here < index else "ArrowUp")
+        raise AssertionError(f"cell {index} cannot be reached")
+
+    def run(self, index: int) -> None:
+        self.go_to(index)
+        self.press("Control+Enter")
+        self.book.wait_until_idle()
+
+    def write(self, index: int, source: str) -> None:
+        """Replace what a cell holds, and run it."""
+        self.go_to(index)
+        self.press("Enter", "ControlOrMeta+a")
+        self.page.keyboard.insert_text(source)
+        self.press("Escape", "Control+Enter")
+        self.book.wait_until_idle()
+        assert self.book.cells()[index]["source"] == source
+
+    def cell_with(self, text: str) -> int:
+        found = [i for i, c in enumerate(self.book.cells()) if text in c["source"]]
+        assert found, f"no cell has {text!r}"
+        return found[0]
+
+    def tab_to(self, what: str) -> None:
+        """Tab on until the part with this text or value has the focus."""
+        for _ in range(60):
+            self.press("Tab")
+            if what in self.focused():
+                return
+        raise AssertionError(f"Tab never came to {what!r}")
+
+    def focused(self) -> str:
+        text: str = self.page.evaluate(
+            "() => { const at = document.activeElement;"
+            " const label = at.closest('label')?.innerText ?? '';"
+            " return `${at.tagName} ${at.type ?? ''} ${label} ${at.innerText ?? ''}`"
+            " + ` ${at.placeholder ?? ''} ${at.ariaLabel ?? ''}`; }"
+        )
+        return text
+
+    def choose(self, index: int, choices: list[str]) -> None:
+        """Answer a form, question by question, and commit."""
+        self.run(index)
+        self.book.element(index).wait_for_selector("button:has-text('Commit')")
+        for choice in choices:
+            self.tab_to("radio")
+            self.pick(choice)
+        self.commit(index)
+
+    def pick(self, choice: str) -> None:
+        """The arrow keys go round the choices of one question."""
+        self.press("Space")
+        for _ in range(12):
+            if choice in self.focused():
+                return
+            self.press("ArrowDown")
+        raise AssertionError(f"no choice {choice!r}")
+
+    def commit(self, index: int) -> None:
+        self.tab_to("Commit")
+        self.press("Space")
+        self.book.wait_until_idle()
+
+    def state(self, index: int) -> str:
+        panel = self.book.element(index).wait_for_selector("[data-state]")
+        assert panel is not None
+        return panel.get_attribute("data-state") or ""
+
+    def checked(self, name: str) -> str:
+        """Run the check of an exercise; the state it shows."""
+        index = self.cell_with(f'check("{name}"')
+        self.run(index)
+        return self.state(index)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+def opened(page: Page, lab: Lab, path: str) -> Typist:
+    typist = Typist(Notebook(page, lab, path))
+    typist.run(
+        next(i for i, c in enumerate(typist.book.cells()) if c["type"] == "code")
+    )
+    return typist
+
+
+def do_lesson_00(page: Page, lab: Lab) -> None:
+    lesson = opened(page, lab, f"notebooks/{START}.ipynb")
+    lesson.run(lesson.cell_with("course.doctor()"))
+    lesson.run(lesson.cell_with("course.try_a_button()"))
+    button = lesson.cell_with("course.try_a_button()")
+    lesson.tab_to("Press me")
+    lesson.press("Space")
+    lesson.book.element(button).wait_for_selector("text=the click arrived")
+    lesson.run(lesson.cell_with("class Product("))
+    lesson.choose(lesson.cell_with('"00.value"'), ["y = 10, gradient 5"])
+    order = lesson.cell_with('"00.order"')
+    assert not lesson.book.element(order).query_selector("iframe")
+    lesson.choose(order, ["the lines of forward"])
+    frame = lesson.book.player(order)
+    lesson.tab_to("IFRAME")
+    lesson.press("ArrowRight", "ArrowRight")
+    frame.wait_for_function(
+        "() => document.querySelector('#player').player.state().position > 1"
+    )
+    because = lesson.cell_with("course.because(")
+    lesson.run(because)
+    lesson.tab_to("Because ...")
+    page.keyboard.insert_text("the slopes depend on the inputs")
+    lesson.tab_to("Keep")
+    lesson.press("Space")
+    lesson.book.element(because).wait_for_selector("text=Kept.")
+
+
+def do_exercises_00(page: Page, lab: Lab) -> None:
+    sheet = opened(page, lab, f"exercises/{START}/{START}.ipynb")
+    assert sheet.checked("00.1") == "not tried"
+    sheet.choose(
+        sheet.cell_with('exercise("00.1")'),
+        ["forward runs", "the result is tied to ctx", "none of them"],
+    )
+    assert sheet.checked("00.1") == "solved"
+    sheet.run(sheet.cell_with("class Double("))
+    assert sheet.checked("00.2") == "not tried"
+    sheet.write(sheet.cell_with("class Double("), DOUBLE)
+    assert sheet.checked("00.2") == "solved"
+    sheet.run(sheet.cell_with("class Stretch("))
+    panel = sheet.cell_with('exercise("00.3")')
+    sheet.run(panel)
+    sheet.tab_to("a short answer")
+    page.keyboard.insert_text("(2, 3)")
+    sheet.tab_to("radio")
+    sheet.pick("the ctx of this call")
+    sheet.commit(panel)
+    assert sheet.state(panel) == "wrong"
+    sheet.go_to(panel)
+    sheet.tab_to("a short answer")
+    sheet.press("ControlOrMeta+a")
+    page.keyboard.insert_text("(3,)")
+    sheet.commit(panel)
+    sheet.book.element(panel).wait_for_selector("[data-state=solved]")
+    assert sheet.checked("00.3") == "solved"
+
+
+def assemble(sheet: Typist, index: int, order: str) -> None:
+    """Put the lines of 01.2 into their list, one by one."""
+    sheet.run(index)
+    for name in order:
+        sheet.go_to(index)
+        sheet.tab_to("SELECT")
+        sheet.press(name, "Enter")
+    sheet.commit(index)
+
+
+def do_lesson_01(page: Page, lab: Lab) -> None:
+    sheet = opened(page, lab, f"exercises/{CTX}/{CTX}.ipynb")
+    same = sheet.cell_with('exercise("01.1")')
+    sheet.choose(same, ["true", "true", "true", "true", "true"])
+    assert sheet.checked("01.1") == "solved"
+    lines = sheet.cell_with('exercise("01.2")')
+    assemble(sheet, lines, "fmbkchajl")
+    sheet.book.element(lines).wait_for_selector("[data-state=solved]")
+    assert sheet.checked("01.2") == "solved"
+    sheet.run(sheet.cell_with("class Scaled("))
+    assert sheet.checked("01.3") == "not tried"
+    sheet.write(sheet.cell_with("class Scaled("), SCALED)
+    assert sheet.checked("01.3") == "solved"
+    sheet.write(sheet.cell_with("class Mul("), MUL)
+    assert sheet.checked("01.4") == "solved"
+    sheet.write(sheet.cell_with("class Leaky("), f"{LEAKY}\n\n\n{CLEAN}")
+    assert sheet.checked("01.5") == "solved"
+    sheet.book.do("docmanager:save")
+
+
+def kept(lab: Lab) -> list[dict[str, Any]]:
+    text = (lab.folder / "progress.jsonl").read_text("utf8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_lessons_00_and_01_by_keyboard_then_closed_and_opened_again(
+    browser: Browser, home: Path
+) -> None:
+    with running_lab(home) as lab:
+        context = browser.new_context(viewport={"width": 1400, "height": 950})
+        context.set_default_timeout(30_000)
+        page = context.new_page()
+        do_lesson_00(page, lab)
+        do_exercises_00(page, lab)
+        do_lesson_01(page, lab)
+        context.close()
+        solved = {e["exercise"] for e in kept(lab) if e.get("state") == "solved"}
+        assert len(solved) == 8
+
+    with running_lab(home) as lab:
+        context = browser.new_context(viewport={"width": 1400, "height": 950})
+        context.set_default_timeout(30_000)
+        page = context.new_page()
+        lesson = opened(page, lab, f"notebooks/{START}.ipynb")
+        progress = lesson.cell_with("course.progress()")
+        lesson.run(progress)
+        assert "8 of 8 exercises solved. All done." in lesson.book.html_of(progress)
+        lesson.run(lesson.cell_with("class Product("))
+        order = lesson.cell_with('"00.order"')
+        lesson.run(order)
+        cell = lesson.book.element(order)
+        cell.wait_for_selector("text=Your prediction: the lines of forward")
+        cell.wait_for_selector("iframe")
+        because = lesson.cell_with("course.because(")
+        lesson.run(because)
+        box = lesson.book.element(because).wait_for_selector("textarea")
+        assert box is not None
+        assert box.input_value() == "the slopes depend on the inputs"
+        sheet = opened(page, lab, f"exercises/{CTX}/{CTX}.ipynb")
+        lines = sheet.cell_with('exercise("01.2")')
+        sheet.run(lines)
+        sheet.book.element(lines).wait_for_selector("[data-state=solved]")
+        context.close()
