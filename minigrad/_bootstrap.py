@@ -33,7 +33,7 @@ else:
     _beside.loader.exec_module(_workspace)
 
 ROOT = Path(__file__).resolve().parent.parent
-FIRST_LESSON = "notebooks/01_where_ctx_comes_from.ipynb"
+FIRST_LESSON = "notebooks/00_start_here.ipynb"
 
 USAGE = """\
 usage: python3 minigrad <command> [arguments]
@@ -301,7 +301,7 @@ def lay_out_workspace(environ: Mapping[str, str]) -> Path:
 
 
 def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:
-    """How Python starts JupyterLab on lesson 01; ``rest`` is the user's."""
+    """How Python starts JupyterLab on the first lesson; ``rest`` is the user's."""
     arguments = [
         "-m",
         "jupyterlab",

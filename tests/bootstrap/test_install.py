@@ -112,7 +112,7 @@ def test_environment_without_python_is_named(clone: Clone, tmp_path: Path) -> No
     assert f"{tmp_path / 'gone'} has no Python that runs" in done.stderr
 
 
-def test_lab_starts_on_lesson_one_on_loopback_without_news(clone: Clone) -> None:
+def test_lab_starts_on_the_first_lesson_on_loopback_without_news(clone: Clone) -> None:
     lesson = clone.root / _bootstrap.FIRST_LESSON
     lesson.parent.mkdir()
     lesson.touch()
