@@ -64,6 +64,7 @@ class Where(Builtin):
     elementwise = True
     operands = 3
     without_edges = (0,)
+    saved_names = ("condition",)
 
     @staticmethod
     def forward(condition: Array, input: Any, other: Any) -> Any:
@@ -142,6 +143,7 @@ class MaskedFill(Builtin):
     operands = 3
     numbers_have_edges = False
     without_edges = (1,)
+    saved_names = ("mask",)
 
     @staticmethod
     def forward(input: Array, mask: Array, value: Any) -> Any:
@@ -188,6 +190,7 @@ class Extreme(Builtin):
 
     elementwise = True
     operands = 2
+    saved_names = ("self", "other")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -305,6 +308,7 @@ class Clamp(Builtin):
 
     elementwise = True
     operands = 3
+    saved_names = ("self", "min", "max")
 
     @classmethod
     def _input_edges(cls, inputs: tuple[Any, ...]) -> Any:

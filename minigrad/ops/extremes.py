@@ -54,6 +54,8 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
 class Shared(Builtin):
     """A reduction to an extreme: all elements that are equal to it share its slope."""
 
+    saved_names = ("self", "result")
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         input, dim = inputs[0], inputs[1] if len(inputs) > 1 else None
@@ -87,6 +89,8 @@ class Shared(Builtin):
 
 class Chosen(Builtin):
     """An extreme along one dimension, and where it is: the first of equals."""
+
+    saved_names = ("indices",)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

@@ -91,6 +91,7 @@ class Gather(Builtin):
     """
 
     without_edges = (2,)
+    saved_names = ("self", "index")
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array) -> Any:
@@ -101,17 +102,17 @@ class Gather(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
-        ctx.save_for_backward(inputs[2])
+        ctx.save_for_backward(inputs[0], inputs[2])
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        (index,) = ctx.saved_values
+        _, index = ctx.saved_values
         zeros = zeros_of(grad, ctx.shape)
         return ScatterAdd.of(zeros, ctx.dim, index, grad), None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
-        (index,) = ctx.saved_values
+        _, index = ctx.saved_values
         return Gather.of(tangent, ctx.dim, index)
 
 
@@ -147,6 +148,7 @@ class ScatterAdd(Builtin):
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
+    saved_names = ("index",)
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array, src: Array) -> Any:
@@ -159,7 +161,7 @@ class ScatterAdd(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
-        ctx.save_for_backward(inputs[2])
+        ctx.save_for_backward(inputs[2] if ctx.needs_input_grad[3] else None)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -198,6 +200,7 @@ class Scatter(Builtin):
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
+    saved_names = ("index",)
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array, src: Any) -> Any:
@@ -249,6 +252,7 @@ class IndexSelect(Builtin):
     """
 
     without_edges = (2,)
+    saved_names = ("index",)
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array) -> Any:
@@ -313,6 +317,7 @@ class IndexAdd(Builtin):
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
+    saved_names = ("index", "source")
 
     @staticmethod
     def forward(
@@ -341,11 +346,12 @@ class IndexAdd(Builtin):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.shape = inputs[0].array.shape
         ctx.dim, ctx.alpha = inputs[1], inputs[4]
-        ctx.save_for_backward(inputs[2])
+        needs_source = ctx.needs_input_grad[3]
+        ctx.save_for_backward(*(inputs[2:4] if needs_source else (None, None)))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        (index,) = ctx.saved_values
+        index, _ = ctx.saved_values
         into_source = None
         if ctx.needs_input_grad[3]:
             into_source = IndexSelect.of(grad, ctx.dim, index) * ctx.alpha
@@ -355,7 +361,7 @@ class IndexAdd(Builtin):
     def jvp(ctx: Any, input_t: Any, dim: Any, index: Any, source_t: Any, a: Any) -> Any:
         if source_t is None:
             return input_t
-        (index,) = ctx.saved_values
+        index, _ = ctx.saved_values
         start = zeros_of(source_t, ctx.shape)
         part = IndexAdd.of(start, ctx.dim, index, source_t, ctx.alpha)
         return added(input_t, part)
@@ -378,6 +384,7 @@ class MaskedSelect(Builtin):
     """
 
     without_edges = (1,)
+    saved_names = ("self", "mask")
 
     @staticmethod
     def forward(input: Array, mask: Array) -> Any:
@@ -395,7 +402,7 @@ class MaskedSelect(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.shape = np.broadcast_shapes(inputs[0].array.shape, inputs[1].array.shape)
-        ctx.save_for_backward(inputs[1])
+        ctx.save_for_backward(*inputs)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -413,7 +420,7 @@ class MaskedSelect(Builtin):
 
 def chosen_places(ctx: Any) -> Array:
     """Where the mask is true, counted over everything."""
-    (mask,) = [plain(value) for value in ctx.saved_values]
+    _, mask = [plain(value) for value in ctx.saved_values]
     return np.flatnonzero(np.broadcast_to(mask, ctx.shape))
 
 

@@ -155,10 +155,12 @@ class Remaining(Builtin):
     operands = 2
     numbers_have_edges = False
     quotient: Callable[[Any], Any]
+    saved_names = ("self", "other")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        keep_operands(ctx, inputs)
+        needs_other = ctx.needs_input_grad[1]
+        keep_operands(ctx, inputs, (needs_other, needs_other))
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:

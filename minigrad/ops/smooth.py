@@ -40,6 +40,7 @@ def function(
 
     class Function(Builtin):
         elementwise = True
+        saved_names = ("result" if of_input is None else "self",)
 
         @staticmethod
         @quietly
