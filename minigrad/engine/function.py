@@ -122,6 +122,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     )
 
     _forward_cls: ClassVar[type[Function]]
+    _answers_for_all = True
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:

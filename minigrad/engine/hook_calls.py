@@ -9,7 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minigrad.engine.hooks import attached_to, check_tuple, check_value
-from minigrad.engine.node import NOT_A_TENSOR, _FunctionBase
+from minigrad.engine.node import (
+    NOT_A_TENSOR,
+    _FunctionBase,
+    needs_gradient,
+    split_edge,
+)
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -70,6 +75,8 @@ def run_after(
         return gradients
     slots = [i for i, edge in enumerate(node._edges) if edge is not NOT_A_TENSOR]
     seen = [returned[i] if node._edges[i] is None else gradients[i] for i in slots]
+    if not node._answers_for_all:
+        seen = [gradients[i] if is_needed(task, node, i) else None for i in slots]
     values = tuple([as_tensor(gradient) for gradient in seen])
     received = task.received
     for hook in list(hooks.values()):
@@ -80,6 +87,14 @@ def run_after(
     for slot, value in zip(slots, values, strict=True):
         gradients[slot] = value
     return gradients if task.carries_tensors else as_arrays(gradients)
+
+
+def is_needed(task: GraphTask, node: _FunctionBase, slot: int) -> bool:
+    """Whether the gradient of argument ``slot`` goes to a node that wants it."""
+    edge = node._edges[slot]
+    if not needs_gradient(edge):
+        return False
+    return task.needed is None or split_edge(edge)[0] in task.needed
 
 
 def as_tensor(gradient: Any) -> Tensor | None:

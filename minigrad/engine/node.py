@@ -108,6 +108,9 @@ class _FunctionBase:
     saved_for_forward: tuple[Any, ...] | None = None
     """What ``saved_tensors`` is until ``apply`` ends, of a ctx that is asked for it."""
 
+    # A learner's rule also answers for inputs whose gradient nobody needs.
+    _answers_for_all = False
+
     def name(self) -> str:
         """The name of the node, as ``repr`` of a tensor shows it."""
         return type(self).__name__

@@ -479,14 +479,30 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             )
         return self.array.item()
 
+    def _only_number(self) -> Any:
+        """The one element, for Python's own conversions.
+
+        Raises: ArgumentValueError for a tensor of more or fewer elements.
+        """
+        if self.numel() != 1:
+            raise errors.ArgumentValueError(
+                errors.message(
+                    "Tensor",
+                    "only one element tensors can be converted to Python scalars; "
+                    f"this one has {self.numel()} elements, shape {self.shape}",
+                    "use tolist(), or reduce it first, for example with sum()",
+                )
+            )
+        return self.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._only_number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only_number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._only_number())
 
     def __index__(self) -> int:
         """The one element of an integer tensor, for ``range`` and indices."""

@@ -169,7 +169,7 @@ class Abs(SavesInput):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
-        return grad * like(input, np.sign(plain(input)))
+        return grad * SlopeOfAbs.of(input)
 
     jvp = backward
 
@@ -328,9 +328,51 @@ class Relu(SavesOutput):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
-        return grad * like(output, plain(output) > 0)
+        return WherePositive.of(grad, output)
 
     jvp = backward
+
+
+class SlopeOfAbs(Builtin):
+    """-1, 0 or 1. Its slope is 0, which is a gradient, while None would be none."""
+
+    @staticmethod
+    def forward(input: Array) -> Any:
+        return np.sign(input)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return zeros(grad)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any) -> Any:
+        return zeros(tangent)
+
+
+class WherePositive(Builtin):
+    """grad where output is positive, else 0. Slope in output: 0."""
+
+    operands = 2
+
+    @staticmethod
+    def forward(grad: Array, output: Array) -> Any:
+        return grad * (output > 0)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (output,) = ctx.saved_values
+        return WherePositive.of(grad, output), zeros(output)
+
+    @staticmethod
+    def jvp(ctx: Any, t_grad: Any, t_output: Any) -> Any:
+        (output,) = ctx.saved_values
+        if t_grad is None:
+            return zeros(t_output)
+        return WherePositive.of(t_grad, output)
 
 
 @op(
@@ -367,11 +409,16 @@ class Fill(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         # Not grad * 0, which would be nan where the gradient is infinite.
-        return Fill.of(grad, 0), grad
+        return zeros(grad), grad
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_value: Any) -> Any:
         return Fill.of(t_input, 0) if t_value is None else t_value
+
+
+def zeros(like: Any) -> Any:
+    """A slope that is 0 everywhere, outside any graph: an array or a Tensor."""
+    return Fill.of(like.detach() if isinstance(like, Tensor) else like, 0)
 
 
 def plain(value: Any) -> Any:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 
-NOT_YET = r"(has no attribute|is not there yet|cannot rewrite the history of views)"
+NOT_YET = r"ours .*Error.*(has no attribute|is not there yet)"
+
+GRADIENTS = r"(?m)^ *(t\d+, )+= torch.autograd.grad\("
 
 DELIBERATE: list[tuple[str, str, str]] = [
-    (rf"ours .*Error.*{NOT_YET}", "", "a part of the engine that is not there yet"),
-    ("FillBackward", "", "a part of the engine that is not there yet"),
-    ("", r"backward\(inputs", "a part of the engine that is not there yet"),
+    (NOT_YET, "", "a part of minigrad that is not there yet"),
+    (
+        r"left: t\d+: (grad_fn|next|is a view|base): ",
+        GRADIENTS,
+        "a recorded backward computes the same slope by other operations",
+    ),
+    (
+        r"(grad_fn|next): ours .*FillBackward0.*(Fill|Zero)Backward|note \d+ .posthook",
+        r"\.(fill|zero)_\(",
+        "one node for fill, in place or not, with a number or a tensor, and for zero_",
+    ),
 ]
 """Pattern of the difference, pattern of the program, and why it is meant."""
 

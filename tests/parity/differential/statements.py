@@ -363,7 +363,13 @@ def forward_mode(w: Writer) -> None:
     with w.block(f"with {ad}.dual_level():", "forward mode"):
         before = len(w.vars)
         for _ in range(w.random.randint(1, 2)):
-            x = w.pick(lambda var: var.floating and var not in w.vars[before:])
+            x = w.pick(
+                lambda var: (
+                    var.floating
+                    and var not in w.vars[before:]
+                    and var.refuses != "expanded"
+                )
+            )
             assert x is not None
             var = w.view_of(x, x.shape, why="dual")
             tangent = w.constant(x.shape, x.dtype)

@@ -1,0 +1,59 @@
+"""What random programs have found (tests/parity/differential), in a few lines each."""
+
+from typing import Any
+
+import pytest
+
+from minigrad import errors
+from tests.engine.support import leaf, raises
+
+
+@pytest.mark.rule("Q11")
+def test_post_hook_sees_none_where_a_built_in_rule_is_not_asked(torch: Any) -> None:
+    seen: list[Any] = []
+    x, y = leaf(torch, 2.0), leaf(torch, 3.0)
+    (x * torch.tensor(5.0)).grad_fn.register_hook(lambda gi, go: seen.append(gi))
+    z = x * y
+    z.grad_fn.register_hook(lambda gi, go: seen.append(gi))
+    torch.autograd.grad(z, [x])
+    assert [g is None for g in seen[0]] == [False, True]
+
+
+@pytest.mark.rule("N09")
+def test_materialized_zeros_belong_to_the_graph_that_is_made(torch: Any) -> None:
+    x, y = leaf(torch, 2.0), leaf(torch, 3.0)
+    flags = {"materialize_grads": True, "create_graph": True}
+    (zero,) = torch.autograd.grad(x * x, [y], **flags)
+    assert (zero.item(), zero.requires_grad) == (0.0, True)
+    (zero,) = torch.autograd.grad(x * x, [y], materialize_grads=True)
+    assert not zero.requires_grad
+
+
+@pytest.mark.rule("K01")
+@pytest.mark.parametrize("name", ["relu", "abs"])
+def test_slope_of_a_slope_that_is_flat_is_zero_and_not_none(
+    torch: Any, name: str
+) -> None:
+    x = leaf(torch, 2.0, -3.0)
+    (first,) = torch.autograd.grad(getattr(x, name)().sum(), [x], create_graph=True)
+    assert first.requires_grad
+    (second,) = torch.autograd.grad(first.sum(), [x])
+    assert (second + 0.0).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.rule("K01")
+def test_slope_of_what_was_overwritten_is_a_constant(torch: Any) -> None:
+    x = leaf(torch, 2.0, -3.0)
+    weight = leaf(torch, 2.0)
+    y = x * 2
+    y.fill_(0.5)
+    (first,) = torch.autograd.grad((y * weight).sum(), [x], create_graph=True)
+    assert (first.tolist(), first.requires_grad) == ([0.0, 0.0], False)
+
+
+@pytest.mark.parametrize("convert", [float, int, complex])
+def test_several_numbers_are_no_python_number(torch: Any, convert: Any) -> None:
+    says = "only one element tensors can be converted to Python scalars"
+    with raises(torch, errors.ArgumentValueError, says):
+        convert(torch.ones(2))
+    assert convert(torch.ones(1, 1)) == 1
