@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from minigrad.engine.batching import Stack
 from minigrad.engine.gradients import grad
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Tensor
@@ -159,8 +160,12 @@ def pull(
     weights: Gradients | None,
     create_graph: bool,
     retain_graph: bool | None = None,
+    batched: bool = False,
 ) -> Gradients:
-    """The gradients of the outputs that are in a graph, weighted; None for no path."""
+    """The gradients of the outputs that are in a graph, weighted; None for no path.
+
+    ``batched``: the first dimension of the weights counts gradients.
+    """
     if weights is None:
         weights = (None,) * len(outputs)
     pairs = [
@@ -177,6 +182,7 @@ def pull(
         retain_graph=retain_graph,
         create_graph=create_graph,
         allow_unused=True,
+        is_grads_batched=batched,
     )
     return gradients
 
@@ -365,11 +371,11 @@ def stacked(rows: list[Tensor], shape: tuple[int, ...], dtype: Any) -> Tensor:
     """The rows as one tensor of ``shape``; recorded, if they are in a graph."""
     if not rows:
         return Tensor(np.zeros(shape, dtype))
-    if len(rows) == 1:
-        return rows[0].reshape(shape)
-    if not any([row.requires_grad for row in rows]):
-        return Tensor(np.stack([row.array for row in rows]).reshape(shape))
-    total = Tensor(np.zeros((len(rows), rows[0].numel()), dtype))
-    for row, place in zip(rows, np.eye(len(rows), dtype=dtype), strict=True):
-        total = total + Tensor(place.reshape(-1, 1)) * row.reshape((1, row.numel()))
-    return total.reshape(shape)
+    whole: Tensor = Stack.apply(*rows)
+    return whole.reshape(shape)
+
+
+def basis_of(tensor: Tensor) -> Tensor:
+    """For each element of ``tensor``, a tensor with 1 there and 0 elsewhere."""
+    number = tensor.numel()
+    return Tensor(np.eye(number, dtype=tensor.dtype).reshape(number, *tensor.shape))

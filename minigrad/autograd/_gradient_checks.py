@@ -30,6 +30,8 @@ class Options:
     nondet_tol: float
     check_undefined_grad: bool
     check_grad_dtypes: bool
+    check_batched_grad: bool
+    check_batched_forward_grad: bool
     check_forward_ad: bool
     check_backward_ad: bool
     check_random_grad: bool
@@ -58,7 +60,11 @@ def check_all(point: Point, options: Options) -> None:
             check_jacobians(point, outputs, numerical, options)
     if options.check_forward_ad:
         check_forward_mode(point, numerical, options)
+    if options.check_batched_forward_grad:
+        check_batched_tangents(point)
     if options.check_backward_ad:
+        if options.check_batched_grad:
+            check_batched_gradients(point, outputs)
         check_zero_upstream(point, outputs)
         if numerical is not None and options.check_random_grad:
             check_random_upstream(point, outputs, numerical, options)
@@ -233,6 +239,62 @@ def check_missing_tangents(point: Point, options: Options) -> None:
                     f"expected: {Tensor(a)}",
                     "treat None as zero in jvp",
                 )
+
+
+def check_batched_gradients(point: Point, outputs: list[Tensor]) -> None:
+    """Two gradients sent back together give what each gives alone."""
+    for o, output in enumerate(outputs):
+        batch = Tensor(random_gradient((2, *output.shape), o).astype(output.dtype))
+        alone = [point.pull_back(output, one) for one in batch.array]
+        try:
+            together = grad(
+                output,
+                point.watched,
+                batch,
+                retain_graph=True,
+                allow_unused=True,
+                is_grads_batched=True,
+            )
+        except RuntimeError as error:
+            raise not_batched(error) from error
+        for i, got in enumerate(together):
+            wanted = np.stack([gradients[i] for gradients in alone])
+            values = np.zeros_like(wanted) if got is None else got.array
+            if not np.allclose(values, wanted):
+                raise failed(
+                    f"For output {o} and input {i}, batched gradients are not those "
+                    f"computed one by one:\ngot {Tensor(values)}\n"
+                    f"expected {Tensor(wanted)}",
+                    "let backward work on each example by itself",
+                )
+
+
+def check_batched_tangents(point: Point) -> None:
+    """Two tangents pushed forward together give what each gives alone."""
+    for i, tensor in enumerate(point.watched):
+        batch = random_gradient((2, *tensor.shape), i).astype(tensor.dtype)
+        nones: list[Array | None] = [None] * len(point.watched)
+        alone = [point.pushed([*nones[:i], one, *nones[i + 1 :]]) for one in batch]
+        try:
+            together = point.pushed_together(i, Tensor(batch))
+        except RuntimeError as error:
+            raise not_batched(error) from error
+        for o, (got, *wanted) in enumerate(zip(together, *alone, strict=True)):
+            if not np.allclose(got, np.stack(wanted)):
+                raise failed(
+                    f"For output {o} and input {i}, batched forward gradients are not "
+                    f"those computed one by one:\ngot {Tensor(got)}\n"
+                    f"expected {Tensor(np.stack(wanted))}",
+                    "let jvp work on each example by itself",
+                )
+
+
+def not_batched(error: RuntimeError) -> errors.GradcheckError:
+    """The error for a rule that cannot take a batch."""
+    return failed(
+        f"While computing batched gradients, got: {error}",
+        "write the rule with operations on tensors: no item(), no NumPy",
+    )
 
 
 def check_zero_upstream(point: Point, outputs: list[Tensor]) -> None:

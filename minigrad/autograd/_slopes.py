@@ -10,8 +10,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from minigrad.engine.batched import BatchedTensor, pull
 from minigrad.engine.gradients import grad
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.transforms import opened
 
 
 @dataclass(frozen=True)
@@ -68,19 +70,46 @@ class Point:
         None leaves an input without a tangent. An output in the graph that has none
         counts as zeros.
         """
-        reached = [output.requires_grad for output in self._called()]
-        given = iter(tangents)
+        given = [None if tangent is None else Tensor(tangent) for tangent in tangents]
+        reached = self._reached()
         with dual_level():
-            duals = [
-                with_tangent(value, next(given)) if is_watched(value) else value
-                for value in self.inputs
-            ]
-            outputs = as_tuple(self.function(*duals))
+            outputs = self._outputs_with(given, reached)
+            return [tangent_of(output) for output in outputs]
+
+    def pushed_together(self, number: int, batch: Tensor) -> list[Array]:
+        """What forward mode makes of a batch of tangents for one watched input.
+
+        Raises: TransformError for a Function that vmap does not take.
+        """
+        given: list[Tensor | None] = [None] * len(self.watched)
+        reached = self._reached()
+        size = batch.shape[0]
+        with opened("vmap", size) as transform, dual_level():
+            given[number] = BatchedTensor(batch, transform)
+            outputs = self._outputs_with(given, reached)
+            tangents = [unpack_dual(output).tangent for output in outputs]
             return [
-                tangent_of(output)
-                for output, kept in zip(outputs, reached, strict=True)
-                if kept
+                np.zeros((size, *output.shape), output.dtype)
+                if tangent is None
+                else pull(tangent, transform).array
+                for output, tangent in zip(outputs, tangents, strict=True)
             ]
+
+    def _reached(self) -> list[bool]:
+        """For each output, whether a gradient can reach it."""
+        return [output.requires_grad for output in self._called()]
+
+    def _outputs_with(
+        self, tangents: list[Tensor | None], reached: list[bool]
+    ) -> list[Tensor]:
+        """The outputs in the graph, with tangents; to be called inside a level."""
+        given = iter(tangents)
+        duals = [
+            with_tangent(value, next(given)) if is_watched(value) else value
+            for value in self.inputs
+        ]
+        outputs = as_tuple(self.function(*duals))
+        return [output for output, kept in zip(outputs, reached, strict=True) if kept]
 
     def forward_mode(self, number: int) -> list[Array]:
         """For each output: one row per element of watched input ``number``."""
@@ -146,10 +175,10 @@ def is_watched(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
-def with_tangent(tensor: Tensor, tangent: Array | None) -> Tensor:
+def with_tangent(tensor: Tensor, tangent: Tensor | None) -> Tensor:
     """The tensor outside the graph, as a dual unless ``tangent`` is None."""
     plain = tensor.detach()
-    return plain if tangent is None else make_dual(plain, Tensor(tangent))
+    return plain if tangent is None else make_dual(plain, tangent)
 
 
 def tangent_of(output: Tensor) -> Array:

@@ -19,6 +19,7 @@ from minigrad.autograd._derivatives import (
     Tensors,
     across,
     as_tensors,
+    basis_of,
     called,
     check_options,
     check_reached,
@@ -202,7 +203,9 @@ def jacobian(
         one_output, outputs = called(func, points, "jacobian")
         check_reached(outputs, strict)
         rows = [
-            jacobians_of(output, o, points, create_graph, strict)
+            jacobians_at_once(output, points, create_graph)
+            if vectorize and output.numel()
+            else jacobians_of(output, o, points, create_graph, strict)
             for o, output in enumerate(outputs)
         ]
     by_output = [unwrapped(released(row, create_graph), one_input) for row in rows]
@@ -250,13 +253,28 @@ def hessian(
     return matrix[0][0] if one_input else matrix
 
 
+def jacobians_at_once(output: Tensor, points: Tensors, create_graph: bool) -> Tensors:
+    """The derivative of one output by each input, in one backward for all rows."""
+    pulled = pull(
+        (output,), points, (basis_of(output),), create_graph, True, batched=True
+    )
+    return tuple(
+        [
+            Tensor(np.zeros((*output.shape, *point.shape), point.dtype))
+            if rows is None
+            else rows.reshape((*output.shape, *point.shape))
+            for point, rows in zip(points, pulled, strict=True)
+        ]
+    )
+
+
 def jacobians_of(
     output: Tensor, number: int, points: Tensors, create_graph: bool, strict: bool
 ) -> Tensors:
     """The derivative of one output by each input, a row for each element of it."""
     rows: list[list[Tensor]] = [[] for _ in points]
-    for e in np.eye(output.numel(), dtype=output.dtype):
-        upstream = (Tensor(e.reshape(output.shape)),)
+    for e in basis_of(output).array:
+        upstream = (Tensor(e),)
         pulled = pull((output,), points, upstream, create_graph, retain_graph=True)
         for i, (point, gradient) in enumerate(zip(points, pulled, strict=True)):
             if strict and gradient is None:
@@ -285,9 +303,9 @@ def pushed_jacobian(func: Callable[..., Any], inputs: Tensor | Tensors) -> Any:
     by_input = []
     for i, point in enumerate(points):
         columns: list[Tensors] = []
-        for e in np.eye(point.numel(), dtype=point.dtype):
+        for e in basis_of(point).array:
             tangents = [zeros_like(other) for other in points]
-            tangents[i] = Tensor(e.reshape(point.shape))
+            tangents[i] = Tensor(e)
             one_output, outputs, pushed = push(func, points, tangents)
             columns.append(pushed)
         if not columns:

@@ -50,6 +50,10 @@ def gradcheck(
     """
     if not (check_forward_ad or check_backward_ad):
         raise no_direction("gradcheck", "check_forward_ad", "check_backward_ad")
+    check_goes_with("check_batched_grad", check_batched_grad, check_backward_ad)
+    check_goes_with(
+        "check_batched_forward_grad", check_batched_forward_grad, check_forward_ad
+    )
     # Imported here because few programs check their gradients.
     from minigrad.autograd import _gradient_checks as checks
     from minigrad.autograd._slopes import Point, as_tuple
@@ -61,6 +65,8 @@ def gradcheck(
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        check_batched_forward_grad=check_batched_forward_grad,
         check_forward_ad=check_forward_ad,
         check_backward_ad=check_backward_ad,
         check_random_grad=check_random_grad,
@@ -106,6 +112,11 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise no_direction("gradgradcheck", "check_fwd_over_rev", "check_rev_over_rev")
+    for name, asked in (
+        ("check_undefined_grad", check_undefined_grad),
+        ("check_batched_grad", check_batched_grad),
+    ):
+        check_goes_with(name, asked, check_rev_over_rev, "check_rev_over_rev")
     from minigrad.autograd._gradient_checks import random_upstream
     from minigrad.autograd._slopes import Point, as_tuple
 
@@ -166,3 +177,21 @@ def no_direction(where: str, one: str, other: str) -> errors.ArgumentAssertionEr
             f"leave {other} out: it is True by default",
         )
     )
+
+
+def check_goes_with(name: str, asked: bool, other: bool, other_name: str = "") -> None:
+    """Refuse an option that is about a direction which is not checked.
+
+    Raises: ArgumentAssertionError.
+    """
+    if asked and not other:
+        needed = other_name or (
+            "check_forward_ad" if "forward" in name else "check_backward_ad"
+        )
+        raise errors.ArgumentAssertionError(
+            errors.message(
+                "gradcheck",
+                f"Setting {name}=True requires {needed} to be True",
+                f"set {needed}=True, or {name}=False",
+            )
+        )

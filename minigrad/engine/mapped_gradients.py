@@ -38,7 +38,7 @@ def grad_for_each(
     materialize_grads = options.pop("materialize_grads")
     if materialize_grads:
         options["allow_unused"] = True
-    with opened("vmap", size) as transform:
+    with opened("vmap", size, of_gradients=True) as transform:
         one = [
             BatchedTensor(gradient, transform)
             if isinstance(gradient, Tensor)

@@ -19,16 +19,20 @@ class Transform:
     """One call of a function transform, open while its function runs.
 
     ``kind`` is "vmap", "grad" or "jvp"; ``depth`` counts from the outermost, 1.
-    ``size`` and ``randomness`` are those of a vmap.
+    ``size`` and ``randomness`` are those of a vmap. ``of_gradients`` is a vmap that
+    autograd opens for a batch of gradients: it takes Functions of either style.
     """
 
-    __slots__ = ("depth", "is_open", "kind", "randomness", "size")
+    __slots__ = ("depth", "is_open", "kind", "of_gradients", "randomness", "size")
 
-    def __init__(self, kind: str, depth: int, size: int, randomness: str) -> None:
+    def __init__(
+        self, kind: str, depth: int, size: int, randomness: str, of_gradients: bool
+    ) -> None:
         self.kind = kind
         self.depth = depth
         self.size = size
         self.randomness = randomness
+        self.of_gradients = of_gradients
         self.is_open = True
 
 
@@ -57,9 +61,12 @@ def is_mapped(function: str, takes_ctx: bool) -> bool:
     Raises: TransformError inside of any transform, for a Function whose forward takes
     ctx: it cannot be run without making a graph.
     """
-    if not opened_here():
+    open_here = opened_here()
+    if not open_here:
         return False
     if takes_ctx:
+        if all([transform.of_gradients for transform in open_here]):
+            return False
         raise errors.TransformError(
             errors.message(
                 f"{function}.apply",
@@ -75,13 +82,15 @@ def is_mapped(function: str, takes_ctx: bool) -> bool:
 
 
 @contextmanager
-def opened(kind: str, size: int = 0, randomness: str = "error") -> Iterator[Transform]:
+def opened(
+    kind: str, size: int = 0, randomness: str = "error", of_gradients: bool = False
+) -> Iterator[Transform]:
     """A transform for the time of a ``with`` block, also if that raises."""
     global active
     mode = this_mode()
     outer = mode.transforms
     depth = outer[-1].depth + 1 if outer else 1
-    transform = Transform(kind, depth, size, randomness)
+    transform = Transform(kind, depth, size, randomness, of_gradients)
     with _counting:
         active += 1
     mode.transforms = (*outer, transform)

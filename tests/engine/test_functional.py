@@ -274,6 +274,23 @@ def test_vectorized_jacobian_has_the_same_numbers(torch: Any) -> None:
 
 
 @pytest.mark.rule("X06")
+def test_vectorized_jacobian_runs_backward_once(torch: Any) -> None:
+    log: list[Any] = []
+
+    def backward(ctx: Any, g: Any) -> Any:
+        log.append(tuple(g.shape))
+        return g * 2
+
+    double = rule(torch, lambda ctx, x: x * 2, backward).apply
+    x = plain(torch, 1.0, 2.0)
+    for vectorize, runs in ((False, 2), (True, 1)):
+        log.clear()
+        whole = torch.autograd.functional.jacobian(double, x, vectorize=vectorize)
+        assert whole.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+        assert log == [(2,)] * runs
+
+
+@pytest.mark.rule("X06")
 def test_jacobian_in_forward_mode_has_the_same_numbers(torch: Any) -> None:
     functional = torch.autograd.functional
     forward = {"vectorize": True, "strategy": "forward-mode"}

@@ -296,6 +296,55 @@ def test_missing_tangent_must_count_as_zero(torch: Any) -> None:
         check(torch, function, a, b, check_forward_ad=True)
 
 
+@pytest.mark.rule("W02")
+def test_batched_gradients_are_checked_on_demand(torch: Any) -> None:
+    x = leaf(torch, 1.0, -2.0)
+    right = cube(torch, lambda x, g: g * 3 * x * x)
+    assert check(torch, right, x, check_batched_grad=True)
+    assert check_twice(torch, right, x, check_batched_grad=True)
+    numbers = cube(torch, lambda x, g: g * 3 * x * x * (g.sum().item() * 0 + 1))
+    assert check(torch, numbers, x)
+    with refused(torch, "While computing batched gradients, got: "):
+        check(torch, numbers, x, check_batched_grad=True)
+
+
+@pytest.mark.rule("W02")
+def test_batched_tangents_are_checked_on_demand(torch: Any) -> None:
+    options = {"check_forward_ad": True, "check_batched_forward_grad": True}
+    a, b = leaf(torch, 1.0, -2.0), leaf(torch, 3.0)
+    assert check(torch, lambda a, b: (a * b, a.exp()), a, b, **options)
+    numbers = with_jvp(
+        torch,
+        lambda x, g: g * 2 * x,
+        lambda x, t: t * 2 * x * (t.sum().item() * 0 + 1),
+    )
+    with refused(torch, "While computing batched gradients, got: "):
+        check(torch, numbers, a, **options)
+
+
+@pytest.mark.rule("W09")
+def test_option_needs_its_direction(torch: Any) -> None:
+    x = leaf(torch, 1.0)
+    says = "Setting check_batched_grad=True requires check_backward_ad to be True"
+    with raises(torch, errors.ArgumentAssertionError, says):
+        check(
+            torch,
+            lambda x: x,
+            x,
+            check_batched_grad=True,
+            check_backward_ad=False,
+            check_forward_ad=True,
+        )
+    says = "Setting check_batched_forward_grad=True requires check_forward_ad to be"
+    with raises(torch, errors.ArgumentAssertionError, says):
+        check(torch, lambda x: x, x, check_batched_forward_grad=True)
+    says = "Setting check_undefined_grad=True requires check_rev_over_rev to be True"
+    with raises(torch, errors.ArgumentAssertionError, says):
+        check_twice(
+            torch, lambda x: x, x, check_fwd_over_rev=True, check_rev_over_rev=False
+        )
+
+
 @pytest.mark.rule("W10")
 def test_forward_over_reverse_is_checked_on_demand(torch: Any) -> None:
     def function(x: Any) -> Any:
