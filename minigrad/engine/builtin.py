@@ -115,6 +115,10 @@ class Builtin(Function):
     """Whether forward is linear in its first argument, and no other carries a tangent:
     then the operation on the tangent is the tangent of its output."""
 
+    tangent_names_operands: ClassVar[bool] = False
+    """Whether the tangent is in the graph of all operands, as in torch: also of those
+    that it does not change with, which then get a gradient of zeros."""
+
     without_edges: ClassVar[tuple[int, ...]] = ()
     """The arguments that are Tensors and never get a gradient: masks and indices."""
 

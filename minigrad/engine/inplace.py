@@ -9,9 +9,16 @@ from minigrad.engine import levels, observe, transforms
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin import Builtin, not_an_array
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
-from minigrad.engine.grad_mode import is_recording
+from minigrad.engine.grad_mode import is_recording, with_forward_limit
+from minigrad.engine.levels import active_levels
 from minigrad.engine.promotion import KINDS
-from minigrad.engine.tangents import has_tangent, move_tangents, share_tangents
+from minigrad.engine.structural import Clone
+from minigrad.engine.tangents import (
+    has_tangent,
+    keep_tangent,
+    move_tangents,
+    tangent_of,
+)
 from minigrad.engine.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.views import check_in_place, rebase_history
 
@@ -96,12 +103,21 @@ def dual_result(
     values = []
     for value in (tensor, *args):
         if isinstance(value, Tensor) and share_memory(value, tensor):
-            copied = old_value(value)
-            share_tangents(value, copied)
-            value = copied
+            value = old_dual(value)
         values.append(value)
     result: Tensor = operation.apply(*values)
     return result
+
+
+def old_dual(tensor: Tensor) -> Tensor:
+    """A copy of a dual that is about to change, tangents and all."""
+    before = old_value(tensor)
+    for level in active_levels():
+        tangent = tangent_of(tensor, level)
+        if tangent is not None:
+            with with_forward_limit(level.number):
+                keep_tangent(before, Clone.apply(tangent), level)
+    return before
 
 
 def old_value(tensor: Tensor) -> Tensor:

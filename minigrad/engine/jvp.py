@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.grad_mode import with_forward_limit
+from minigrad.engine.grad_mode import is_recording, with_forward_limit
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.outputs import can_have_gradient, contains
 from minigrad.engine.tangents import (
@@ -70,11 +70,15 @@ def carry_through_builtin(
         with with_forward_limit(level.number), np.errstate(all="ignore"):
             found = builtin_tangents(operation, inputs, output, tangents)
             for one, tangent in zip(outputs, found, strict=True):
-                if tangent is not None and one.dtype.kind in "fc":
-                    if operation.returns_view:
-                        keep_tangent(one, tangent, level)
-                    else:
-                        set_tangent(one, stretched(tangent, one.shape), level)
+                if tangent is None or one.dtype.kind not in "fc":
+                    continue
+                if operation.returns_view:
+                    keep_tangent(one, tangent, level)
+                    continue
+                if operation.tangent_names_operands:
+                    tangent = named(tangent, inputs)
+                tangent = stretched(tangent, one.shape)
+                set_tangent(one, of_its_own(tangent, tangents), level)
 
 
 def builtin_tangents(
@@ -98,6 +102,29 @@ def stretched(tangent: Tensor, shape: tuple[int, ...]) -> Tensor:
     from minigrad.engine.structural import Expand
 
     return tangent if tangent.shape == shape else Expand.apply(tangent, shape)
+
+
+def of_its_own(tangent: Tensor, given: Tangents) -> Tensor:
+    """A tangent in memory of its own, which no change of another one reaches."""
+    # Imported here because operations are built on what is in this module.
+    from minigrad.engine.structural import Clone
+
+    if tangent._base is None and not contains(tuple(given), tangent):
+        return tangent
+    copied: Tensor = Clone.apply(tangent)
+    return copied
+
+
+def named(tangent: Tensor, inputs: tuple[Any, ...]) -> Tensor:
+    """``tangent``, in the graph of each input that requires grad."""
+    # Imported here because operations are built on what is in this module.
+    from minigrad.engine.structural import WithZeros
+
+    recorded = [x for x in inputs if isinstance(x, Tensor) and x._requires_grad]
+    if not recorded or not is_recording():
+        return tangent
+    result: Tensor = WithZeros.apply(tangent, *recorded)
+    return result
 
 
 def carry_through_function(

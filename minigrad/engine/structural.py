@@ -202,6 +202,31 @@ class Replace(Builtin):
         return Tensor(np.zeros_like(t_input.array)) if t_other is None else t_other
 
 
+class WithZeros(Builtin):
+    """``input`` as it is; the others get a gradient of zeros."""
+
+    operands = 2
+
+    @staticmethod
+    def forward(input: Array, *others: Array) -> Array:
+        return input.copy()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.kinds = [(value.shape, value.dtype) for value in inputs[1:]]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        zeros = [np.zeros(shape, dtype) for shape, dtype in ctx.kinds]
+        if isinstance(grad, Tensor):
+            return grad, *[Tensor(array) for array in zeros]
+        return grad, *zeros
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, *t_others: Any) -> Any:
+        return t_input
+
+
 class MakeDual(Builtin):
     """Another tensor on the same memory, to hang a tangent on."""
 

@@ -111,6 +111,8 @@ class Mul(Builtin):
     tensor([10., 20.])
     """
 
+    tangent_names_operands = True
+
     elementwise = True
     operands = 2
     saved_names = ("self", "other")
@@ -160,6 +162,8 @@ class Div(Builtin):
     >>> minigrad.tensor([1, 2]) / 4
     tensor([0.2500, 0.5000])
     """
+
+    tangent_names_operands = True
 
     elementwise = True
     operands = 2

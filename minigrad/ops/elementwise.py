@@ -161,6 +161,8 @@ class Abs(SavesInput):
     tensor([2., 3.])
     """
 
+    tangent_names_operands = True
+
     @staticmethod
     def forward(input: Array) -> Any:
         refuse_bools("abs", input)
@@ -319,6 +321,8 @@ class Relu(SavesOutput):
     >>> minigrad.tensor([-1.0, 2.0]).relu()
     tensor([0., 2.])
     """
+
+    tangent_names_operands = True
 
     @staticmethod
     def forward(input: Array) -> Any:

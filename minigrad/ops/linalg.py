@@ -37,6 +37,8 @@ class Matmul(Builtin):
     tensor([[11.]])
     """
 
+    tangent_names_operands = True
+
     operands = 2
     saved_names = ("self", "mat2")
 

@@ -197,6 +197,8 @@ class Remainder(Remaining):
     tensor([2., 1.])
     """
 
+    tangent_names_operands = True
+
     quotient = staticmethod(np.floor)
 
     @staticmethod
@@ -220,6 +222,8 @@ class Fmod(Remaining):
     >>> minigrad.tensor([5.0, -5.0]).fmod(3)
     tensor([ 2., -2.])
     """
+
+    tangent_names_operands = True
 
     quotient = staticmethod(np.trunc)
 
