@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine import levels
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.tangents import add_in_place
 from minigrad.engine.tensor import Array, Tensor
+
+if TYPE_CHECKING:
+    from minigrad.engine.node import AccumulateGrad
 
 accumulating: Final = threading.RLock()
 """Held while a ``.grad`` is read and replaced: several threads may run backward.
@@ -41,6 +45,15 @@ def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tens
     np.add(old.array, values, out=old.array)
     old._bump_version()
     return old
+
+
+def is_own(node: AccumulateGrad, gradient: Any) -> bool:
+    """Whether nobody but the backward that runs holds ``gradient``.
+
+    Not asked for a leaf with hooks, which may have kept what they were shown.
+    """
+    task = _this_thread.mode.task
+    return task is not None and task.own.get(node) is gradient
 
 
 def has_layout_of(values: Array, leaf: Array) -> bool:

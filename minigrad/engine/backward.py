@@ -10,6 +10,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import levels, observe, transforms
+from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
     NOT_A_TENSOR,
@@ -110,13 +111,16 @@ class GraphTask:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         gradients = node._check_returned(returned, self.carries_tensors)
         unfitted = gradients if node._attached is None else list(gradients)
-        for slot in range(len(gradients)):
-            if gradients[slot] is not None:
-                gradients[slot] = fit(node, slot, gradients[slot])
+        for slot, gradient in enumerate(gradients):
+            gradients[slot] = None if gradient is None else fit(node, slot, gradient)
         if node._attached is not None:
             gradients = run_after(self, node, unfitted, gradients)
-        elif self.takes_over and AccumulateGrad in map(type, node._edges):
-            note_own(self, node, returned, gradients)
+        elif isinstance(node, BackwardCFunction) and self.takes_over:
+            for edge in node._edges:
+                if type(edge) is AccumulateGrad:
+                    gradient = None  # note_own counts the references to each
+                    note_own(self, node, returned, gradients)
+                    break
         if observe.observer is not None:
             observe.observer.node_returned(self, node, tuple(gradients))
         return gradients

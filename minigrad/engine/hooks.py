@@ -115,12 +115,10 @@ def register_tensor_hook(tensor: Tensor, hook: Callable[..., Any]) -> RemovableH
     return register(tensor._tensor_hooks, hook)
 
 
-def attached_to_leaf(leaf: Tensor) -> Attached | None:
-    """What a new node of ``leaf`` has from the start: the leaf's own hooks."""
-    if leaf._tensor_hooks is None:
-        return None
+def attached_to_leaf(hooks: Hooks) -> Attached:
+    """What the new node of a leaf with hooks has from the start."""
     attached = Attached()
-    attached.on_outputs[0] = leaf._tensor_hooks
+    attached.on_outputs[0] = hooks
     return attached
 
 

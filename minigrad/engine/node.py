@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from minigrad.engine import observe
-from minigrad.engine.accumulate import accumulating, added
+from minigrad.engine.accumulate import accumulating, added, is_own
 from minigrad.engine.anomaly import remember
 from minigrad.engine.creation import get_default_dtype
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread, anomaly, this_mode
+from minigrad.engine.grad_mode import _this_thread, anomaly
 from minigrad.engine.hooks import (
     Attached,
     _HookMixin,
@@ -33,6 +33,7 @@ from minigrad.engine.saved import (
 )
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor_grad import SameAsTensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
 """The sequence number of AccumulateGrad: it runs as soon as it is ready."""
@@ -240,10 +241,13 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self.variable = variable
         self._edges = ()
         self.needs_input_grad = ()
-        self._output_metadata = ((variable.shape, variable.grad_dtype),)
+        array, wanted = variable.array, variable._grad_dtype
+        dtype = array.dtype if isinstance(wanted, SameAsTensor) else wanted
+        self._output_metadata = ((array.shape, dtype),)
         self._number = FIRST_OF_ALL
         self._saved = ()
-        self._attached = attached_to_leaf(variable)
+        hooks = variable._tensor_hooks
+        self._attached = None if hooks is None else attached_to_leaf(hooks)
         if anomaly.enabled:
             remember(self)
 
@@ -266,12 +270,9 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
     def _accumulate(self, gradient: Any, create_graph: bool) -> None:
         """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
         leaf = self.variable
-        task = this_mode().task
-        own = task is not None and task.own.pop(self, None) is gradient
-        # A hook has been shown the gradient, and may have kept it.
-        own = own and self._attached is None
         with accumulating:
             first = leaf._grad is None
+            own = first and self._attached is None and is_own(self, gradient)
             leaf._grad = added(leaf, gradient, create_graph, own)
         if observe.observer is not None:
             observe.observer.gradient_accumulated(leaf, first, gradient, leaf._grad)

@@ -24,7 +24,7 @@ latter two may only borrow theirs. Too low a number costs a copy, nothing else.
 def note_own(
     task: GraphTask, node: _FunctionBase, returned: Any, gradients: list[Any]
 ) -> None:
-    """Note in ``task.own`` what the leaves below ``node`` may keep without a copy.
+    """Note in ``task.own`` what the leaves below a custom node may keep as it is.
 
     It is asked here, and not when a leaf accumulates, because here it is known who
     holds a gradient: ``gradients``, ``returned``, and the calls that run now.
@@ -41,12 +41,10 @@ def note_own(
         if not owns_memory(gradient):
             continue
         value = returned[slot] if several else returned
-        known = 1 if value is gradient else 0
-        if isinstance(value, Tensor) and value.array is gradient:
-            if sharers[slot] > 0:
-                continue
-            known = 1
-        if holders[slot] <= known:
+        holds = isinstance(value, Tensor) and value.array is gradient
+        if sharers[slot] > 0 and holds:
+            continue
+        if holders[slot] <= holds:
             task.own[edge] = gradient
 
 

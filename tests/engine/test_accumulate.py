@@ -7,8 +7,6 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from minigrad.engine import node
-from minigrad.engine.accumulate import added
 from tests.engine.support import leaf, raises, rule, same_memory
 
 
@@ -112,24 +110,6 @@ def test_grad_never_shares_memory_with_what_a_learner_kept(kind: str) -> None:
     y.sum().backward()
     held = kept[0] if isinstance(kept[0], np.ndarray) else kept[0].numpy()
     assert not np.shares_memory(x.grad.numpy(), held)
-
-
-def test_builtin_rule_hands_over_the_arrays_it_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    taken: list[bool] = []
-
-    def look(leaf: Any, gradient: Any, create_graph: bool, is_own: bool) -> Any:
-        taken.append(is_own)
-        return added(leaf, gradient, create_graph, is_own)
-
-    monkeypatch.setattr(node, "added", look)
-    x, y = leaf(minigrad, 1.0, 2.0), leaf(minigrad, 3.0, 4.0)
-    (x * y).sum().backward()
-    assert taken == [True, True]
-    (x + y).backward(minigrad.ones(2, dtype=minigrad.float64))
-    assert taken == [True, True, False, False]
-    assert (x.grad.tolist(), y.grad.tolist()) == ([4.0, 5.0], [2.0, 3.0])
 
 
 @pytest.mark.rule("O13")
