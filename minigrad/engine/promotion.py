@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -64,8 +65,30 @@ def result_type(a: Any, b: Any) -> np.dtype[Any]:
         return common_dtype(dtype_a, dtype_b)
     if rank_a < rank_b:
         dtype_a, dtype_b = dtype_b, dtype_a
-    later = KINDS.index(dtype_b.kind) > KINDS.index(dtype_a.kind)
+    later = KINDS.index(kind_of(dtype_b)) > KINDS.index(kind_of(dtype_a))
     return dtype_b if later else dtype_a
+
+
+def result_type_of(operands: Sequence[Any]) -> np.dtype[Any]:
+    """The dtype of an operation on any number of arrays.
+
+    Those with dimensions decide before single elements.
+    """
+    ranks = [rank_and_dtype(operand) for operand in operands]
+    found: dict[int, np.dtype[Any]] = {}
+    for rank, dtype in ranks:
+        known = found.get(rank)
+        found[rank] = dtype if known is None else common_dtype(known, dtype)
+    dtype, *later = [found[rank] for rank in sorted(found, reverse=True)]
+    for other in later:
+        if KINDS.index(kind_of(other)) > KINDS.index(kind_of(dtype)):
+            dtype = other
+    return dtype
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """The kind of a dtype; integers without a sign count as integers."""
+    return "i" if dtype.kind == "u" else dtype.kind
 
 
 def rank_and_dtype(operand: Any) -> tuple[int, np.dtype[Any]]:

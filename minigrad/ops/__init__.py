@@ -9,8 +9,10 @@ from minigrad.ops import (
     extremes,
     gathering,
     indexing,
+    joining,
     linalg,
     logic,
+    order,
     overwriting,
     parts,
     questions,
@@ -18,7 +20,9 @@ from minigrad.ops import (
     rounding,
     shape,
     smooth,
+    softmax,
     splitting,
+    statistics,
 )
 from minigrad.ops._registry import OPS, Op, op
 
@@ -33,9 +37,11 @@ __all__ = [
     "extremes",
     "gathering",
     "indexing",
+    "joining",
     "linalg",
     "logic",
     "op",
+    "order",
     "overwriting",
     "parts",
     "questions",
@@ -43,5 +49,7 @@ __all__ = [
     "rounding",
     "shape",
     "smooth",
+    "softmax",
     "splitting",
+    "statistics",
 ]

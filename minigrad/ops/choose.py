@@ -10,6 +10,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.engine.promotion import promoted
+from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
@@ -18,15 +19,6 @@ from minigrad.ops.elementwise import like, plain
 MASK = np.array([True, False, True])
 ROW = [1.0, -2.0, 0.5]
 OTHER = [3.0, 0.25, -4.0]
-
-
-def added(*parts: Any) -> Any:
-    """The sum of those that are there: how the tangents of several inputs meet."""
-    total = None
-    for part in parts:
-        if part is not None:
-            total = part if total is None else total + part
-    return total
 
 
 def check_mask(where: str, mask: Any) -> None:
@@ -221,7 +213,7 @@ class Extreme(Builtin):
 
     @classmethod
     def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
-        return added(*cls.parts(ctx, input_t, other_t))
+        return total(*cls.parts(ctx, input_t, other_t))
 
 
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
@@ -371,7 +363,8 @@ class Clamp(Builtin):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        return added(*Clamp.parts(ctx, tangents))
+        inside, below, above = Clamp.parts(ctx, tangents)
+        return total(inside, total(below, above))
 
 
 alias("clip", "clamp")

@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.choose import added
 from minigrad.ops.elementwise import plain
 from minigrad.ops.shape import check_range
 
@@ -175,7 +175,7 @@ class ScatterAdd(Builtin):
             return input_t
         (index,) = ctx.saved_values
         start = zeros_of(src_t, ctx.shape)
-        return added(input_t, ScatterAdd.of(start, ctx.dim, index, src_t))
+        return total(input_t, ScatterAdd.of(start, ctx.dim, index, src_t))
 
 
 @op(
@@ -364,7 +364,7 @@ class IndexAdd(Builtin):
         index, _ = ctx.saved_values
         start = zeros_of(source_t, ctx.shape)
         part = IndexAdd.of(start, ctx.dim, index, source_t, ctx.alpha)
-        return added(input_t, part)
+        return total(input_t, part)
 
 
 @op(

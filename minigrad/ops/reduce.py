@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.promotion import quietly
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
@@ -16,6 +17,9 @@ from minigrad.ops._registry import op
 from minigrad.ops.shape import an_example, check_range, in_example, reshaped
 
 Dim = int | tuple[int, ...] | list[int] | None
+
+add_up: Any = np.add.reduce
+"""The sum over an axis: ``np.sum`` without its detours."""
 
 SAMPLES: list[tuple[Any, ...]] = [
     (2.0,),
@@ -36,6 +40,15 @@ def numbered(name: str) -> Callable[..., str]:
     return node_name
 
 
+def over(
+    input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None
+) -> tuple[Any, ...]:
+    """The arguments of a reduction; no dimension at all means all of them."""
+    if dim is not None and dim in ((), []):
+        dim = tuple(range(input.ndim))
+    return input, dim, keepdim, as_dtype(dtype, "dtype")
+
+
 class Reduction(Builtin):
     """A sum over some of the dimensions; keeps the shape, not the values."""
 
@@ -43,9 +56,10 @@ class Reduction(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        input, dim, _ = inputs
-        ctx.shape = input.shape
-        ctx.kept_shape = kept_shape(input.shape, dim)
+        input, dim = inputs[:2]
+        shape = input.array.shape
+        ctx.shape = shape
+        ctx.kept_shape = kept_shape(shape, dim)
 
     @classmethod
     def vmap(
@@ -68,22 +82,28 @@ class Reduction(Builtin):
     node_name=numbered("SumBackward"),
     reference=lambda x, dim=None, keepdim=False: np.sum(x, axis=dim, keepdims=keepdim),
     samples=SAMPLES,
+    arguments=over,
 )
 class Sum(Reduction):
     """The sum over ``dim``, or over everything; integers and bools give int64.
+
+    With ``dtype``, that of the elements converted to it first.
 
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).sum(dim=0)
     tensor([4., 6.])
     """
 
     @staticmethod
-    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    def forward(
+        input: Array, dim: Dim = None, keepdim: bool = False, dtype: Any = None
+    ) -> Any:
         check_dim(input, dim)
-        return input.sum(axis=axes(dim), keepdims=keepdim)
+        input = in_dtype(input, dtype)
+        return add_up(input, axis=axes(dim), keepdims=keepdim)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return spread(ctx, grad), None, None
+        return spread(ctx, grad), None, None, None
 
 
 @op(
@@ -91,6 +111,7 @@ class Sum(Reduction):
     node_name=numbered("MeanBackward"),
     reference=lambda x, dim=None, keepdim=False: np.mean(x, axis=dim, keepdims=keepdim),
     samples=SAMPLES,
+    arguments=over,
 )
 class Mean(Reduction):
     """The mean over ``dim``, or over everything.
@@ -104,8 +125,12 @@ class Mean(Reduction):
 
     @staticmethod
     @quietly
-    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    def forward(
+        input: Array, dim: Dim = None, keepdim: bool = False, dtype: Any = None
+    ) -> Any:
         check_dim(input, dim)
+        if dtype is not None:
+            input = input.astype(dtype)
         if input.dtype.kind not in "fc":
             raise errors.OperandError(
                 errors.message(
@@ -115,12 +140,19 @@ class Mean(Reduction):
                     "convert first: x.to(minigrad.float32).mean()",
                 )
             )
-        total = input.sum(axis=axes(dim), keepdims=keepdim)
+        total = add_up(input, axis=axes(dim), keepdims=keepdim)
         return total / copies(input.shape, kept_shape(input.shape, dim))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return spread(ctx, grad / copies(ctx.shape, ctx.kept_shape)), None, None
+        return spread(ctx, grad / copies(ctx.shape, ctx.kept_shape)), None, None, None
+
+
+def in_dtype(input: Array, dtype: Any) -> Array:
+    """The elements as they are added up: integers and bools as int64."""
+    if dtype is not None:
+        return input.astype(dtype, copy=False)
+    return input.astype(np.int64, copy=False) if input.dtype.kind in "biu" else input
 
 
 def axes(dim: Dim) -> int | tuple[int, ...] | None:
