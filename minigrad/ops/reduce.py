@@ -63,18 +63,24 @@ class Reduction(Builtin):
 
     @classmethod
     def vmap(
-        cls, info: Any, in_dims: Any, input: Tensor, dim: Dim, keepdim: bool
+        cls,
+        info: Any,
+        in_dims: Any,
+        input: Tensor,
+        dim: Dim,
+        keepdim: bool,
+        dtype: Any = None,
     ) -> Any:
         """Every example reduced."""
         if input.ndim == 1:
             check_dim(an_example(input), dim)
-            return cls.apply(input.reshape(-1, 1), 1, False), 0
+            return cls.apply(input.reshape(-1, 1), 1, False, dtype), 0
         if dim is None:
             dims = tuple(range(1, input.ndim))
         else:
             several = dim if isinstance(dim, (tuple, list)) else (dim,)
             dims = tuple([in_example(input, one) for one in several])
-        return cls.apply(input, dims, keepdim), 0
+        return cls.apply(input, dims, keepdim, dtype), 0
 
 
 @op(

@@ -37,6 +37,8 @@ def step(name: str, compute: Callable[[Any], Any], says: str) -> type[Builtin]:
     """One step function, registered; integers stay as they are."""
 
     class Function(Step):
+        elementwise = True
+
         @staticmethod
         def forward(input: Any) -> Any:
             refuse_bools(name, input)
