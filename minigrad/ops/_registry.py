@@ -77,6 +77,7 @@ def op(
     operator: str | None = None,
     reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
+    method: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Operation], Operation]:
     """Register a Builtin as ``minigrad.<name>`` and ``Tensor.<name>``.
@@ -86,7 +87,8 @@ def op(
     ``arguments`` turns what a caller writes into what forward takes; ``returns`` gives
     several outputs their names. ``operator`` is the Python operator, such as ``"add"``
     for ``__add__``, ``__radd__``, ``__iadd__``; ``reflected`` is asked in place of it
-    if only the right operand is a tensor. ``in_place`` adds ``<name>_``. ``node_name``
+    if only the right operand is a tensor. ``in_place`` adds ``<name>_``; without
+    ``method`` there is the function alone. ``node_name``
     is the name of the recorded node, or a function from the arguments of forward to
     it. An overload, named with a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
@@ -100,7 +102,7 @@ def op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
         if "." not in name:
-            publish(name, call)
+            publish(name, call, method=method)
         if operator is not None:
             add_operators(operator, call, reflected)
         if in_place:

@@ -86,6 +86,7 @@ class Joined(Builtin):
     reference=lambda arrays, dim=0: np.concatenate(arrays, dim),
     samples=[((A, B), 0), ((A, A, A), 1), (([1.0], [2.0, 3.0]), -1), ((A, B),)],
     arguments=cat_arguments,
+    method=False,
 )
 class Cat(Joined):
     """The tensors one behind the other along ``dim``, which is there already.
@@ -126,7 +127,7 @@ class Cat(Joined):
         *each, _ = tangents
         given = next(tangent for tangent in each if tangent is not None)
         parts = [
-            Tensor(np.zeros(shape, given.array.dtype)) if tangent is None else tangent
+            Tensor(np.zeros(shape, given.dtype)) if tangent is None else tangent
             for tangent, shape in zip(each, ctx.shapes, strict=True)
         ]
         return Cat.apply(*parts, ctx.dim)
@@ -200,6 +201,7 @@ def stack_arguments(tensors: Any, dim: int = 0) -> tuple[Any, ...]:
     reference=lambda arrays, dim=0: np.stack(arrays, dim),
     samples=[((A, A), 0), ((A, A), -1), ((2.0, 3.0),)],
     arguments=stack_arguments,
+    method=False,
 )
 class Stack(Joined):
     """Tensors of one shape side by side along a new dimension ``dim``.
@@ -247,7 +249,7 @@ class Stack(Joined):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         *each, _ = tangents
         given = next(tangent for tangent in each if tangent is not None)
-        zeros = Tensor(np.zeros(ctx.shape, given.array.dtype))
+        zeros = Tensor(np.zeros(ctx.shape, given.dtype))
         parts = [zeros if tangent is None else tangent for tangent in each]
         return Stack.apply(*parts, ctx.dim)
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.promotion import do_not_broadcast, promoted
+from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import op
+from minigrad.ops._registry import composite, op
 from minigrad.ops.shape import Transpose, reshaped
 
 A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -19,9 +20,19 @@ B = [[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]]
 VECTOR = [1.0, -2.0, 0.5]
 
 
+def product_name(input: Any, other: Any) -> str:
+    """The name of the node that torch would record last.
+
+    It multiplies vectors and stacks by way of matrices; here all is one node.
+    """
+    names = {(2, 2): "Mm", (2, 1): "Mv", (1, 1): "Dot", (1, 2): "Squeeze"}
+    operation = names.get((input.ndim, other.ndim), "UnsafeView")
+    return f"{operation}Backward{4 if operation == 'Squeeze' else 0}"
+
+
 @op(
     "matmul",
-    node_name="MmBackward0",
+    node_name=product_name,
     reference=np.matmul,
     samples=[(A, B), (A, VECTOR), (VECTOR, B), (VECTOR, VECTOR), ([A, A], B)],
     operator="matmul",
@@ -57,8 +68,9 @@ class Matmul(Builtin):
                     "second",
                 )
             )
+        check_same_dtype("matmul", input, other)
         try:
-            return np.matmul(*promoted(input, other))
+            return np.matmul(input, other)
         except ValueError:
             raise do_not_broadcast(
                 "matmul", input.shape[:-2], other.shape[:-2]
@@ -109,6 +121,172 @@ class Matmul(Builtin):
             None if t_input is None else t_input @ other,
             None if t_other is None else input @ t_other,
         )
+
+
+def check_same_dtype(where: str, input: Any, other: Any) -> None:
+    """Refuse to multiply matrices of two dtypes, as torch does.
+
+    Raises: OperandError.
+    """
+    if input.dtype != other.dtype:
+        names = [
+            TENSOR_TYPES.get(value.dtype.name, "").removesuffix("Tensor").lower()
+            for value in (input, other)
+        ]
+        raise errors.OperandError(
+            errors.message(
+                where,
+                "expected m1 and m2 to have the same dtype, but got: "
+                f"{names[0]} != {names[1]}",
+                "convert one of them, for example other.to(input.dtype)",
+            )
+        )
+
+
+def check_dimensions(
+    where: str, input: Any, other: Any, ndims: tuple[int, int], says: str
+) -> None:
+    """Refuse what are not two tensors of these numbers of dimensions.
+
+    Raises: ArgumentTypeError; ShapeError.
+    """
+    for position, name, value in ((1, "input", input), (2, "other", other)):
+        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+            raise must_be_tensor(where, name, position, value)
+    if (input.ndim, other.ndim) != ndims:
+        raise errors.ShapeError(
+            errors.message(
+                where,
+                f"{says}, but got {input.ndim}D and {other.ndim}D tensors",
+                "use matmul, or @, for other dimensions",
+            )
+        )
+
+
+@composite("mm", reference=np.matmul, samples=[(A, B)])
+def mm(input: Tensor, mat2: Tensor) -> Any:
+    """The product of two matrices, (n, k) and (k, m).
+
+    >>> minigrad.mm(minigrad.tensor([[1.0, 2.0]]), minigrad.tensor([[3.0], [4.0]]))
+    tensor([[11.]])
+    """
+    check_dimensions("mm", input, mat2, (2, 2), "self must be a matrix")
+    return Matmul.apply(input, mat2)
+
+
+@composite("mv", reference=np.matmul, samples=[(A, VECTOR)])
+def mv(input: Tensor, vec: Tensor) -> Any:
+    """The product of a matrix and a vector, (n, k) and (k).
+
+    >>> minigrad.tensor([[1.0, 2.0]]).mv(minigrad.tensor([3.0, 4.0]))
+    tensor([11.])
+    """
+    check_dimensions("mv", input, vec, (2, 1), "vector + matrix @ vector expected")
+    return Matmul.apply(input, vec)
+
+
+@composite("dot", reference=np.dot, samples=[(VECTOR, VECTOR)])
+def dot(input: Tensor, tensor: Tensor) -> Any:
+    """The sum of the products of two vectors.
+
+    >>> minigrad.tensor([1.0, 2.0]).dot(minigrad.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    check_dimensions("dot", input, tensor, (1, 1), "1D tensors expected")
+    return Matmul.apply(input, tensor)
+
+
+@op("bmm", node_name="BmmBackward0", reference=np.matmul, samples=[([A, A], [B, B])])
+class Bmm(Matmul):
+    """One product of matrices for each in a stack, (b, n, k) and (b, k, m).
+
+    >>> minigrad.ones(5, 2, 3).bmm(minigrad.ones(5, 3, 4)).shape
+    minigrad.Size([5, 2, 4])
+    """
+
+    _choose_node = None
+
+    @staticmethod
+    def forward(input: Array, other: Array) -> Any:
+        check_dimensions("bmm", input, other, (3, 3), "batch1 must be a 3D tensor")
+        wanted = [input.shape[0], input.shape[2]]
+        if [*other.shape[:2]] != wanted:
+            raise errors.ShapeError(
+                errors.message(
+                    "bmm",
+                    "Expected size for first two dimensions of batch2 tensor to be: "
+                    f"{wanted} but got: {list(other.shape[:2])}.",
+                    "give as many matrices, whose columns are as long as the rows",
+                )
+            )
+        return Matmul.forward(input, other)
+
+
+@composite("outer", reference=np.outer, samples=[(VECTOR, [2.0, 3.0])])
+def outer(input: Tensor, vec2: Tensor) -> Any:
+    """Each element of one vector times each of another: a matrix.
+
+    >>> minigrad.outer(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
+    tensor([[3., 4.],
+            [6., 8.]])
+    """
+    for name, value in (("self", input), ("vec2", vec2)):
+        if value.ndim != 1:
+            raise errors.ShapeError(
+                errors.message(
+                    "outer",
+                    f"outer: Expected 1-D argument {name}, but got {value.ndim}-D",
+                    "flatten it first: x.reshape(-1)",
+                )
+            )
+    return reshaped(input, (-1, 1)) * vec2
+
+
+@op(
+    "addmm",
+    node_name="AddmmBackward0",
+    reference=lambda bias, a, b: bias + np.matmul(a, b),
+    samples=[([1.0, 2.0], A, B), ([[1.0], [2.0]], A, B)],
+)
+class Addmm(Builtin):
+    """input + mat1 @ mat2: what a linear layer computes.
+
+    >>> one = minigrad.ones(2, 2)
+    >>> minigrad.addmm(minigrad.tensor([1.0, 2.0]), one, one)
+    tensor([[3., 4.],
+            [3., 4.]])
+    """
+
+    operands = 3
+    saved_names = ("mat1", "mat2")
+
+    @staticmethod
+    def forward(input: Array, mat1: Array, mat2: Array) -> Any:
+        check_dimensions("addmm", mat1, mat2, (2, 2), "mat1 must be a matrix")
+        return input + Matmul.forward(mat1, mat2)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        mat1, mat2 = ctx.saved_values
+        _, needs_mat1, needs_mat2 = ctx.needs_input_grad
+        return (
+            grad,
+            grad @ Transpose.of(mat2, 0, 1) if needs_mat1 else None,
+            Transpose.of(mat1, 0, 1) @ grad if needs_mat2 else None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_mat1: Any, t_mat2: Any) -> Any:
+        mat1, mat2 = ctx.saved_values
+        products = total(
+            None if t_mat1 is None else t_mat1 @ mat2,
+            None if t_mat2 is None else mat1 @ t_mat2,
+        )
+        return products if t_input is None else total(t_input, products)
 
 
 def inner_lengths_agree(input: Any, other: Any) -> bool:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import as_floating, quietly
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops._registry import alias, composite, op
+from minigrad.ops._registry import IN_PLACE, alias, composite, op
 
 Slope = Callable[[Any], Any]
 
@@ -200,3 +201,14 @@ def square(input: Tensor) -> Tensor:
     tensor([1., 9.])
     """
     return input**2
+
+
+def square_(self: Tensor) -> Tensor:
+    """input ** 2, written into this tensor's own memory."""
+    result: Tensor = self.pow_(2)
+    return result
+
+
+for method in (square_,):
+    setattr(TensorMethods, method.__name__, method)
+    IN_PLACE[method.__name__] = method

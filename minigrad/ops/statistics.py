@@ -125,7 +125,7 @@ def others(value: Any) -> Any:
     shape = tuple(value.shape)
     rows = Expand.of(reshaped(value, (*shape[:-1], 1, shape[-1])), (*shape, shape[-1]))
     itself = wholly(value, np.eye(shape[-1], dtype=bool))
-    one = like(value, np.ones((), plain(value).dtype))
+    one = like(value, np.ones((), value.dtype))
     return Prod.of(Where.of(itself, one, rows), -1, False, None)
 
 

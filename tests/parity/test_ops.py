@@ -12,10 +12,10 @@ from minigrad.ops import OPS
 from tests.ops.laws import arguments, close, rows, variables
 
 OTHER_NAME = {
-    "matmul": {"MmBackward0", "MvBackward0", "DotBackward0", "SqueezeBackward4"}
-    | {"UnsafeViewBackward0"},
     "fill": {"FillBackward1"},
     "clamp_min": {"ClampMinBackward0"},
+    "einsum": {"ViewBackward0", "MulBackward0", "SumBackward1", "PermuteBackward0"}
+    | {"DiagonalBackward0", "UnsafeViewBackward0", "SqueezeBackward0"},
     "clamp_max": {"ClampMaxBackward0"},
 }
 """torch has several nodes for these; minigrad has one, and so one name."""

@@ -1,0 +1,145 @@
+"""Filling a tensor in place: with random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.randomness import Generator, source
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import IN_PLACE, name_nodes
+from minigrad.ops.elementwise import Fill
+
+
+class Filled(Builtin):
+    """New values that do not depend on the old ones: the slope is 0."""
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return Fill.of(grad, 0), None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
+        return tangent * 0
+
+
+class Normal(Filled):
+    """Normal random numbers."""
+
+    @staticmethod
+    def forward(input: Array, draw: Callable[[tuple[int, ...]], Array]) -> Any:
+        return draw(input.shape).astype(input.dtype)
+
+
+class Uniform(Normal):
+    """Random numbers, even between two bounds."""
+
+
+class Bernoulli(Normal):
+    """Ones with a given probability, else zeros."""
+
+
+class Random(Normal):
+    """Random whole numbers."""
+
+
+for kind in (Normal, Uniform, Bernoulli, Random):
+    name_nodes(kind, f"{kind.__name__}Backward0")
+
+
+def normal_(
+    self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with normal random numbers, in place.
+
+    Raises: OperandError for a negative ``std``; for integers.
+    """
+    refuse_integers("normal_", self)
+    if std < 0:
+        raise impossible("normal_", f"normal expects std >= 0.0, but found std {std}")
+
+    def draw(shape: tuple[int, ...]) -> Array:
+        numbers: Array = np.asarray(source(generator).normal(mean, std, shape))
+        return numbers
+
+    return apply_in_place(Normal, self, draw)
+
+
+def uniform_(
+    self: Tensor, a: float = 0, b: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with random numbers between ``a`` and ``b``, in place.
+
+    Raises: OperandError unless ``a`` is at most ``b``; for integers.
+    """
+    refuse_integers("uniform_", self)
+    if a > b:
+        what = f"uniform_ expects to return a [from, to) range, but found from={a} > to"
+        raise impossible("uniform_", f"{what}={b}")
+
+    def draw(shape: tuple[int, ...]) -> Array:
+        numbers: Array = np.asarray(source(generator).uniform(a, b, shape))
+        return numbers
+
+    return apply_in_place(Uniform, self, draw)
+
+
+def bernoulli_(
+    self: Tensor, p: float = 0.5, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with ones, each with probability ``p``, and zeros, in place."""
+
+    def draw(shape: tuple[int, ...]) -> Array:
+        numbers: Array = np.asarray(source(generator).random(shape) < p)
+        return numbers
+
+    return apply_in_place(Bernoulli, self, draw)
+
+
+def random_(
+    self: Tensor, low: int, high: int, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with random whole numbers from ``low`` up to, not with, ``high``."""
+
+    def draw(shape: tuple[int, ...]) -> Array:
+        numbers: Array = np.asarray(source(generator).integers(low, high, shape))
+        return numbers
+
+    return apply_in_place(Random, self, draw)
+
+
+def refuse_integers(where: str, tensor: Tensor) -> None:
+    """Refuse a dtype that cannot hold such numbers.
+
+    Raises: UnsupportedOptionError, as torch a NotImplementedError.
+    """
+    if tensor.dtype.kind != "f":
+        raise errors.UnsupportedOptionError(
+            errors.message(
+                where,
+                f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype}'",
+                "use a floating-point tensor",
+            )
+        )
+
+
+def impossible(where: str, what: str) -> errors.OperandError:
+    """The error for bounds that no number lies between."""
+    return errors.OperandError(errors.message(where, what, "exchange the two numbers"))
+
+
+METHODS: tuple[Callable[..., Tensor], ...] = (
+    normal_,
+    uniform_,
+    bernoulli_,
+    random_,
+)
+for method in METHODS:
+    setattr(TensorMethods, method.__name__, method)
+    IN_PLACE[method.__name__] = method
