@@ -78,6 +78,10 @@ class SavedModifiedError(MinigradError, RuntimeError):
     """A saved tensor was changed in place before backward read it."""
 
 
+class SavedDetachedError(MinigradError, RuntimeError):
+    """A saved tensor was detached in place before backward read it."""
+
+
 class SavedHookError(MinigradError, RuntimeError):
     """Hooks on saved tensors that cannot be set, or that did what they must not."""
 

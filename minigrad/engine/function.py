@@ -124,6 +124,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     _forward_cls: ClassVar[type[Function]]
     _answers_for_all = True
 
+    _takes_detached = True
+
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
         """The old name of ``saved_tensors``."""

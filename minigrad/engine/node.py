@@ -106,6 +106,8 @@ class _FunctionBase:
 
     requires_grad = True
 
+    _takes_detached = False
+
     saved_for_forward: tuple[Any, ...] | None = None
     """What ``saved_tensors`` is until ``apply`` ends, of a ctx that is asked for it."""
 

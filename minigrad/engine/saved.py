@@ -37,6 +37,8 @@ class Record:
         """
         if self.tensor._version != self.version:
             raise modified_error(self, node)
+        if self.tensor._detached_at is not None:
+            check_detached(self.tensor, node)
         return self.restore(node)
 
     def restore(self, node: _FunctionBase | None) -> Tensor:
@@ -130,14 +132,33 @@ def check_not_inference(tensor: Tensor, node: _FunctionBase | None) -> None:
         )
 
 
+def check_detached(tensor: Tensor, node: _FunctionBase | None) -> None:
+    """Refuse to give a built-in rule a tensor that has lost its history meanwhile.
+
+    Raises: SavedDetachedError if it was detached in place after ``node`` saved it.
+    """
+    if node is None or node._takes_detached or tensor._detached_at is None:
+        return
+    if tensor._detached_at > node._number:
+        raise errors.SavedDetachedError(
+            errors.message(
+                node.name(),
+                "Trying to use a saved tensor that has been detached in-place, i.e. "
+                "with .detach_(). Its own gradient would be lost",
+                "use detach(), which gives another tensor",
+                "08",
+            )
+        )
+
+
 def unpack(packed: Packed, node: _FunctionBase | None) -> Tensor | None:
     """The tensor that ``packed`` was made from.
 
     Raises: SavedModifiedError if it was changed in place since it was saved.
     """
     if isinstance(packed, Tensor):
-        if packed._version_counter is not None and packed._version != 0:
-            raise modified_error(Record(packed, 0, None), node)
+        if packed._version_counter is not None:
+            return Record(packed, 0, None).unpack(node)
         return packed
     return None if packed is None else packed.unpack(node)
 

@@ -20,6 +20,7 @@ from minigrad.engine.grad_mode import (
     _this_thread,
     is_grad_enabled,
     is_inference_mode_enabled,
+    next_sequence_nr,
 )
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
@@ -117,6 +118,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _accumulate_node: ref[AccumulateGrad] | None = None
     _base: Tensor | None = None
     _view_kind: ViewKind | None = None
+    _detached_at: int | None = None
     _history_version = 0
     _is_leaf_by_request = False
     _plain_views: PlainViews | None = None
@@ -388,6 +390,11 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                     "use detach(), which gives another tensor",
                 )
             )
+        if self._grad_fn is not None:
+            self._detached_at = next_sequence_nr()
+            if self._version_counter is None:
+                # So that a node that has saved it reads it the way that checks.
+                self._version_counter = VersionCounter()
         self._grad_fn = None
         self.output_nr = 0
         self._requires_grad = False

@@ -448,3 +448,22 @@ def test_product_with_a_constant_saves_the_constant_alone(torch: Any) -> None:
     constant.add_(1)
     with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
         torch.autograd.grad(product, x)
+
+
+@pytest.mark.rule("F22")
+def test_saved_tensor_that_was_detached_in_place(torch: Any) -> None:
+    x = leaf(torch, 3.0)
+    h = x * 1
+    custom, built_in = square(torch).apply(h), h * h
+    h.detach_()
+    assert custom.grad_fn.saved_tensors[0] is h
+    custom.backward()
+    assert x.grad.item() == 6.0
+    says = "Trying to use a saved tensor that has been detached in-place"
+    with raises(torch, errors.SavedDetachedError, says):
+        built_in.backward()
+
+    other = leaf(torch, 2.0)
+    product = h * other
+    product.backward()
+    assert other.grad.item() == 3.0
