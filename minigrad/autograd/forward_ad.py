@@ -100,17 +100,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for position, name, value in ((1, "tensor", tensor), (2, "tangent", tangent)):
         if not isinstance(value, Tensor):
             raise must_be_tensor("make_dual", name, position, value)
-    for name, value in (("primal", tensor), ("tangent", tangent)):
-        if value.dtype.kind not in "fc":
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "make_dual",
-                    f"Expected {name} to be floating point or complex, but got: "
-                    f"torch.{value.dtype}",
-                    "make it floating point, for example x.to(minigrad.float32)",
-                    "11",
-                )
-            )
+    duals.check_floating(tensor, tangent)
     return duals.make_dual(tensor, tangent, numbered(level, "make_dual"))
 
 

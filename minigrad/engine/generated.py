@@ -50,7 +50,7 @@ class Batch:
             "generate_vmap_rule": True,
             "__module__": self.function.__module__,
         }
-        if getattr(self.function, "jvp", None) is not getattr(Function, "jvp", None):
+        if self.function.jvp is not Function.jvp:
             body["jvp"] = staticmethod(self.jvp)
         name = f"Vmapped{self.function.__name__}"
         found: type[Function] = FunctionMeta(name, (Function,), body)  # type: ignore[assignment]  # the metaclass makes Functions
@@ -113,8 +113,7 @@ class Batch:
     def jvp(self, ctx: Any, *tangents: Any) -> Any:
         """The learner's jvp on the tangents of one example."""
         with self.open() as transform:
-            function: Any = self.function
-            returned = function.jvp(
+            returned = self.function.jvp(
                 CtxOfExample(ctx, self, transform, for_forward=True),
                 *wrapped(tangents, self.in_dims, transform),
             )

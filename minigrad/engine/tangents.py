@@ -91,6 +91,16 @@ def keep_tangent(tensor: Tensor, tangent: Tensor, level: Level) -> None:
     level.duals[id(tensor)] = tensor
 
 
+def detached(tensor: Tensor) -> Tensor:
+    """The same memory without the graph, and with the tangents of all levels."""
+    alias = tensor.detach()
+    for level in active_levels():
+        tangent = tangent_of(tensor, level)
+        if tangent is not None and tangent_of(alias, level) is None:
+            keep_tangent(alias, tangent, level)
+    return alias
+
+
 def share_tangents(tensor: Tensor, alias: Tensor) -> None:
     """Give another tensor of the same values the same tangents."""
     if tensor._tangents is not None:

@@ -1,7 +1,17 @@
 """torch.func's names: transforms that take a function and return a function."""
 
-from minigrad.func.jacobians import hessian, jacrev
+from minigrad.func.forward import jvp
+from minigrad.func.jacobians import hessian, jacfwd, jacrev
 from minigrad.func.mapping import vmap
 from minigrad.func.reverse import grad, grad_and_value, vjp
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp", "vmap"]
+__all__ = [
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "vjp",
+    "vmap",
+]

@@ -10,9 +10,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import trees
+from minigrad.engine.batched import moved
+from minigrad.engine.batching import Unbind
 from minigrad.engine.tensor import Tensor
+from minigrad.func.forward import jvp_by
 from minigrad.func.mapping import vmap
-from minigrad.func.reverse import Argnums, vjp_by
+from minigrad.func.reverse import Argnums, check_argnums, vjp_by
 
 
 def jacrev(
@@ -99,14 +102,76 @@ def with_shape_of(output: Tensor, rows: Tensor) -> Tensor:
     return rows.reshape(*output.shape, *rows.shape[1:])
 
 
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of ``func``, by forward mode.
+
+    Shape: that of the output and then that of the input, for each pair of them.
+    ``randomness`` is that of the vmap over the columns.
+    See: torch ``func.jacfwd``.
+
+    >>> minigrad.func.jacfwd(lambda x: x * x)(minigrad.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @functools.wraps(func)
+    def jacobian(*args: Any) -> Any:
+        positions = check_argnums(args, argnums)
+        several = tuple([args[position] for position in positions])
+        inputs, structure = trees.flatten(
+            several[0] if isinstance(argnums, int) else several
+        )
+        columns: list[list[Tensor]] = []
+        out_structure, aux = trees.LEAF, None
+        for number in range(len(inputs)):
+
+            def along(direction: Tensor, number: int = number) -> Any:
+                tangents: list[Any] = [zero_for(other) for other in inputs]
+                tangents[number] = direction
+                _, *slope_and_aux = jvp_by(
+                    func,
+                    args,
+                    trees.unflatten(tangents, structure),
+                    argnums,
+                    has_aux=has_aux,
+                )
+                return tuple(slope_and_aux)
+
+            basis = basis_for(inputs[number])
+            slope, *more = vmap(along, randomness=randomness)(basis)
+            leaves, out_structure = trees.flatten(slope)
+            columns.append([in_last(leaf, inputs[number]) for leaf in leaves])
+            aux = trees.mapped(lambda leaf: Unbind.apply(leaf)[0], more)
+        rows = [
+            trees.unflatten(list(row), structure) for row in zip(*columns, strict=True)
+        ]
+        found = trees.unflatten(rows, out_structure)
+        return (found, aux[0]) if has_aux and aux else found
+
+    return jacobian
+
+
+def in_last(columns: Tensor, input: Tensor) -> Tensor:
+    """The first dimension, which counts the elements of the input, last and shaped."""
+    rows = moved(columns, 0, columns.ndim - 1)
+    return rows.reshape(*rows.shape[:-1], *input.shape)
+
+
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The function that computes the second derivatives of ``func``.
 
-    Shape: that of the output, then twice that of the input.
+    Forward mode over reverse mode. Shape: that of the output, then twice that of the
+    input.
     See: torch ``func.hessian``.
 
     >>> minigrad.func.hessian(lambda x: (x**3).sum())(minigrad.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    return jacrev(jacrev(func, argnums), argnums)
+    return jacfwd(jacrev(func, argnums), argnums)

@@ -17,8 +17,10 @@ from minigrad.engine.batched import (
     with_physical,
 )
 from minigrad.engine.grad_mode import is_grad_enabled, set_grad_enabled
+from minigrad.engine.levels import active_levels
 from minigrad.engine.mapped_gradients import grad_of_examples, is_tracked
 from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
+from minigrad.engine.tangents import detached, keep_tangent, tangent_of
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.transforms import opened
 
@@ -85,12 +87,21 @@ class Level:
                     "return Tensors only",
                 )
             )
-        whole = physical(value)
-        if not whole._requires_grad:
-            return value
-        if self.is_recorded and reaches_others(whole, self):
-            return value
-        return with_physical(value, whole.detach())
+        return with_physical(value, self._without_own_graph(physical(value)))
+
+    def _without_own_graph(self, tensor: Tensor) -> Tensor:
+        """The tensor, and its tangents, without a graph that only this level needs."""
+        needless = tensor._requires_grad and not (
+            self.is_recorded and reaches_others(tensor, self)
+        )
+        result = tensor.detach() if needless else tensor
+        for forward_level in active_levels():
+            tangent = tangent_of(tensor, forward_level)
+            if tangent is not None:
+                kept = self._without_own_graph(tangent)
+                if kept is not tangent or needless:
+                    keep_tangent(result, kept, forward_level)
+        return result
 
 
 @contextmanager
@@ -108,7 +119,7 @@ def alias_of(tensor: Tensor) -> Tensor:
     """Another tensor of the same values: a leaf, unless ``tensor`` has a graph."""
     if tensor._requires_grad:
         return tensor.reshape(tensor.shape)
-    alias = tensor.detach()
+    alias = detached(tensor)
     alias._requires_grad = True
     return alias
 
