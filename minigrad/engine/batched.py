@@ -136,6 +136,19 @@ class BatchedTensor(Tensor):
         """The example without the graph."""
         return BatchedTensor(self.value.detach(), self.transform, self.batch_dim)
 
+    def register_hook(self, hook: Any) -> Any:
+        """Call ``hook(grad)`` with the gradient of one example.
+
+        Raises: HookError for a tensor whose graph the running function cannot see.
+        """
+        self._check_can_have_hooks("Tensor.register_hook")
+
+        def for_all(grad: Tensor) -> Tensor | None:
+            result = hook(batched_like(grad, self))
+            return result if result is None else whole_like(result, self)
+
+        return physical(self).register_hook(for_all)
+
     def numpy(self) -> Array:
         """Refused.
 
@@ -272,6 +285,14 @@ def batched_like(tensor: Tensor, pattern: Tensor) -> Tensor:
         return tensor
     inner = batched_like(tensor, pattern.value)
     return push(moved(inner, pattern.batch_dim, 0), pattern.transform)
+
+
+def whole_like(tensor: Tensor, pattern: Tensor) -> Tensor:
+    """All examples of ``tensor``, in the shape of ``physical(pattern)``."""
+    if not isinstance(pattern, BatchedTensor):
+        return tensor
+    outer = moved(pull(tensor, pattern.transform), 0, pattern.batch_dim)
+    return whole_like(outer, pattern.value)
 
 
 def one_for_each(tensor: Tensor, pattern: Tensor) -> Tensor:

@@ -48,6 +48,7 @@ class Batch:
             "setup_context": staticmethod(self.setup_context),
             "backward": staticmethod(self.backward),
             "generate_vmap_rule": True,
+            "_made_for": self.function,
             "__module__": self.function.__module__,
         }
         if self.function.jvp is not Function.jvp:
@@ -169,6 +170,12 @@ class CtxOfExample:
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs carry no gradient."""
         self._ctx.mark_non_differentiable(*unwrapped(args, self._transform)[0])
+
+    @property
+    def _forward_cls(self) -> type[Function]:
+        """The learner's class, for messages."""
+        function: type[Function] = self._batch.function
+        return function
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

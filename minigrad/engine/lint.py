@@ -323,6 +323,10 @@ def tell(
 
     Once for each class (or hook), mistake and ``subject``: an attribute, an argument.
     """
+    original = getattr(owner, "_made_for", None)
+    if original is not None:
+        where = where.replace(owner.__name__, original.__name__)
+        owner = original
     told = _told.setdefault(owner, set())
     if (id, subject) in told:
         return

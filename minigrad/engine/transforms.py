@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from minigrad import errors
 from minigrad.engine.grad_mode import this_mode
-
-active = 0
-"""How many transforms are open, in all threads: while 0, no call looks further."""
-
-_counting = threading.Lock()
 
 
 class Transform:
@@ -34,6 +28,10 @@ class Transform:
         self.randomness = randomness
         self.of_gradients = of_gradients
         self.is_open = True
+
+
+active: dict[Transform, None] = {}
+"""The transforms that are open, in all threads: while empty, no call looks further."""
 
 
 def opened_here() -> tuple[Transform, ...]:
@@ -86,21 +84,18 @@ def opened(
     kind: str, size: int = 0, randomness: str = "error", of_gradients: bool = False
 ) -> Iterator[Transform]:
     """A transform for the time of a ``with`` block, also if that raises."""
-    global active
     mode = this_mode()
     outer = mode.transforms
     depth = outer[-1].depth + 1 if outer else 1
     transform = Transform(kind, depth, size, randomness, of_gradients)
-    with _counting:
-        active += 1
-    mode.transforms = (*outer, transform)
     try:
+        active[transform] = None
+        mode.transforms = (*outer, transform)
         yield transform
     finally:
         mode.transforms = outer
         transform.is_open = False
-        with _counting:
-            active -= 1
+        active.pop(transform, None)
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from minigrad import errors
+from minigrad.autograd._saved_tensors import disable_saved_tensors_hooks
 from minigrad.engine import trees
 from minigrad.engine.batched import (
     levels_of,
@@ -16,7 +17,12 @@ from minigrad.engine.batched import (
     push_all,
     with_physical,
 )
-from minigrad.engine.grad_mode import is_grad_enabled, set_grad_enabled
+from minigrad.engine.grad_mode import (
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    set_grad_enabled,
+)
+from minigrad.engine.inference import inference_mode
 from minigrad.engine.levels import active_levels
 from minigrad.engine.mapped_gradients import grad_of_examples, is_tracked
 from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
@@ -104,15 +110,35 @@ class Level:
         return result
 
 
+NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. "
+    "Please open an issue with your use case."
+)
+
+
 @contextmanager
 def level() -> Iterator[Level]:
     """A level of reverse mode for a ``with`` block; what runs in it is recorded."""
     found = Level()
     try:
-        with opened("grad"), set_grad_enabled(True):
+        with (
+            disable_saved_tensors_hooks(NO_HOOKS),
+            opened("grad"),
+            recording(True),
+        ):
             yield found
     finally:
         found.is_open = False
+
+
+@contextmanager
+def recording(enabled: bool) -> Iterator[None]:
+    """Grad mode for a ``with`` block, also inside of inference mode."""
+    with ExitStack() as stack:
+        if is_inference_mode_enabled():
+            stack.enter_context(inference_mode(False))
+        stack.enter_context(set_grad_enabled(enabled))
+        yield
 
 
 def alias_of(tensor: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from minigrad import errors
 from minigrad.engine import trees
 from minigrad.engine.grad_mode import is_grad_enabled
 from minigrad.engine.tensor import Tensor
-from minigrad.func.levels import Level, level, slopes
+from minigrad.func.levels import Level, level, recording, slopes
 
 Argnums = int | tuple[int, ...]
 
@@ -119,7 +119,8 @@ def vjp_by(
                 )
             )
         recorded = is_grad_enabled() if create_graph is None else create_graph
-        found = slopes(leaves, flat_inputs, given, recorded)
+        with recording(recorded):
+            found = slopes(leaves, flat_inputs, given, recorded)
         return here.finished(trees.unflatten(list(found), inputs_structure))
 
     return (results, back, aux) if has_aux else (results, back)

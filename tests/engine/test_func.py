@@ -332,6 +332,59 @@ def test_jacobian_and_hessian_through_a_generated_rule(torch: Any) -> None:
     assert each.tolist()[2] == [[30.0, 0.0], [0.0, 36.0]]
 
 
+def test_hook_inside_sees_the_gradient_of_an_example(torch: Any) -> None:
+    shapes: list[Any] = []
+
+    def hook(grad: Any) -> Any:
+        shapes.append(tuple(grad.shape))
+        return grad * 10
+
+    def f(x: Any) -> Any:
+        y = x * 2
+        y.register_hook(hook)
+        return (y * y).sum()
+
+    each = torch.vmap(torch.func.grad(f), in_dims=1, out_dims=1)(batch(torch))
+    assert each.tolist() == (80 * batch(torch)).tolist()
+    assert shapes == [(3,)]
+    with raises(torch, errors.HookError, "cannot register a hook on a tensor that"):
+        torch.vmap(f)(batch(torch))
+
+
+def test_hooks_on_saved_tensors_are_refused(torch: Any) -> None:
+    x = vector(torch, 1.0, 2.0)
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+    says = "don't yet support saved tensor hooks"
+    with hooks, raises(torch, errors.SavedHookError, says):
+        torch.func.grad(cubes)(x)
+    with raises(torch, errors.SavedHookError, says):
+        torch.func.grad(lambda x: hooks.__enter__())(x)
+
+
+def test_inference_mode_outside_does_not_stop_a_transform(torch: Any) -> None:
+    x = vector(torch, 1.0, 2.0)
+    with torch.inference_mode():
+        assert torch.func.grad(cubes)(x).tolist() == [3.0, 12.0]
+        twice = torch.func.jacrev(torch.func.jacrev(cubes))
+        assert twice(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+
+
+def test_once_differentiable_under_transforms(torch: Any) -> None:
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad
+
+    once = torch.autograd.function.once_differentiable(backward)
+    F = square(torch, generate_vmap_rule=True, backward=staticmethod(once))
+    x = vector(torch, 1.0, 2.0)
+    assert torch.vmap(torch.func.grad(F.apply))(x).tolist() == [2.0, 4.0]
+    assert torch.func.jacrev(F.apply)(x).tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    y = x.clone().requires_grad_()
+    (slope,) = torch.autograd.grad((F.apply(y) * y).sum(), y, create_graph=True)
+    with raises(torch, errors.OnceDifferentiableError, "trying to differentiate twice"):
+        slope.sum().backward()
+
+
 def test_levels_of_other_threads_are_not_seen() -> None:
     class Double(minigrad.autograd.Function):
         @staticmethod
@@ -352,7 +405,7 @@ def test_levels_of_other_threads_are_not_seen() -> None:
     minigrad.func.grad(f)(minigrad.ones(2))
     minigrad.vmap(f)(minigrad.ones(2))
     assert results == [[2.0, 2.0]] * 2
-    assert transforms.active == 0
+    assert not transforms.active
 
 
 def test_graph_of_a_transform_is_freed_at_once() -> None:
@@ -360,3 +413,17 @@ def test_graph_of_a_transform_is_freed_at_once() -> None:
     slope = minigrad.func.grad(cubes)(x)
     assert slope.grad_fn is None
     assert slope._base is None
+
+
+def test_lint_names_the_learners_class_under_vmap() -> None:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.kept = inputs[0]
+
+    more = {"generate_vmap_rule": True, "setup_context": staticmethod(setup_context)}
+    F = square(minigrad, **more)
+    x = minigrad.ones(2, requires_grad=True)
+    says = r"^Square\.forward: ctx\.kept is a Tensor"
+    with minigrad.teaching(True):
+        with pytest.warns(minigrad.TeachingWarning, match=says):
+            minigrad.vmap(F.apply)(x)
+        minigrad.vmap(F.apply)(x)  # said once

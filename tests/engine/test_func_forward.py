@@ -221,4 +221,4 @@ def test_exception_closes_the_level() -> None:
         with pytest.raises(Boom):
             run()
         assert levels.open_levels == ()
-        assert transforms.active == 0
+        assert not transforms.active

@@ -634,7 +634,7 @@ def test_gradient_of_a_batch_has_the_shape_of_the_output(torch: Any) -> None:
 
 def test_nothing_is_open_after_use() -> None:
     minigrad.vmap(minigrad.vmap(lambda x: x * 2))(minigrad.ones(2, 2))
-    assert transforms.active == 0
+    assert not transforms.active
     assert transforms.opened_here() == ()
 
 
