@@ -17,6 +17,7 @@ from minigrad.engine.tangents import (
     has_tangent,
     keep_tangent,
     move_tangents,
+    share_tangents,
     tangent_of,
 )
 from minigrad.engine.tensor import Array, Tensor, VersionCounter
@@ -57,12 +58,12 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
         dual = dual_result(operation, tensor, args)
     tensor._prepare_change()
     if recording:
-        record_change(operation, tensor, args, memory, values)
+        record_change(operation, tensor, args, memory, values, dual)
     else:
         memory[...] = values
         tensor._bump_version()
-    if dual is not None:
-        move_tangents(dual, tensor)
+        if dual is not None:
+            move_tangents(dual, tensor)
     return tensor
 
 
@@ -72,6 +73,7 @@ def record_change(
     args: tuple[Any, ...],
     memory: Array,
     values: Any,
+    dual: Tensor | None,
 ) -> None:
     """Write ``values``, and make the operation's node the history of ``tensor``.
 
@@ -88,6 +90,10 @@ def record_change(
     output = tensor if tensor._base is None else tensor.detach()
     ctx._wire(output)
     rebase_history(tensor, ctx)
+    if dual is not None:
+        move_tangents(dual, tensor)
+        if output is not tensor:
+            share_tangents(tensor, output)
     operation.setup_context(ctx, (before, *others), output)
     for other, value in zip(others, args, strict=True):
         if other is not value:
@@ -103,21 +109,19 @@ def dual_result(
     values = []
     for value in (tensor, *args):
         if isinstance(value, Tensor) and share_memory(value, tensor):
-            value = old_dual(value)
+            value = old_value(value)
         values.append(value)
     result: Tensor = operation.apply(*values)
     return result
 
 
-def old_dual(tensor: Tensor) -> Tensor:
-    """A copy of a dual that is about to change, tangents and all."""
-    before = old_value(tensor)
+def keep_old_tangents(tensor: Tensor, before: Tensor) -> None:
+    """Give a copy the tangents that ``tensor`` has before it changes."""
     for level in active_levels():
         tangent = tangent_of(tensor, level)
         if tangent is not None:
             with with_forward_limit(level.number):
                 keep_tangent(before, Clone.apply(tangent), level)
-    return before
 
 
 def old_value(tensor: Tensor) -> Tensor:
@@ -126,6 +130,8 @@ def old_value(tensor: Tensor) -> Tensor:
     node = tensor.grad_fn
     if node is not None:
         before._set_history(node, tensor.output_nr)
+    if levels.open_levels:
+        keep_old_tangents(tensor, before)
     return before
 
 
@@ -143,6 +149,8 @@ def as_before(value: Any, tensor: Tensor) -> Any:
         alias._set_history(node, value.output_nr)
     alias._version_counter = VersionCounter()
     alias._version_counter.value = value._version
+    if levels.open_levels:
+        keep_old_tangents(value, alias)
     return alias
 
 

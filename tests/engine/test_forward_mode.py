@@ -415,3 +415,55 @@ def test_dual_shows_its_tangent(torch: Any) -> None:
     torch.set_default_dtype(torch.float64)
     with torch.autograd.forward_ad.dual_level():
         assert repr(dual(torch, 2.0, 3.0)) == "tensor(2., tangent=3.0)"
+
+
+@pytest.mark.rule("L26")
+@pytest.mark.parametrize("change", ["sin_", "exp_"])
+def test_gradient_through_a_change_in_place_carries_the_tangent(
+    torch: Any, change: str
+) -> None:
+    # sin_ saves what was there before, exp_ what is there afterwards.
+    fwAD = torch.autograd.forward_ad
+    x = leaf(torch, 0.5, 0.25)
+    with fwAD.dual_level():
+        made = fwAD.make_dual(x, numbers(torch, 2.0, 3.0))
+        y = made * 1
+        getattr(y, change)()
+        (gradient,) = torch.autograd.grad(y.sum(), made)
+        second = -x.sin() if change == "sin_" else x.exp()
+        wanted = second.detach() * numbers(torch, 2.0, 3.0)
+        assert tangent_of(torch, gradient) == wanted.tolist()
+
+
+@pytest.mark.rule("L25")
+def test_sum_with_a_plain_tensor_has_a_tangent_of_its_own(torch: Any) -> None:
+    with torch.autograd.forward_ad.dual_level():
+        x = dual(torch, 2.0, 3.0)
+        y = x + torch.tensor(1.0)
+        z = y.sum()
+        y.zero_()
+        assert tangent_of(torch, x) == 3.0
+        assert tangent_of(torch, z) == 3.0
+
+
+@pytest.mark.rule("L27")
+def test_tangent_changed_in_place_can_be_differentiated(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    x = leaf(torch, 0.0)
+    with fwAD.dual_level():
+        y = fwAD.make_dual(x, torch.ones_like(x.detach())) * 2
+        y.exp_()
+        tangent = fwAD.unpack_dual(y).tangent
+    assert tangent.item() == 2.0
+    assert torch.autograd.grad(tangent, x)[0].item() == 4.0
+
+
+@pytest.mark.rule("L27")
+def test_tangent_is_in_the_graph_of_both_factors(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    x = leaf(torch, 5.0)
+    with fwAD.dual_level():
+        made = fwAD.make_dual(x, torch.ones_like(x.detach()))
+        tangent = fwAD.unpack_dual(made * 3).tangent
+    assert tangent.requires_grad
+    assert torch.autograd.grad(tangent, x)[0].item() == 0.0
