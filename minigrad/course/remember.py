@@ -38,7 +38,7 @@ class Card:
 
 def cards() -> list[Card]:
     """All recall cards, in the order of the lessons."""
-    folder = resources.files("minigrad.course.recall")
+    folder = resources.files("minigrad.course.recall_cards")
     names = sorted([f.name for f in folder.iterdir() if f.name.endswith(".toml")])
     return [
         card_of(table)
