@@ -45,6 +45,8 @@ usage: python3 minigrad <command> [arguments]
          (for example: -k saved tests/engine)
   doctor look whether everything the course needs works here; installs nothing
   build  write the notebooks from their sources; with --check, only compare
+  new    begin an exercise: new 02.4 B
+  check-exercise  say what an exercise still lacks: check-exercise 02.4
 
 The first run installs what the command needs: into the active virtual or conda
 environment (conda's base does not count), else into .venv in the clone.
@@ -54,9 +56,16 @@ EXTRAS = {
     "lab": frozenset({"lab"}),
     "test": frozenset({"lab", "test"}),
     "build": frozenset({"lab", "test"}),
+    "new": frozenset({"lab", "test"}),
+    "check-exercise": frozenset({"lab", "test"}),
 }
 
-MODULES = {"doctor": "minigrad.course.health", "build": "minigrad.course.build"}
+MODULES = {
+    "doctor": "minigrad.course.health:main",
+    "build": "minigrad.course.build:main",
+    "new": "minigrad.course.authoring:main_new",
+    "check-exercise": "minigrad.course.authoring:main_check",
+}
 """What runs a command inside an environment that is there already."""
 
 COMMANDS = ("lab", "test", *MODULES)
@@ -107,8 +116,8 @@ def main(arguments: Sequence[str], *, as_package: bool) -> int:
             raise BootstrapError("there is no such command" + fix)
         if command in MODULES and as_package:
             # Whoever says -m has chosen the environment already.
-            module = importlib.import_module(MODULES[command])
-            return int(module.main(rest) or 0)
+            name, function = MODULES[command].split(":")
+            return int(getattr(importlib.import_module(name), function)(rest) or 0)
         return run(command, rest)
     except BootstrapError as error:
         print(f"minigrad {command}: {error}", file=sys.stderr)
