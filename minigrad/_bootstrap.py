@@ -194,12 +194,34 @@ def bring_up_to_date(environment: Environment, extras: frozenset[str]) -> None:
         say("What is installed is not what the course needs now.")
     if stamp and not stamp.whole:
         say(f"An earlier installation into {environment.prefix} was cut short.")
+    if environment.ours:
+        see_that_there_is_room(environment)
     if version is None and not environment.ours:
         fix = "\n  fix: deactivate it, or make it anew, and run the command again"
         raise BootstrapError(f"{environment.prefix} has no Python that runs" + fix)
     if environment.ours and (not has_pip(environment) or (stamp and not stamp.whole)):
         make_environment(environment)
     install(environment, extras)
+
+
+def see_that_there_is_room(environment: Environment) -> None:
+    """Refuse, with numbers, a folder that cannot hold the environment.
+
+    Raises: BootstrapError.
+    """
+    place = environment.prefix.parent
+    if not os.access(place, os.W_OK):
+        fix = "\n  fix: copy the clone into a folder that is yours, and run it there"
+        raise BootstrapError(f"{place} cannot be written" + fix)
+    free = shutil.disk_usage(place).free
+    if free < ROOM:
+        needs = f"{free / 1e6:.0f} MB are free in {place}, {ROOM / 1e6:.0f} are needed"
+        fix = "\n  fix: free some space, or move the clone to a larger disk"
+        raise BootstrapError(needs + fix)
+
+
+ROOM = 1_500_000_000
+"""Bytes that the environment takes, with what pip needs meanwhile."""
 
 
 def make_environment(environment: Environment) -> None:
@@ -238,7 +260,8 @@ def install(environment: Environment, extras: frozenset[str]) -> None:
     call(
         [python, "-m", "pip", "install", "-e", f".[{','.join(sorted(extras))}]"],
         "pip could not install the course; its own words are above",
-        "see that the network is up and run the same command again",
+        "see that the network is up (and that the disk is not full), then run the same "
+        "command again: it goes on from there",
     )
     version = python_version(environment)
     write_stamp(environment, Stamp(True, extras, fingerprint(version)))

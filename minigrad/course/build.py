@@ -1,6 +1,7 @@
 """Build every notebook from its percent-format source; nothing else writes one.
 
 notebooks/src/NN_slug.py -> notebooks/NN_slug.ipynb
+notebooks/src/NN_slug.instructor.md -> solutions/NN_slug/instructor_notes.md
 solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
                          -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
 
@@ -182,6 +183,9 @@ def wanted(root: Path) -> dict[str, str]:
     for source in sorted((root / "notebooks/src").glob("*.py")):
         text, name = source.read_text("utf8"), f"notebooks/src/{source.name}"
         files[f"notebooks/{source.stem}.ipynb"] = notebook(text, name, solved=True)
+    for source in sorted((root / "notebooks/src").glob("*.instructor.md")):
+        stem = source.name.removesuffix(".instructor.md")
+        files[f"solutions/{stem}/instructor_notes.md"] = source.read_text("utf8")
     for source in sorted((root / "solutions/src").glob("*.py")):
         text, name = source.read_text("utf8"), f"solutions/src/{source.name}"
         for folder in ("solutions", "exercises"):
@@ -195,7 +199,12 @@ def wanted(root: Path) -> dict[str, str]:
 
 def orphans(root: Path, files: dict[str, str]) -> list[str]:
     """Notebooks in the built places that no source stands for."""
-    places = ("notebooks/*.ipynb", "solutions/*/*.ipynb", "exercises/*/*.ipynb")
+    places = (
+        "notebooks/*.ipynb",
+        "solutions/*/*.ipynb",
+        "solutions/*/instructor_notes.md",
+        "exercises/*/*.ipynb",
+    )
     found = (path for place in places for path in root.glob(place))
     names = (path.relative_to(root).as_posix() for path in found)
     return sorted(name for name in names if name not in files and "/." not in name)

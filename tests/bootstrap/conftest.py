@@ -18,7 +18,10 @@ PYTHON = """\
 #!/bin/sh
 case "$*" in
     *"import pip"*) echo 1 ;;
-    "-m pip install"*) echo "$@" >>"$0.log"; exit "${{PIP_EXIT:-0}}" ;;
+    "-m pip install"*)
+        echo "$@" >>"$0.log"
+        if [ -n "$INTERRUPTED" ]; then kill -INT $PPID; sleep 5; fi
+        exit "${{PIP_EXIT:-0}}" ;;
     "-m "*) echo "$@" >>"$0.log"; env >"$0.environ" ;;
     *) exec "{python}" "$@" ;;
 esac
@@ -62,7 +65,7 @@ def base_python() -> str:
 def clone(tmp_path: Path) -> Clone:
     if os.name == "nt":
         pytest.skip("the fake Python is a shell script")
-    root = tmp_path / "a clone with spaces"
+    root = tmp_path / "ein Klön 克隆 with spaces"
     (root / "minigrad").mkdir(parents=True)
     modules = ("__main__", "_bootstrap", "_workspace")
     for name in ("pyproject.toml", *[f"minigrad/{each}.py" for each in modules]):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -307,3 +308,75 @@ def test_ctrl_c_during_install_leaves_it_marked(
     assert _bootstrap.main(["lab"], as_package=False) == 130
     assert "minigrad lab: stopped" in capsys.readouterr().err
     assert _bootstrap.read_stamp(ours) == _bootstrap.Stamp(whole=False)
+
+
+def test_interrupted_installation_stops_with_130_and_is_done_again(
+    clone: Clone,
+) -> None:
+    stopped = clone.run("test", INTERRUPTED="1")
+    assert stopped.returncode == 130
+    assert "minigrad test: stopped" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    again = clone.run("test")
+    assert "was cut short" in again.stdout
+    assert clone.calls() == [BOTH, BOTH, "-m pytest"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "choose_environment",
+        "bring_up_to_date",
+        "python_version",
+        "write_stamp",
+        "lay_out_workspace",
+        "lab_arguments",
+        "hand_over",
+    ],
+)
+def test_interruption_of_any_step_is_said_in_one_line(
+    step: str,
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copy(Path(_bootstrap.__file__).parents[1] / "pyproject.toml", outside)
+    for name in ("make_environment", "call"):
+        monkeypatch.setattr(_bootstrap, name, lambda *_: None)
+    monkeypatch.setattr(_bootstrap, "has_pip", lambda environment: True)
+    (outside / ".venv").mkdir()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_bootstrap, step, interrupted)
+    assert _bootstrap.main(["lab"], as_package=False) == 130
+    assert capsys.readouterr().err == "\nminigrad lab: stopped\n"
+
+
+def test_full_disk_is_said_with_numbers_before_anything_is_made(
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (outside / "pyproject.toml").touch()
+    usage = _bootstrap.shutil.disk_usage(outside)._replace(free=3 * 10**8)
+    monkeypatch.setattr(_bootstrap.shutil, "disk_usage", lambda place: usage)
+    assert _bootstrap.main(["lab"], as_package=False) == 2
+    said = capsys.readouterr().err
+    assert f"300 MB are free in {outside}, 1500 are needed" in said
+    assert "fix: free some space" in said
+    assert [path.name for path in outside.iterdir()] == ["pyproject.toml"]
+
+
+def test_read_only_clone_is_said_before_anything_is_made(
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (outside / "pyproject.toml").touch()
+    monkeypatch.setattr(_bootstrap.os, "access", lambda place, mode: False)
+    assert _bootstrap.main(["lab"], as_package=False) == 2
+    said = capsys.readouterr().err
+    assert f"{outside} cannot be written" in said
+    assert "fix: copy the clone into a folder that is yours" in said

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from minigrad.course import build
+from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks/src").glob("*.py"))
@@ -152,3 +153,31 @@ def defined(tree: ast.AST, path: list[str]) -> bool:
         if isinstance(node, kinds) and node.name == path[0]
     ]
     return any(len(path) == 1 or defined(node, path[1:]) for node in found)
+
+
+NOTES = (
+    "Goal",
+    "Minutes",
+    "Planned error",
+    "Vote 1",
+    "Vote 2",
+    "Draw",
+    "Misconceptions",
+    "If late, drop",
+    "If early, add",
+    "Often argued",
+)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_lesson_has_instructor_notes_with_every_part(path: Path) -> None:
+    notes = path.with_name(f"{path.stem}.instructor.md").read_text("utf8")
+    flat = " ".join(notes.split())
+    assert [part for part in NOTES if f"**{part}" not in flat] == []
+    assert "Type, with the room watching" in flat
+    for name in re.findall(r"\b[A-Z]\d\d\b", notes):
+        assert name in TABLE
+
+
+def test_notes_without_a_part_would_be_found() -> None:
+    assert [part for part in NOTES if f"**{part}" not in "**Goal.**"] != []
