@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 from nbformat import NotebookNode
+
+from minigrad import _workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
@@ -31,7 +34,21 @@ class Mul(mg.autograd.Function):
 @pytest.fixture(autouse=True)
 def kernel_sees_this_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A workspace as ``lab`` lays it out, for this test alone."""
+    _workspace.lay_out(ROOT, tmp_path / "workspace")
+    return tmp_path / "workspace"
+
+
+def place_of(path: Path, workspace: Path) -> Path:
+    """The folder of the workspace in which a notebook of the repository is opened."""
+    folder = workspace / path.parent.relative_to(ROOT)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def read(path: Path) -> NotebookNode:
@@ -80,25 +97,28 @@ def shown(cell: NotebookNode) -> str:
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
-def test_lesson_runs_from_top_to_bottom(path: Path) -> None:
-    book = run(read(path), path.parent)
+def test_lesson_runs_from_top_to_bottom(path: Path, workspace: Path) -> None:
+    book = run(read(path), place_of(path, workspace))
     counts = [c.execution_count for c in book.cells if c.cell_type == "code"]
     assert counts
     assert all(counts)
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
-def test_solution_is_solved_by_every_check(path: Path) -> None:
-    book = run(read(path), path.parent)
+def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
+    book = run(read(path), place_of(path, workspace))
     checks = tagged(book, "check")
     assert checks
     for cell in checks:
         assert 'data-state="solved"' in shown(cell)
+    kept = (workspace / "progress.jsonl").read_text("utf8").splitlines()
+    states = [json.loads(line).get("state") for line in kept]
+    assert states.count("solved") >= len(checks)
 
 
 @pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
-def test_exercises_as_shipped_are_not_tried(path: Path) -> None:
-    book = run_on(read(path), path.parent)
+def test_exercises_as_shipped_are_not_tried(path: Path, workspace: Path) -> None:
+    book = run_on(read(path), place_of(path, workspace))
     checks = tagged(book, "check")
     assert checks
     for cell in checks:
@@ -108,21 +128,23 @@ def test_exercises_as_shipped_are_not_tried(path: Path) -> None:
         assert len(error.traceback) == 1
 
 
-def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook() -> None:
+def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook(
+    workspace: Path,
+) -> None:
     path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
     book = read(path)
     (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM
-    run_on(book, path.parent)
+    run_on(book, place_of(path, workspace))
     (check,) = [c for c in tagged(book, "check") if '"01.4"' in c.source]
     assert check.outputs[-1].ename == "CheckFailed"
     assert 'data-state="wrong" data-mistakes="C01"' in shown(check)
     assert "upstream gradient ignored" in said(check) + shown(check)
 
 
-def test_lesson_01_shows_what_its_text_says() -> None:
+def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:
     path = ROOT / "notebooks" / f"{SLUG}.ipynb"
-    book = run(read(path), path.parent)
+    book = run(read(path), place_of(path, workspace))
     text = "\n".join(said(cell) for cell in book.cells if cell.cell_type == "code")
     assert "<class 'minigrad.autograd.function.MulConstantBackward'>" in text
     assert "(False, True, True)" in text
