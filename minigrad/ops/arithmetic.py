@@ -55,6 +55,8 @@ class Sub(Builtin):
         for operand in (input, other):
             if isinstance(operand, np.ndarray):
                 refuse_bools("sub: Subtraction, the `-` operator,", operand)
+            elif isinstance(operand, bool):
+                refuse_bools("sub: Subtraction of a bool", np.asarray(operand))
         return np.subtract(*promoted(input, other))
 
     @staticmethod

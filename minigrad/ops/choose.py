@@ -345,9 +345,11 @@ class Clamp(Builtin):
         if low is not None and high is not None:
             below = below & np.asarray(low < high)
             above = above | np.asarray(high < low)
-            inside = (input >= low) & (input <= high)
-        else:
-            inside = ~np.asarray(below | above) & ~np.isnan(input)
+        inside = ~np.isnan(input)
+        if low is not None:
+            inside = inside & np.asarray(input >= low)
+        if high is not None:
+            inside = inside & np.asarray(input <= high)
         masks = (inside, below, above)
         return [
             None if value is None else kept(ctx, value, mask)

@@ -342,7 +342,8 @@ class SlopeOfAbs(Builtin):
 
     @staticmethod
     def forward(input: Array) -> Any:
-        return np.sign(input)
+        # torch has 0 where NumPy has NaN.
+        return np.nan_to_num(np.sign(input))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -360,7 +361,8 @@ class WherePositive(Builtin):
 
     @staticmethod
     def forward(grad: Array, output: Array) -> Any:
-        return grad * (output > 0)
+        # As torch: NaN lets the gradient pass, and 0 stops an infinite one.
+        return np.where(output <= 0, grad.dtype.type(0), grad)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

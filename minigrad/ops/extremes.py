@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import refuse_bools
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
@@ -54,6 +55,9 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
 class Shared(Builtin):
     """A reduction to an extreme: all elements that are equal to it share its slope."""
 
+    counts_nan = False
+    """Whether NaN counts as equal to NaN."""
+
     saved_names = ("self", "result")
 
     @staticmethod
@@ -65,14 +69,17 @@ class Shared(Builtin):
         ctx.number_of_arguments = len(inputs)
         ctx.save_for_backward(input, output)
 
-    @staticmethod
-    def shares(ctx: Any) -> Any:
+    @classmethod
+    def shares(cls, ctx: Any) -> Any:
         """1 over the number of equals where an element is the extreme, else 0."""
         input, output = [plain(value) for value in ctx.saved_values]
         extreme = np.reshape(output, ctx.kept_shape)
-        same = (input == extreme) | (np.isnan(input) & np.isnan(extreme))
+        same = np.asarray(input == extreme)
+        if cls.counts_nan:
+            same = same | (np.isnan(input) & np.isnan(extreme))
         number = same.sum(axis=axes(ctx.dim), keepdims=True)
-        return (same / number).astype(input.dtype)
+        with np.errstate(invalid="ignore"):
+            return (same / number).astype(input.dtype)
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:
@@ -152,6 +159,8 @@ def referred(find: Any) -> Any:
 class MaxOfAll(Shared):
     """The greatest element; NaN if there is one. Equals share the gradient."""
 
+    counts_nan = True
+
     @staticmethod
     def forward(input: Array) -> Any:
         refuse_empty("max", input, None)
@@ -161,6 +170,8 @@ class MaxOfAll(Shared):
 @op("min.all", node_name="MinBackward1", reference=np.min, samples=ALL)
 class MinOfAll(Shared):
     """The smallest element; NaN if there is one. Equals share the gradient."""
+
+    counts_nan = True
 
     @staticmethod
     def forward(input: Array) -> Any:
@@ -253,7 +264,7 @@ class Amax(Shared):
 
     @staticmethod
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-        refuse_empty("amax", input, dim or None)
+        refuse_empty("amax", input, None if dim == () else dim)
         return np.max(input, axis=axes(dim), keepdims=keepdim)
 
 
@@ -272,7 +283,7 @@ class Amin(Shared):
 
     @staticmethod
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-        refuse_empty("amin", input, dim or None)
+        refuse_empty("amin", input, None if dim == () else dim)
         return np.min(input, axis=axes(dim), keepdims=keepdim)
 
 
@@ -282,6 +293,7 @@ def position(name: str, find: Any, says: str) -> None:
     class Position(Builtin):
         @staticmethod
         def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
+            refuse_bools(name, input)
             refuse_empty(name, input, dim)
             return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
 

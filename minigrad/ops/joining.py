@@ -12,7 +12,7 @@ from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, op
-from minigrad.ops.gathering import IndexSelect
+from minigrad.ops.gathering import IndexSelect, zeros_of
 from minigrad.ops.shape import check_range, reshaped
 
 A = [[1.0, 2.0], [3.0, 4.0]]
@@ -113,8 +113,8 @@ class Cat(Joined):
         gradients: list[Any] = []
         start = 0
         for number, shape in enumerate(ctx.shapes):
-            if shape == (0,) != plain_shape(grad):
-                gradients.append(None)
+            if shape == (0,):
+                gradients.append(zeros_of(grad, shape))
                 continue
             stop = start + shape[ctx.dim]
             needed = ctx.needs_input_grad[number]
@@ -131,11 +131,6 @@ class Cat(Joined):
             for tangent, shape in zip(each, ctx.shapes, strict=True)
         ]
         return Cat.apply(*parts, ctx.dim)
-
-
-def plain_shape(value: Any) -> tuple[int, ...]:
-    """The shape as a tuple."""
-    return tuple(value.shape)
 
 
 def behind(arrays: list[Array]) -> list[Array]:

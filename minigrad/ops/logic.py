@@ -164,7 +164,9 @@ def over_dimensions(name: str, compute: Any, says: str) -> type[Builtin]:
         @staticmethod
         def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
             check_dim(input, dim)
-            return np.asarray(compute(input, axis=axes(dim), keepdims=keepdim))
+            answers = np.asarray(compute(input, axis=axes(dim), keepdims=keepdim))
+            # torch's bytes were its bools once, and answer with a byte.
+            return answers.astype(input.dtype) if input.dtype == np.uint8 else answers
 
     Question.__name__ = Question.__qualname__ = name.capitalize()
     Question.__doc__ = f"{says}, over ``dim`` or over everything."

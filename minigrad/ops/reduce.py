@@ -100,6 +100,7 @@ class Sum(Reduction):
     """
 
     @staticmethod
+    @quietly
     def forward(
         input: Array, dim: Dim = None, keepdim: bool = False, dtype: Any = None
     ) -> Any:

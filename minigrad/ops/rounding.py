@@ -156,7 +156,7 @@ class Remaining(Builtin):
     elementwise = True
     operands = 2
     numbers_have_edges = False
-    quotient: Callable[[Any], Any]
+    quotient: Callable[[Any, Any], Any]
     saved_names = ("self", "other")
 
     @staticmethod
@@ -179,7 +179,7 @@ class Remaining(Builtin):
     def slope(cls, ctx: Any) -> Any:
         """Minus the whole number: how the result moves with the divisor."""
         input, other = [plain(value) for value in operands(ctx)]
-        slope = -cls.quotient(input / other)
+        slope = -cls.quotient(input, other)
         tensors = [v for v in ctx.saved_values if isinstance(v, Tensor)]
         return Tensor(np.asarray(slope, tensors[0].dtype)) if tensors else slope
 
@@ -201,7 +201,7 @@ class Remainder(Remaining):
 
     tangent_names_operands = True
 
-    quotient = staticmethod(np.floor)
+    quotient = staticmethod(np.floor_divide)
 
     @staticmethod
     @quietly
@@ -227,7 +227,7 @@ class Fmod(Remaining):
 
     tangent_names_operands = True
 
-    quotient = staticmethod(np.trunc)
+    quotient = staticmethod(lambda a, b: np.trunc(a / b))
 
     @staticmethod
     @quietly
@@ -276,11 +276,12 @@ class FloorDivide(Builtin):
 
 
 def refuse_zero(where: str, a: Any, b: Any) -> None:
-    """Refuse an integer division by 0.
+    """Refuse an integer division by 0, and bools.
 
     Raises: OperandError.
     """
-    integers = np.result_type(a, b).kind in "iub"
+    refuse_bools(where, np.empty(0, np.result_type(a, b)))
+    integers = np.result_type(a, b).kind in "iu"
     if integers and not np.all(b):
         raise errors.OperandError(
             errors.message(

@@ -198,9 +198,9 @@ class Var(Slope):
         input, _ = ctx.saved_values
         number = copies(ctx.shape, ctx.kept_shape)
         mean = Mean.of(input, ctx.dim, True, None)
-        return (input - reshaped(mean, ctx.kept_shape)) * (
-            2 / max(number - ctx.options[0], 0) if number > ctx.options[0] else math.nan
-        )
+        freedom = number - ctx.options[0]
+        distance = input - reshaped(mean, ctx.kept_shape)
+        return distance * (2 / freedom if freedom else math.inf)
 
 
 @op(
@@ -279,18 +279,25 @@ class Norm(Slope):
         input, output = ctx.saved_values
         (p,) = ctx.options
         norm = stretched(ctx, output)
-        if p == 0:
-            return kept(ctx, input, np.zeros(ctx.shape, bool))
         if p == 1:
             return Sign.of(input)
         if abs(p) == math.inf:
             same = np.abs(plain(input)) == plain(norm)
             number = add_up(same, axis=axes(ctx.dim), keepdims=True)
             return Sign.of(input) * like(input, (same / number))
-        slope = input / norm
-        if p != 2:
-            slope = slope * (Abs.of(input) / norm) ** (p - 2)
-        return kept(ctx, slope, plain(norm) != 0)
+        if p == 2:
+            return kept(ctx, input / norm, plain(norm) != 0)
+        slope = Sign.of(input) * (Abs.of(input) / norm) ** (p - 1)
+        return kept(ctx, slope, (plain(norm) != 0) & ((p > 2) | (plain(input) != 0)))
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        # How many are not 0 does not change with any of them.
+        return (None,) * 4 if ctx.options == (0,) else super().backward(ctx, grad)
+
+    @classmethod
+    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
+        return None if ctx.options == (0,) else super().jvp(ctx, tangent, *more)
 
 
 @op(

@@ -116,6 +116,8 @@ def test_sum_of_nothing_is_zero_and_its_mean_is_nan() -> None:
 def test_number_on_either_side_is_like_a_tensor(name: str, number: Any) -> None:
     row = OPS[name]
     operation = getattr(operator, row.operator or "")
+    if name == "sub" and number is True:
+        return  # refused, as in torch
     for swap in (False, True):
         (x,) = leaves([values((3,), 0)])
         (same,) = leaves([values((3,), 0)])

@@ -125,7 +125,12 @@ ELEMENTWISE = [
     "softplus",
     "relu",
 ]
-BINARY = ["add", "sub", "mul", "div", "pow"]
+ELEMENTWISE += [
+    *["rsqrt", "expm1", "exp2", "log1p", "log2", "log10", "tan", "asin", "acos"],
+    *["atan", "sinh", "cosh", "asinh", "acosh", "atanh", "square", "reciprocal"],
+    *["floor", "ceil", "trunc", "sign", "round", "frac"],
+]
+BINARY = ["add", "sub", "mul", "div", "pow", "maximum", "minimum", "remainder", "fmod"]
 
 
 def hard_slopes(module: Any, name: str, *arrays: Any) -> list[Any]:
@@ -149,8 +154,6 @@ def same_numbers(ours: list[Any], theirs: list[Any], arrays: list[Any]) -> None:
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_hard_places_of_elementwise_operations(torch: Any, name: str) -> None:
     x = np.array(HARD)
-    if name in ("abs", "relu"):
-        x = x[~np.isnan(x)]  # torch has a slope there, 0 and 1; ours is NaN and 0
     if name == "softplus":
         # torch passes to the identity above 20; ours is exact to the last digit.
         x = x[~(x > 20) | np.isinf(x)]
@@ -319,3 +322,53 @@ def test_refusals_are_torchs_in_class_and_words(
     for module in (minigrad, torch):
         with raises(module, kind, says):
             use(module)
+
+
+FINITE = [[1.0, 2.0, 2.0], [3.0, -1.0, 0.0]]
+HARD_ROWS = [[1.0, np.nan, 3.0], [np.inf, 2.0, -np.inf], [2.0, 2.0, 1.0]]
+ARRAYS = {
+    "finite": np.array(FINITE),
+    "hard": np.array(HARD_ROWS),
+    "no rows": np.zeros((0, 3)),
+    "no columns": np.zeros((3, 0)),
+    "single": np.array(2.5),
+    "one": np.array([[4.0]]),
+}
+ALONG = ["sum", "mean", "amax", "amin", "max", "min", "logsumexp", "softmax"]
+ALONG += ["log_softmax", "cumsum", "sort", "flip", "norm", "all", "argmax", "prod"]
+
+
+def outcome(module: Any, name: str, array: Any, *dims: int) -> list[Any]:
+    """Values and slopes, or the kind of the error."""
+    x = module.tensor(array, requires_grad=True)
+    options = {"dim": dims[0]} if dims and name == "norm" else {}
+    try:
+        result = getattr(x, name)(*(() if options else dims), **options)
+    except Exception as error:
+        kinds = [k for k in type(error).__mro__ if k.__module__ == "builtins"]
+        return [kinds[0].__name__]
+    first = result[0] if isinstance(result, tuple) else result
+    if not first.requires_grad:
+        return [first.numpy()]
+    first.backward(module.full_like(first, 2.0))
+    return [first.detach().numpy(), x.grad.numpy()]
+
+
+@pytest.mark.parametrize("name", ALONG)
+@pytest.mark.parametrize("kind", sorted(ARRAYS))
+def test_hard_places_along_dimensions(torch: Any, name: str, kind: str) -> None:
+    if (name, kind) == ("norm", "hard"):
+        return  # torch's slope of an infinite norm is its own affair
+    array = ARRAYS[kind]
+    for dims in ((), (0,), (-1,), (1,), (-2,), (2,)):
+        if not dims and name not in ("sum", "mean", "max", "min", "amax", "amin"):
+            continue
+        with np.errstate(all="ignore"):
+            ours = outcome(minigrad, name, array, *dims)
+            theirs = outcome(torch, name, array, *dims)
+        assert len(ours) == len(theirs), (dims, ours, theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            if isinstance(other, str):
+                assert one == other, (dims, ours, theirs)
+            else:
+                np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-14)

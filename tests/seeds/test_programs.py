@@ -1,7 +1,6 @@
 """What newcomers read about ctx elsewhere runs here with one changed import.
 
-Still to come: sort and index_add_ (indices marked non-differentiable), jvp with
-save_for_forward, modules with ``torch.nn.Linear``, and ``tensor.device``.
+Still to come: modules with ``torch.nn.Linear``.
 """
 
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 import minigrad as torch
-from minigrad.autograd import Function
+from minigrad.autograd import Function, forward_ad
 from minigrad.autograd.function import once_differentiable
 
 
@@ -241,7 +240,7 @@ class ThreeInputs(torch.autograd.Function):
         x, y, _ = ctx.saved_tensors
         print(f"Saved tensors: {len(ctx.saved_tensors)}")
         for i, tensor in enumerate(ctx.saved_tensors):
-            print(f"Tensor {i}: shape={tensor.shape}")
+            print(f"Tensor {i}: shape={tensor.shape}, device={tensor.device}")
         return grad_output * y, grad_output * x, grad_output
 
 
@@ -252,7 +251,7 @@ def test_saved_tensors_can_be_printed_in_backward(
     ThreeInputs.apply(x, y, z).sum().backward()
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "Saved tensors: 3"
-    assert printed[1].startswith("Tensor 0: shape=")
+    assert printed[1] == "Tensor 0: shape=minigrad.Size([2]), device=cpu"
     assert (x.grad.tolist(), y.grad.tolist()) == ([2.0, 2.0], [1.0, 1.0])
 
 
@@ -300,3 +299,81 @@ def test_tensor_on_the_class_is_that_of_the_last_call() -> None:
     y.backward()
     assert first.grad.item() == 10.0  # 2 was right
     KeepsOnTheClass.saved_input = None
+
+
+class Sorted(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        sorted, idx = x.sort()
+        ctx.mark_non_differentiable(idx)
+        ctx.save_for_backward(x, idx)
+        return sorted, idx
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g1: Any, g2: Any) -> Any:
+        x, idx = ctx.saved_tensors
+        ctx.second_gradient = g2
+        grad_input = torch.zeros_like(x)
+        grad_input.index_add_(0, idx, g1)
+        return grad_input
+
+
+def test_sorting_gives_back_gradients_in_the_old_order() -> None:
+    x = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+    values, indices = Sorted.apply(x)
+    assert values.tolist() == [1.0, 2.0, 3.0]
+    assert indices.tolist() == [1, 2, 0]
+    assert values.requires_grad
+    assert not indices.requires_grad
+    values.backward(torch.tensor([10.0, 20.0, 30.0]))
+    assert x.grad.tolist() == [30.0, 10.0, 20.0]
+    assert values.grad_fn.second_gradient.tolist() == [0, 0, 0]
+
+
+class Triple(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, z: int) -> Any:
+        ctx.save_for_backward(x, y)
+        ctx.save_for_forward(x, y)
+        ctx.z = z
+        return x * y * z
+
+    @staticmethod
+    def jvp(ctx: Any, x_t: Any, y_t: Any, _: Any) -> Any:
+        x, y = ctx.saved_tensors
+        z = ctx.z
+        return z * (y * x_t + x * y_t)
+
+    @staticmethod
+    def vjp(ctx: Any, grad_out: Any) -> Any:
+        x, y = ctx.saved_tensors
+        z = ctx.z
+        return z * grad_out * y, z * grad_out * x, None
+
+
+def test_values_are_saved_for_forward_and_backward_mode() -> None:
+    a = torch.tensor(1.0, requires_grad=True, dtype=torch.double)
+    t = torch.tensor(1.0, dtype=torch.double)
+    b = torch.tensor(2.0, requires_grad=True, dtype=torch.double)
+    with forward_ad.dual_level():
+        a_dual = forward_ad.make_dual(a, t)
+        d = Triple.apply(a_dual, b, 4)
+        assert forward_ad.unpack_dual(d).tangent.item() == 8.0
+        d.backward()
+    assert (a.grad.item(), b.grad.item()) == (8.0, 4.0)
+
+
+def test_ctx_is_called_by_its_methods_backward_and_forward() -> None:
+    node = torch.autograd.function.BackwardCFunction
+    assert {"apply", "apply_jvp", "mark_dirty", "save_for_forward"} <= set(dir(node))
+    y = Triple.apply(torch.tensor(3.0, requires_grad=True), torch.tensor(5.0), 2)
+    one = torch.tensor(1.0)
+    assert [g.item() for g in y.grad_fn.apply(one)[:2]] == [10.0, 6.0]
+    assert y.grad_fn.apply_jvp(one, one, None).item() == 16.0
+
+
+def test_device_of_a_tensor_is_the_processor() -> None:
+    tensor = torch.ones((5, 1), requires_grad=True)
+    assert str(tensor.device) == "cpu"
+    assert tensor.to(tensor.device) is tensor
