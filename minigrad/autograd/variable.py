@@ -6,7 +6,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine.creation import tensor
-from minigrad.engine.gradients import queue_callback
+from minigrad.engine.running import queue_callback
 from minigrad.engine.tensor import Tensor
 
 __all__ = ["Variable"]

@@ -32,7 +32,8 @@ def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tens
     old = leaf._grad
     if create_graph:
         # A copy: the same tensor may be on its way to another leaf.
-        return gradient.clone() if old is None else old + gradient  # type: ignore[no-any-return]
+        total: Tensor = gradient.clone() if old is None else old + gradient
+        return total
     values = gradient.array if isinstance(gradient, Tensor) else gradient
     if old is None:
         taken = is_own and has_layout_of(values, leaf.array)

@@ -60,6 +60,7 @@ class GraphTask:
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
         self.received: tuple[Any, ...] = ()
         self.running: _FunctionBase | None = None
+        self.depth = 0  # how many backwards this one is inside of
         self.callbacks: list[Callable[[], object]] = []
         self.targets = frozenset(targets or ())
         self.needed = None if targets is None else self._on_a_path(runs)

@@ -35,6 +35,7 @@ class _Mode:
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
+        "stops",
         "task",
         "transforms",
     )
@@ -42,6 +43,7 @@ class _Mode:
     before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
+    stops: bool  # backward gives up, because a thread that waits for it was told to
     task: GraphTask | None  # the innermost backward that is running
 
     def __init__(self) -> None:
@@ -53,6 +55,7 @@ class _Mode:
         self.next_sequence_nr = itertools.count().__next__
         self.rules_see_tensors = False
         self.forward_limit = EVERY_LEVEL
+        self.stops = False
         self.task = None
         self.transforms: tuple[Transform, ...] = ()
 

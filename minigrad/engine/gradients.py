@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import observe, transforms
-from minigrad.engine.backward import GraphTask, Root
+from minigrad.engine import transforms
+from minigrad.engine.backward import Root
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.edges import GradientEdge, info_of, place_of
-from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.node import OutputInfo, _FunctionBase
+from minigrad.engine.running import run_task
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.watched import new_task
 
@@ -173,48 +173,6 @@ def grad_under_vmap(
         return mapped.grad_for_each(outputs, inputs, given, **options)
     examples = mapped.tracked(outputs, inputs)
     return mapped.grad_of_examples(*examples, given, **options)
-
-
-def run_task(task: GraphTask) -> None:
-    """Run the traversal; what the nodes do is recorded only with ``create_graph``.
-
-    Whatever is raised meanwhile, this thread's modes are afterwards as before.
-    """
-    mode = this_mode()
-    before = mode.grad_enabled, mode.rules_see_tensors, mode.task
-    # No context manager: Ctrl-C can come between the end of a block and __exit__.
-    try:
-        mode.grad_enabled = bool(task.create_graph)
-        mode.rules_see_tensors = task.carries_tensors
-        mode.task = task
-        # Slopes may be infinite; torch does not warn of it, and neither do we.
-        with np.errstate(all="ignore"):
-            task.start()
-            task.run()
-            task.finish()
-            for callback in task.callbacks:
-                callback()
-    finally:
-        mode.grad_enabled, mode.rules_see_tensors, mode.task = before
-    if observe.observer is not None:
-        observe.observer.backward_finished(task)
-
-
-def queue_callback(callback: Callable[[], object]) -> None:
-    """Call ``callback`` once when the backward that runs now has ended well.
-
-    Raises: GraphError outside of a backward.
-    """
-    task = this_mode().task
-    if task is None:
-        raise errors.GraphError(
-            errors.message(
-                "queue_callback",
-                "Final callbacks can only be installed during backward pass.",
-                "call it from a hook, or from the backward of a Function",
-            )
-        )
-    task.callbacks.append(callback)
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:

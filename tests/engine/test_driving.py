@@ -272,3 +272,211 @@ def test_edge_is_what_a_traversal_goes_by_and_not_a_tuple_of_tensors() -> None:
     assert isinstance(edge, tuple)
     minigrad.autograd.backward(edge)
     assert x.grad.item() == 3.0
+
+
+def nesting(torch: Any) -> Any:
+    """A Function whose backward counts down by a backward of itself."""
+
+    class Nested(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            with torch.enable_grad():
+                ctx.inner = x.detach().requires_grad_() - 1
+            return ctx.inner.detach()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            if ctx.inner.item() > 0:
+                with torch.enable_grad():
+                    inner = Nested.apply(ctx.inner)
+                inner.backward()
+            return grad
+
+    return Nested
+
+
+@pytest.mark.rule("N19")
+def test_backwards_nest_far_beyond_the_recursion_limit(torch: Any) -> None:
+    x = leaf(torch, 1500.0)
+    nesting(torch).apply(x).backward()
+    assert x.grad.item() == 1.0
+    assert torch.is_grad_enabled()
+
+
+@pytest.mark.rule("N19")
+def test_error_deep_inside_nested_backwards_comes_out_as_it_is(torch: Any) -> None:
+    depth: list[int] = []
+
+    class Failing(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            depth.append(len(depth))
+            if len(depth) == 50:
+                raise Boom("at 50")
+            with torch.enable_grad():
+                inner = Failing.apply(leaf(torch, 1.0))
+            inner.backward()
+            return grad
+
+    x = leaf(torch, 1.0)
+    with pytest.raises(Boom, match="at 50"):
+        Failing.apply(x).backward()
+    assert torch.is_grad_enabled()
+    (x * 2).backward()
+    assert (len(depth), x.grad.item()) == (50, 2.0)
+
+
+@pytest.mark.rule("N19", "Z04")
+def test_deeply_nested_backward_has_the_modes_of_its_caller(torch: Any) -> None:
+    packed: list[Any] = []
+
+    class Nested(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, left: int) -> Any:
+            ctx.left = left
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            if ctx.left:
+                with torch.enable_grad():
+                    inner = Nested.apply(leaf(torch, 1.0).exp(), ctx.left - 1)
+                inner.backward()
+            return grad, None
+
+    def pack(tensor: Any) -> Any:
+        packed.append(None)
+        return tensor
+
+    y = Nested.apply(leaf(torch, 1.0), 70)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        y.backward()
+    assert len(packed) == 70
+
+
+@pytest.mark.rule("N19", "N20")
+def test_nested_backward_keeps_the_modes_of_the_outer_one(torch: Any) -> None:
+    modes: list[bool] = []
+
+    def hook(grad: Any) -> None:
+        with torch.enable_grad():
+            inner = leaf(torch, 1.0) * 2
+        inner.register_hook(lambda grad: modes.append(torch.is_grad_enabled()))
+        inner.backward()
+        modes.append(torch.is_grad_enabled())
+
+    x = leaf(torch, 2.0)
+    y = x * x
+    y.register_hook(hook)
+    torch.autograd.grad(y, x, create_graph=True)
+    assert modes == [False, True]
+
+
+def test_interrupt_reaches_a_backward_in_another_thread() -> None:
+    from minigrad.engine import running
+
+    stopped: list[str] = []
+
+    class Waiting(running.threading.Thread):
+        def join(self, timeout: float | None = None) -> None:
+            if not stopped:
+                stopped.append("yes")
+                raise KeyboardInterrupt
+            super().join(timeout)
+
+    x = leaf(minigrad, 100.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running.threading, "Thread", Waiting)
+        with pytest.raises(KeyboardInterrupt):
+            nesting(minigrad).apply(x).backward()
+    assert (stopped, minigrad.is_grad_enabled()) == (["yes"], True)
+    x.grad = None
+    nesting(minigrad).apply(x).backward()
+    assert x.grad.item() == 1.0
+
+
+PHASES = [
+    "forward",
+    "setup_context",
+    "pack",
+    "unpack",
+    "backward",
+    "tensor hook",
+    "prehook",
+    "post hook",
+    "post accumulate",
+    "multi-grad hook",
+    "callback",
+]
+
+
+@pytest.mark.rule("N18", "Q17", "A25", "A26")
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("kind", [Boom, KeyboardInterrupt])
+def test_whatever_is_raised_wherever_leaves_all_as_it_was(
+    torch: Any, phase: str, kind: type[BaseException]
+) -> None:
+    failing: list[str] = []
+    graph = torch.autograd.graph
+    queue = torch.autograd.Variable._execution_engine.queue_callback
+
+    def at(place: str) -> None:
+        if failing == [place]:
+            raise kind(place)
+
+    class F(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(x: Any) -> Any:
+            at("forward")
+            return x * 1
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            at("setup_context")
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            at("backward")
+            queue(lambda: at("callback"))
+            return grad * ctx.saved_tensors[0]
+
+    def pack(tensor: Any) -> Any:
+        at("pack")
+        return tensor.detach()
+
+    def unpack(tensor: Any) -> Any:
+        at("unpack")
+        return tensor
+
+    x = leaf(torch, 3.0)
+    x.register_post_accumulate_grad_hook(lambda x: at("post accumulate"))
+    graph.register_multi_grad_hook([x], lambda grads: at("multi-grad hook"))
+
+    def program() -> Any:
+        with graph.saved_tensors_hooks(pack, unpack):
+            y = F.apply(x)
+        y.register_hook(lambda grad: at("tensor hook"))
+        y.grad_fn.register_prehook(lambda grads: at("prehook"))
+        y.grad_fn.register_hook(lambda *grads: at("post hook"))
+        y.backward(retain_graph=True)
+        return y
+
+    y = program()
+    version = x._version
+    failing.append(phase)
+    with pytest.raises(kind, match=phase):
+        program()
+    failing.clear()
+    assert torch.is_grad_enabled()
+    assert x._version == version
+    with pytest.raises(RuntimeError, match="Final callbacks can only be installed"):
+        queue(print)
+    x.grad = None
+    y.backward(retain_graph=True)
+    program()
+    assert x.grad.item() == 6.0
