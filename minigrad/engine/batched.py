@@ -113,13 +113,7 @@ class BatchedTensor(Tensor):
 
     def an_example(self) -> Array:
         """An array with the shape, the dtype and the steps of one example."""
-        inner = self.value
-        whole = inner.an_example() if isinstance(inner, BatchedTensor) else inner.array
-        if whole.shape[self.batch_dim] == 0:
-            return np.empty(self.shape, self.dtype)
-        first: Any = (slice(None),) * self.batch_dim + (0, ...)
-        example: Array = whole[first]
-        return example
+        return first_example(self.value, self.batch_dim)
 
     numel = nelement = about_an_example("numel")
     size = about_an_example("size")
@@ -226,6 +220,16 @@ def holds_batched(values: Any) -> bool:
 def front(tensor: BatchedTensor) -> Tensor:
     """All examples, with the dimension that counts them moved to the front."""
     return moved(tensor.value, tensor.batch_dim, 0)
+
+
+def first_example(batch: Tensor, dim: int = 0) -> Array:
+    """An array with the shape, the dtype and the steps of one slice along ``dim``."""
+    whole = batch.an_example() if isinstance(batch, BatchedTensor) else batch.array
+    if whole.shape[dim] == 0:
+        return np.empty(whole.shape[:dim] + whole.shape[dim + 1 :], whole.dtype)
+    place: Any = (slice(None),) * dim + (0, ...)
+    example: Array = whole[place]
+    return example
 
 
 def moved(tensor: Tensor, source: int, target: int) -> Tensor:

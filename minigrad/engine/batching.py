@@ -23,7 +23,7 @@ from minigrad.engine.function import Function
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import KINDS, common_dtype
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Transform, below
+from minigrad.engine.transforms import Transform, below, check_randomness
 
 
 class VmapInfo(NamedTuple):
@@ -232,7 +232,7 @@ def examples_in(
             columns.append([type(value)(one) for one in inside])
         else:
             columns.append(Unbind.apply(value))
-    return list(zip(*columns, strict=True))
+    return [tuple([column[index] for column in columns]) for index in range(size)]
 
 
 def blank(values: tuple[Any, ...], in_dims: tuple[Any, ...]) -> list[Any]:
@@ -301,9 +301,9 @@ def apply_in_place_to_examples(
     if operation.elementwise:
         apply_in_place(operation, *lined_up((value, *values), (dim, *in_dims)))
         return tensor
-    both, dims = (value, *values), (dim, *in_dims)
-    for one, *others in examples_in(both, dims, transform.size):
-        apply_in_place(operation, one, *others)
+    others = examples_in(tuple(values), tuple(in_dims), transform.size)
+    for index in range(transform.size):
+        apply_in_place(operation, value[index], *others[index])
     return tensor
 
 
@@ -334,16 +334,7 @@ def draw_for_examples(
     transform = levels_of_stack()[-1]
     values, in_dims = at_the_front(args, transform)
     is_batched = any([dim is not None for dim in in_dims])
-    if transform.randomness == "error":
-        raise errors.TransformError(
-            errors.message(
-                f"vmap, {draw.__name__}",
-                "vmap: called random operation while in randomness error mode. Please "
-                "either use the 'same' or 'different' randomness flags on vmap or "
-                "perform the randomness operation out of vmap",
-                "say what is meant: vmap(f, randomness='different')",
-            )
-        )
+    check_randomness()
     if transform.randomness == "same" and is_batched:
         raise errors.TransformError(
             errors.message(

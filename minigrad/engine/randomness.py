@@ -108,7 +108,12 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 def source(generator: Generator | None) -> np.random.Generator:
-    """NumPy's generator in ``generator``, or the one that all share."""
+    """NumPy's generator in ``generator``, or the one that all share.
+
+    Raises: TransformError under a vmap that was not told what is meant by random.
+    """
+    if transforms.active:
+        transforms.check_randomness()
     return (default_generator if generator is None else generator).numbers
 
 

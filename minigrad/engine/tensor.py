@@ -457,12 +457,12 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
 
         Raises: ShapeError for fewer than two dimensions.
         """
-        if self.array.ndim < 2:
+        if self.ndim < 2:
             raise errors.ShapeError(
                 errors.message(
                     "Tensor.mT",
                     "tensor.mT is only supported on matrices or batches of matrices. "
-                    f"Got {self.array.ndim}-D tensor.",
+                    f"Got {self.ndim}-D tensor.",
                     "use x.T, or x.reshape(-1, 1) for a column",
                 )
             )

@@ -122,6 +122,24 @@ def below(transform: Transform) -> Iterator[None]:
         mode.transforms = inner
 
 
+def check_randomness() -> None:
+    """Refuse random numbers that may differ between the examples, or not.
+
+    Raises: TransformError under a vmap with ``randomness="error"``.
+    """
+    transform = innermost_vmap()
+    if transform is not None and transform.randomness == "error":
+        raise errors.TransformError(
+            errors.message(
+                "vmap",
+                "vmap: called random operation while in randomness error mode. Please "
+                "either use the 'same' or 'different' randomness flags on vmap or "
+                "perform the randomness operation out of vmap",
+                "say what is meant: vmap(f, randomness='different')",
+            )
+        )
+
+
 def refuse_requires_grad() -> None:
     """Refuse to make a leaf require grad where a transform decides that.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import as_tensor
 from minigrad.engine.inplace import apply_in_place
@@ -192,12 +193,31 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     found, picks = take_apart(self, index)
     result: Tensor
     if picks:
+        refuse_masks_of_examples(picks)
         result = Index.apply(found, *picks)
     elif found is self:
         result = Alias.apply(self, ())
     else:
         result = found
     return result
+
+
+def refuse_masks_of_examples(picks: Picks) -> None:
+    """Refuse to pick another number of elements for each example of a vmap.
+
+    Raises: TransformError.
+    """
+    for pick in picks:
+        if isinstance(pick, BatchedTensor) and pick.dtype.kind == "b":
+            raise errors.TransformError(
+                errors.message(
+                    "Tensor",
+                    "vmap: We do not support batching operators that can support "
+                    "dynamic shape. Attempting to batch over indexing with a boolean "
+                    "mask: each example may pick another number of elements",
+                    "keep the shape: minigrad.where(mask, x, 0.0)",
+                )
+            )
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -336,7 +356,7 @@ def as_item(item: Any) -> Any:
             )
         )
     pick = as_pick(item)
-    if pick.ndim == 0:
+    if pick.ndim == 0 and not isinstance(pick, BatchedTensor):
         number = pick.array[()]
         return bool(number) if pick.dtype.kind == "b" else int(number)
     return pick

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor
+from minigrad.engine.batched import BatchedTensor, first_example, front
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.geometry import (
@@ -89,7 +89,8 @@ class View(Builtin):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
-        """Every example in the shape."""
+        """Every example in the shape, if each can be seen so."""
+        View.forward(first_example(input), shape)
         return input.reshape(info.batch_size, *shape), 0
 
     @staticmethod
@@ -136,7 +137,8 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     check_is_tensor(input, "reshape")
     _, lengths = with_shape(input, *shape)
     if isinstance(input, BatchedTensor):
-        return cast("Tensor", View.apply(input, lengths))
+        whole = front(input)
+        return BatchedTensor(whole.reshape(whole.shape[0], *lengths), input.transform)
     array = input.array
     output = array
     if not array.flags.c_contiguous:
