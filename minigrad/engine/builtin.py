@@ -105,6 +105,9 @@ class Builtin(Function):
     elementwise: ClassVar[bool] = False
     """Whether each element of the output comes from one element of each operand."""
 
+    may_overlap: ClassVar[bool] = False
+    """Whether, in place, elements may share memory: all get the same value."""
+
     operands: ClassVar[int] = 1
     """How many arguments are operands, which may be Tensors or numbers."""
 

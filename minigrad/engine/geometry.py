@@ -207,15 +207,13 @@ def partly_overlap(a: Array, b: Array) -> bool:
 
     Only of arrays without gaps, as torch decides it.
     """
-    if not (a.size and b.size and is_dense(a) and is_dense(b)):
-        return False
-    starts, ends = [], []
-    for array in (a, b):
-        starts.append(address_of(array))
-        ends.append(starts[-1] + array.nbytes)
-    if starts[0] == starts[1] and ends[0] == ends[1]:
-        return a.strides != b.strides
-    return starts[0] < ends[1] and starts[1] < ends[0]
+    same = a.nbytes == b.nbytes and address_of(a) == address_of(b)
+    return dense_overlap(a, b) and not (same and a.strides == b.strides)
+
+
+def dense_overlap(a: Array, b: Array) -> bool:
+    """Whether two arrays without gaps share some element."""
+    return is_dense(a) and is_dense(b) and np.may_share_memory(a, b)
 
 
 def is_dense(array: Array) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import Any
 
 from minigrad import errors
@@ -38,7 +40,7 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
 
         return apply_in_place_to_examples(operation, tensor, args)
 
-    where = f"{operation.__name__.lower()}_"
+    where = name_in_place(operation)
     inputs = (tensor, *args)
     recording = is_recording() and any(
         [isinstance(x, Tensor) and x._requires_grad for x in inputs]
@@ -49,8 +51,9 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
         x.array if isinstance(x, Tensor) else not_an_array(operation, x, i)
         for i, x in enumerate(inputs)
     ]
-    memory = writable(tensor, where)
-    check_overlap(tensor, args, where)
+    memory = writable(tensor, where, operation.may_overlap)
+    if not operation.may_overlap:
+        check_overlap(tensor, args, where)
     values = operation.forward(*arrays)
     check_fits(tensor, values, where)
     dual = None
@@ -65,6 +68,12 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
         if dual is not None:
             move_tangents(dual, tensor)
     return tensor
+
+
+@functools.cache
+def name_in_place(operation: type[Builtin]) -> str:
+    """``index_put_`` for IndexPut: what users call."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation.__name__).lower() + "_"
 
 
 def record_change(
@@ -86,15 +95,20 @@ def record_change(
     memory[...] = values
     tensor._bump_version()
 
-    # The history of a view is that of its base; for the rule, an alias is the output.
-    output = tensor if tensor._base is None else tensor.detach()
-    ctx._wire(output)
-    rebase_history(tensor, ctx)
+    if tensor.dtype.kind in "fc":
+        ctx._output_metadata = ((tensor.shape, tensor.dtype),)
+        rebase_history(tensor, ctx)
     if dual is not None:
         move_tangents(dual, tensor)
-        if output is not tensor:
-            share_tangents(tensor, output)
-    operation.setup_context(ctx, (before, *others), output)
+    if tensor.dtype.kind in "fc":
+        output = tensor
+        if tensor._base is not None:
+            # The history of a view is that of its base; the rule's output is an alias.
+            output = tensor.detach()
+            output._set_history(ctx, 0)
+            if dual is not None:
+                share_tangents(tensor, output)
+        operation.setup_context(ctx, (before, *others), output)
     for other, value in zip(others, args, strict=True):
         if other is not value:
             other._share_version(tensor)
@@ -205,14 +219,14 @@ def check_overlap(tensor: Tensor, args: tuple[Any, ...], where: str) -> None:
             )
 
 
-def writable(tensor: Tensor, where: str) -> Array:
+def writable(tensor: Tensor, where: str, may_overlap: bool = False) -> Array:
     """The tensor's memory, to write into.
 
     Raises: InplaceError for memory that cannot be written, and where several elements
-    are one, as after ``expand``.
+    are one, as after ``expand``, unless they ``may_overlap``.
     """
     array = tensor.array
-    if 0 in array.strides and array.size:
+    if not may_overlap and 0 in array.strides and array.size:
         steps = zip(array.shape, array.strides, strict=True)
         if any([length > 1 and step == 0 for length, step in steps]):
             raise cannot_write(

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.accumulate import accumulating, added, is_own
 from minigrad.engine.anomaly import remember
@@ -260,6 +261,8 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
         (gradient,) = gradients
         leaf = self.variable
+        if gradient is not None and leaf._grad_fn is not None:
+            raise no_leaf_any_more(leaf._grad_fn)
         if gradient is not None and leaf._requires_grad:
             self._accumulate(gradient, create_graph)
         if leaf._post_accumulate_hooks is not None:
@@ -278,6 +281,19 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             leaf._grad = added(leaf, gradient, create_graph, own)
         if observe.observer is not None:
             observe.observer.gradient_accumulated(leaf, first, gradient, leaf._grad)
+
+
+def no_leaf_any_more(node: _FunctionBase) -> errors.GraphError:
+    """The error for a leaf that was changed in place after a graph had used it."""
+    return errors.GraphError(
+        errors.message(
+            "backward",
+            "leaf variable has been moved into the graph interior: it was changed in "
+            f"place by {node.name()} after it had been used as a leaf",
+            "change a copy, x.clone()",
+            "08",
+        )
+    )
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:

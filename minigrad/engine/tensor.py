@@ -73,7 +73,7 @@ class ViewKind(enum.Enum):
 
 
 class PlainViews:
-    """The views of a tensor that requires no gradient, as long as they live."""
+    """Those views of a tensor that were made unrecorded, as long as they live."""
 
     __slots__ = ("limit", "references")
 
@@ -122,6 +122,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _history_version = 0
     _is_leaf_by_request = False
     _plain_views: PlainViews | None = None
+    _memory: Array | None = None  # where a detached part of something larger lies
     _level: Any = None
     _tangents: dict[Level, Tensor] | None = None
     _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
@@ -158,6 +159,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         """
         values = Tensor(self.array)
         values._version_counter = NO_COUNTER if self.is_inference() else None
+        values._remember_memory(self)
         return values
 
     @data.setter
@@ -257,7 +259,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         if self._base is not None:
             self._is_leaf_by_request = value
             self._requires_grad = value or self._base._requires_grad
-        elif value:
+        else:
             self._tell_views()
 
     requires_grad = property(
@@ -358,20 +360,19 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             self._view_kind = kind or tensor._view_kind
         if base._requires_grad:
             self._requires_grad = True
-        else:
+        if kind is not None or not base._requires_grad:
             if base._plain_views is None:
                 base._plain_views = PlainViews()
             base._plain_views.add(self)
 
     def _tell_views(self) -> None:
-        """Let the views know that this tensor, their base, requires grad now."""
+        """Let the views know whether this tensor, their base, requires grad now."""
         views = self._plain_views
-        if views is not None:
-            self._plain_views = None
-            for reference in views.references:
-                view = reference()
-                if view is not None:
-                    view._requires_grad = True
+        for reference in () if views is None else views.references:
+            view = reference()
+            if view is not None and view._grad_fn is None:
+                required = self._requires_grad or view._is_leaf_by_request
+                view._requires_grad = required
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -398,13 +399,28 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         self._grad_fn = None
         self.output_nr = 0
         self._requires_grad = False
+        self._tell_views()
         return self
 
     def detach(self) -> Tensor:
         """The same memory without the graph: a leaf that requires no gradient."""
         alias = Tensor(self.array)
         alias._share_version(self)
+        alias._remember_memory(self)
         return alias
+
+    def _remember_memory(self, shown: Tensor) -> None:
+        """Keep the whole memory that ``shown``, and so this tensor, is a part of."""
+        if shown._base is not None:
+            self._memory = shown._base._whole_memory()
+        elif shown._memory is not None:
+            self._memory = shown._memory
+
+    def _whole_memory(self) -> Array:
+        """The array that all steps and offsets of ``as_strided`` count in."""
+        if self._base is not None:
+            return self._base._whole_memory()
+        return self.array if self._memory is None else self._memory
 
     def numpy(self) -> Array:
         """The array itself, not a copy: what is written into it is written here.

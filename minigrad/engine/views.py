@@ -20,6 +20,7 @@ from minigrad.engine.node import (
     edge_of,
     needs_gradient,
 )
+from minigrad.engine.saved import freed_error
 from minigrad.engine.structural import Clone, sums_to
 from minigrad.engine.tensor import Tensor, ViewKind
 
@@ -63,6 +64,8 @@ class CopySlices(_FunctionBase):
 
     __slots__ = ("geometry", "inner", "slot")
 
+    inner: _FunctionBase | None
+
     def __init__(self, base: Tensor, view: Tensor, inner: _FunctionBase, slot: int):
         edges = list(inner._edges)
         edges[slot] = edge_of(base)
@@ -86,12 +89,15 @@ class CopySlices(_FunctionBase):
         (gradient,) = gradients
         if gradient is None:
             return [None] * len(self._edges)
+        inner = self.inner
+        if inner is None:
+            raise freed_error(self)
         part = Clone.of(AsStrided.of(gradient, self.geometry))
-        returned = self.inner._run_backward([part], create_graph)
-        checked = self.inner._check_returned(returned, isinstance(part, Tensor))
+        returned = inner._run_backward([part], create_graph)
+        checked = inner._check_returned(returned, isinstance(part, Tensor))
         before = checked[self.slot]
         if before is not None and needs_gradient(self._edges[self.slot]):
-            self._check_shape(before)
+            self._check_shape(inner, before)
             before = ReplaceShown.of(gradient, before, self.geometry)
         checked[self.slot] = before
         return checked
@@ -100,13 +106,13 @@ class CopySlices(_FunctionBase):
         gradients: list[Any] = returned
         return gradients
 
-    def _check_shape(self, part: Any) -> None:
+    def _check_shape(self, inner: _FunctionBase, part: Any) -> None:
         """Refuse a gradient that does not fit the part that was changed."""
         shape = self.geometry.shape
         if not sums_to(shape, part.shape):
             raise errors.GradientShapeError(
                 errors.message(
-                    f"{self.inner.operation_name()}.backward",
+                    f"{inner.operation_name()}.backward",
                     f"The size of tensor a ({list(shape)}) must match the size of "
                     f"tensor b ({list(part.shape)}): the gradient of an input that is "
                     "a view",
@@ -117,7 +123,8 @@ class CopySlices(_FunctionBase):
 
     def _release_saved(self) -> None:
         super()._release_saved()
-        self.inner._release_saved()
+        # Whoever else holds it, by an output it saved, may still need what it saved.
+        self.inner = None
 
 
 def history_of(view: Tensor) -> _FunctionBase | None:
@@ -162,12 +169,15 @@ def rebase_history(
     The history of a view's base is rewritten, and with it that of all its views.
     """
     base = tensor._base
+    owner = tensor if base is None else base
+    joins_the_graph = not owner._requires_grad
     if base is None:
         tensor._set_history(node, output_nr)
-        tensor._tell_views()
     else:
         base._set_history(CopySlices(base, tensor, node, slot), 0)
-        base._tell_views()
+    if joins_the_graph:
+        owner._tell_views()
+    if base is not None:
         tensor._history_version = -1
         history_of(tensor)
 

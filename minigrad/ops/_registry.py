@@ -278,6 +278,7 @@ def name_nodes(cls: type[Builtin], node_name: str | Callable[..., str]) -> None:
     """Give the nodes of ``cls`` their name, or let their arguments choose it."""
     if isinstance(node_name, str):
         cls._backward_cls.__name__ = cls._backward_cls.__qualname__ = node_name
+        cls._choose_node = None
         return
     named: dict[str, type[Any]] = {}
 

@@ -16,11 +16,12 @@ from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import as_tensor
-from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.geometry import dense_overlap
+from minigrad.engine.inplace import apply_in_place, cannot_write, share_memory
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import OPERATORS, name_nodes, op
-from minigrad.ops.overwriting import Copy, FillInPlace
+from minigrad.ops.overwriting import Copy, Fill
 from minigrad.ops.parts import WHOLE, Alias, Key, Select, Slice, Unsqueeze, as_index, at
 from minigrad.ops.shape import MATRIX, View
 
@@ -231,14 +232,34 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     found, picks = take_apart(self, index)
     if picks:
         values = without_leading_ones(source)
+        check_apart(found, source)
         apply_in_place(IndexPut, found, values, False, *picks)
     elif found.shape == source.shape:
         apply_in_place(Copy, found, source)
     elif source.ndim == 0:
-        apply_in_place(FillInPlace, found, source)
+        apply_in_place(Fill, found, source)
     else:
-        stretched = Expand.apply(without_leading_ones(source), tuple(found.shape))
+        shape = tuple(source.shape)
+        while shape and shape[0] == 1:
+            shape = shape[1:]
+        stretched = View.apply(source, shape)
+        if shape != tuple(found.shape):
+            stretched = Expand.apply(stretched, tuple(found.shape))
         apply_in_place(Copy, found, stretched)
+
+
+def check_apart(tensor: Tensor, source: Tensor) -> None:
+    """Refuse to write single elements of a tensor from its own memory.
+
+    Raises: InplaceError.
+    """
+    if share_memory(tensor, source) and dense_overlap(tensor.array, source.array):
+        raise cannot_write(
+            "index_put_",
+            "unsupported operation: some elements of the input tensor and the "
+            "written-to tensor refer to a single memory location. Please clone() the "
+            "tensor before performing the operation.",
+        )
 
 
 def as_source(tensor: Tensor, value: Any) -> Tensor:

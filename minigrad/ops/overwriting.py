@@ -11,16 +11,21 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops import elementwise
 from minigrad.ops._registry import IN_PLACE, name_nodes
-from minigrad.ops.elementwise import Fill
+from minigrad.ops.elementwise import zeros
 
 
-class FillInPlace(Fill):
-    """``fill``, whose nodes have other names in torch when it is in place."""
+class Fill(elementwise.Fill):
+    """``fill`` in place, where its nodes have other names in torch."""
+
+    may_overlap = True
 
 
-class Zero(Fill):
-    """``fill`` with 0."""
+class Zero(elementwise.Fill):
+    """``fill`` with 0, in place."""
+
+    may_overlap = True
 
 
 class Copy(Builtin):
@@ -41,7 +46,7 @@ class Copy(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return Fill.of(grad, 0), grad
+        return zeros(grad), grad
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_src: Any) -> Any:
@@ -67,7 +72,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     >>> minigrad.tensor([1.0, 2.0]).fill_(7)
     tensor([7., 7.])
     """
-    return apply_in_place(FillInPlace, self, value)
+    return apply_in_place(Fill, self, value)
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -82,7 +87,7 @@ def zero_(self: Tensor) -> Tensor:
 
 
 name_nodes(
-    FillInPlace, lambda _, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}"
+    Fill, lambda _, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}"
 )
 name_nodes(Zero, "ZeroBackward0")
 

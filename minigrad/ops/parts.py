@@ -151,8 +151,10 @@ class Select(Part):
 def key_of_narrow(input: Tensor, dim: int, start: int, length: int) -> tuple[Any, ...]:
     """``x.narrow(0, 1, 2)``: two elements from the second one on."""
     check_is_tensor(input, "narrow")
+    if input.ndim == 0:
+        raise narrow_error("narrow() cannot be applied to a 0-dim tensor.")
     dim = dimension(input, dim)
-    size = input.shape[dim] if input.ndim else 0
+    size = input.shape[dim]
     first = as_index(start, "narrow")
     if length < 0:
         raise narrow_error("narrow(): length must be non-negative")

@@ -16,6 +16,7 @@ from minigrad.engine.geometry import (
     geometry_of,
     reach_of,
     steps_of,
+    strided,
 )
 from minigrad.engine.structural import Clone, Expand
 from minigrad.engine.tensor import Array, Tensor
@@ -98,6 +99,13 @@ class View(Builtin):
         return reshaped(grad, ctx.shape), None
 
 
+class ReshapeAlias(View):
+    """What ``reshape`` makes of a tensor with gaps in its memory, if it can."""
+
+
+name_nodes(ReshapeAlias, "ReshapeAliasBackward0")
+
+
 class UnsafeView(Builtin):
     """A new tensor in another shape: the second half of a ``reshape`` that copies."""
 
@@ -145,8 +153,10 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
         output = in_shape("reshape()", array, lengths)
     in_place = np.may_share_memory(output, array) or not array.size
     result: Tensor
-    if in_place:
+    if array.flags.c_contiguous:
         result = View.apply(input, lengths)
+    elif in_place:
+        result = ReshapeAlias.apply(input, lengths)
     else:
         result = UnsafeView.apply(Clone.apply(input), lengths)
     return result
@@ -246,7 +256,7 @@ class Transpose(Builtin):
     @staticmethod
     def forward(input: Array, dim0: int, dim1: int) -> Array:
         check_range(input, dim0, dim1)
-        return np.swapaxes(input, dim0, dim1)
+        return np.swapaxes(input, dim0, dim1) if input.ndim else input[...]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -408,7 +418,7 @@ def with_geometry(
     Raises: ShapeError if that is outside of the memory.
     """
     check_is_tensor(input, "as_strided")
-    root = (input if input._base is None else input._base).array
+    root = input._whole_memory()
     start = geometry_of(input.array, root).offset
     first = start if storage_offset is None else storage_offset
     size, stride = tuple(size), tuple(stride)
@@ -427,7 +437,7 @@ def with_geometry(
     return input, Geometry(array.shape, steps_of(array), size, stride, first - start)
 
 
-op(
+@op(
     "as_strided",
     node_name="AsStridedBackward0",
     reference=lambda x, size, stride, start=0: np.lib.stride_tricks.as_strided(
@@ -439,4 +449,23 @@ op(
         (MATRIX, (2, 3), (0, 1)),
     ],
     arguments=with_geometry,
-)(AsStrided)
+)
+class AnyStrides(AsStrided):
+    """The memory that a tensor lies in, as a view of any lengths and steps.
+
+    Steps and ``storage_offset`` count elements; without the latter it begins where
+    the tensor does.
+    Raises: ShapeError if that is outside of the memory.
+
+    >>> minigrad.arange(6).as_strided((2, 2), (3, 1))
+    tensor([[0, 1],
+            [3, 4]])
+    """
+
+    @staticmethod
+    def forward(input: Array, geometry: Geometry) -> Array:
+        # Also what lies outside of ``input``, which has been found to be there.
+        return strided(input, *geometry[2:])
+
+
+name_nodes(AsStrided, "AsStridedBackward0")
