@@ -40,7 +40,10 @@ def wrap_outputs(
     for tensor in dirty:
         if not contains(values, tensor):
             raise not_returned(ctx)
-    mark_views(outputs, dirty, sum(differentiable) > 1)
+    if getattr(ctx, "_is_pure_view", False):
+        check_pure_view(ctx, inputs, outputs)
+    else:
+        mark_views(outputs, dirty, sum(differentiable) > 1)
     return outputs, differentiable
 
 
@@ -82,6 +85,29 @@ def wrap_output(
         value._grad_fn = None
         value._requires_grad = False
     return value
+
+
+def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+    """Refuse ``ctx._is_pure_view`` where there is more than one tensor to follow.
+
+    A change in place of the output is recorded as one of any view; the learner's
+    backward is not called for it.
+    Raises: CtxUseError.
+    """
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    if len(tensors) != 1 or len(outputs) != 1:
+        raise errors.CtxUseError(
+            errors.message(
+                f"{type(ctx).__name__.removesuffix('Backward')}.forward",
+                "Pure view custom Function can only have one input Tensor and one "
+                f"output Tensor. This one has {len(tensors)} and {len(outputs)}",
+                "return one view of one tensor, or leave _is_pure_view out",
+                "08",
+            )
+        )
+    for output in outputs:
+        if isinstance(output, Tensor) and output._base is not None:
+            output._view_kind = tensors[0]._view_kind
 
 
 def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> None:

@@ -1,0 +1,285 @@
+"""Changes in place: what they count, what they refuse, and memory of every kind."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import errors
+from tests.engine.support import leaf, raises, rule
+
+
+@pytest.mark.rule("D18")
+def test_pure_view_may_be_changed_and_its_rule_is_left_out(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx._is_pure_view = True
+        return x.view(2, 1)
+
+    called: list[Any] = []
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    y = rule(torch, forward, lambda ctx, g: called.append(g)).apply(b)
+    y.mul_(3)
+    b.sum().backward()
+    assert (x.grad.tolist(), called) == ([3.0, 3.0], [])
+
+
+@pytest.mark.rule("D19")
+def test_pure_view_is_of_one_tensor_and_one_output(torch: Any) -> None:
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx._is_pure_view = True
+        return x.view(2, 1)
+
+    says = "Pure view custom Function can only have one input Tensor and one output"
+    with raises(torch, errors.CtxUseError, says):
+        rule(torch, forward).apply(leaf(torch, 2.0, 3.0), leaf(torch, 1.0))
+
+
+@pytest.mark.rule("F15")
+@pytest.mark.parametrize("which", ["view", "base", "detached"])
+def test_change_through_another_name_of_saved_memory_is_noticed(
+    torch: Any, which: str
+) -> None:
+    b = leaf(torch, 2.0, 3.0) * 1
+    v = b.view(2, 1)
+    saved, changed = {
+        "view": (b, v),
+        "base": (v, b),
+        "detached": (b, b.detach()),
+    }[which]
+    y = (saved * saved).sum()
+    changed.mul_(2)
+    with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
+        y.backward()
+
+
+@pytest.mark.rule("F15")
+def test_change_through_data_or_numpy_is_silent(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    b = x * 1
+    y = b * b
+    b.data.mul_(5)
+    b.detach().numpy()[...] += 1
+    y.backward()
+    assert x.grad.item() == 22.0
+
+
+@pytest.mark.rule("F28")
+def test_dirty_view_that_is_saved_unpacks_as_it_is_now(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        x.exp_()
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return grad * y
+
+    x = leaf(torch, 0.0, 1.0)
+    b = x * 1
+    rule(torch, forward, backward).apply(b[1:])
+    b.sum().backward()
+    assert x.grad.tolist() == [1.0, pytest.approx(np.e)]
+
+
+@pytest.mark.rule("F30")
+def test_modified_message_names_the_node_that_wraps_the_change(torch: Any) -> None:
+    b = leaf(torch, 2.0, 3.0) * 1
+    b[0:1].mul_(2)
+    y = (b * b).sum()
+    b[0:1].mul_(2)
+    says = "[torch.DoubleTensor [2]], which is output 0 of torch::autograd::CopySlices,"
+    with raises(torch, errors.SavedModifiedError, says):
+        y.backward()
+
+
+@pytest.mark.rule("U06")
+def test_detach_in_place_cuts_the_tensor_off_and_refuses_views(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 2
+    assert b.detach_() is b
+    assert (b.requires_grad, b.is_leaf, b.tolist()) == (False, True, [4.0, 6.0])
+    with raises(torch, errors.GraphError, "Can't detach views in-place. Use detach()"):
+        (x * 2)[0].detach_()
+
+
+@pytest.mark.rule("U15")
+def test_version_counts_by_hand_and_not_in_a_block(torch: Any) -> None:
+    x = torch.zeros(2)
+    torch.autograd.graph.increment_version(x)
+    assert x._version == 1
+    torch.autograd.graph.increment_version([x, x])
+    with torch.autograd._unsafe_preserve_version_counter(x):
+        x.add_(1)
+    assert (x._version, x.tolist()) == (3, [1.0, 1.0])
+    with raises(torch, errors.CtxUseError, "increment_version expect a"):
+        torch.autograd.graph.increment_version(3)
+
+
+@pytest.mark.rule("U22")
+def test_requires_grad_cannot_be_deleted(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    with raises(torch, errors.RequiresGradError, "requires_grad"):
+        del x.requires_grad
+    with pytest.raises(AttributeError):
+        del x.grad_fn
+
+
+@pytest.mark.rule("Q24")
+def test_hook_of_a_changed_view_is_left_behind_and_retained_grad_is_not(
+    torch: Any,
+) -> None:
+    b = leaf(torch, 2.0, 3.0) * 1
+    v = b[0]
+    called: list[Any] = []
+    v.register_hook(called.append)
+    v.retain_grad()
+    v.mul_(5)
+    (v * 7 + b.sum()).backward()
+    assert called == []
+    assert v.grad.item() == 7.0
+
+
+@pytest.mark.rule("H16")
+def test_hook_stays_with_the_old_value_and_retained_grad_goes_to_the_new(
+    torch: Any,
+) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    b = leaf(torch, 2.0) * 1
+    called: list[float] = []
+    b.register_hook(lambda grad: called.append(grad.item()))
+    b.retain_grad()
+    rule(torch, forward, lambda ctx, grad: grad * 2).apply(b)
+    (b * 5).backward()
+    assert (called, b.grad.item()) == ([10.0], 5.0)
+
+
+def test_leaf_changed_in_place_after_its_use_is_no_leaf_any_more(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    y = (x * 1).sum()
+    x.requires_grad_(False)
+    x.mul_(leaf(torch, 5.0))
+    says = "leaf variable has been moved into the graph interior"
+    with raises(torch, errors.GraphError, says):
+        y.backward()
+
+
+def test_filling_may_write_elements_that_share_memory(torch: Any) -> None:
+    x = torch.ones(2)
+    x.expand(3, 2).fill_(5)
+    assert x.tolist() == [5.0, 5.0]
+    x.expand(3, 2)[0].mul_(2)
+    assert x.tolist() == [10.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x[1:].copy_(x[:-1]),
+        lambda x: x[1:].add_(x[:-1]),
+        lambda x: x.__setitem__(slice(1, None), x[:-1]),
+    ],
+)
+def test_writing_from_shifted_memory_is_refused(torch: Any, change: Any) -> None:
+    x = torch.arange(4.0)
+    says = "some elements of the input tensor and the written-to tensor refer to a "
+    with raises(torch, errors.InplaceError, says):
+        change(x)
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_copy_casts_and_stretches(torch: Any) -> None:
+    whole = torch.tensor([1, 2])
+    assert whole.copy_(torch.tensor(2.7)).tolist() == [2, 2]
+    x, s = leaf(torch, 1.0, 2.0), torch.tensor(3.0, requires_grad=True)
+    b = x * 1
+    b.copy_(s)
+    assert b.grad_fn.name() == "torch::autograd::CopyBackwards"
+    b.sum().backward()
+    assert (x.grad.tolist(), s.grad.item(), s.grad.dtype) == (
+        [0.0, 0.0],
+        2.0,
+        torch.float32,
+    )
+    with raises(torch, errors.ShapeError, "The size of tensor a (2) must match the"):
+        b.copy_(torch.ones(3))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0), (1, 1)])
+def test_smallest_shapes_change_through_views(torch: Any, shape: Any) -> None:
+    x = torch.ones(shape, requires_grad=True)
+    b = x * 1
+    v = b.view(-1)
+    v.mul_(3)
+    assert b.tolist() == (np.ones(shape) * 3).tolist()
+    b.sum().backward()
+    assert x.grad.tolist() == (np.ones(shape) * 3).tolist()
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool"])
+def test_integers_and_bools_change_through_views(torch: Any, kind: str) -> None:
+    x = torch.zeros(2, 3, dtype=getattr(torch, kind))
+    x[:, 1] = 1
+    x.t()[0].fill_(1)
+    assert [[int(one) for one in row] for row in x.tolist()] == [[1, 1, 0]] * 2
+    assert (x._version, x.requires_grad) == (2, False)
+
+
+def test_order_of_memory_does_not_matter(torch: Any) -> None:
+    arranged = torch.from_numpy(np.arange(12.0).reshape(3, 4)[:, ::2].T)
+    x = arranged.clone().requires_grad_()
+    b = x.t() * 1
+    v = b[1:]
+    v.mul_(5)
+    assert b.tolist() == [[0.0, 2.0], [20.0, 30.0], [40.0, 50.0]]
+    (b * b).sum().backward()
+    assert x.grad.tolist() == [[0.0, 200.0, 400.0], [4.0, 300.0, 500.0]]
+
+
+def test_read_only_memory_is_refused_and_stays_as_it_is() -> None:
+    array = np.arange(3.0)
+    array.flags.writeable = False
+    x = minigrad.from_numpy(array)
+    for change in (
+        lambda: x.mul_(2),
+        lambda: x[0].fill_(5),
+        lambda: x.__setitem__(1, 5.0),
+        lambda: x.__setitem__([1], 5.0),
+    ):
+        with pytest.raises(errors.InplaceError, match="the memory of this tensor is"):
+            change()
+    assert array.tolist() == [0.0, 1.0, 2.0]
+    assert x._version == 0
+
+
+def test_overlapping_memory_from_numpy_is_refused_or_right() -> None:
+    array = np.arange(4.0)
+    rows = np.lib.stride_tricks.as_strided(array, (3, 2), (8, 8))
+    x = minigrad.from_numpy(rows).requires_grad_()
+    (x[1] * minigrad.tensor([1.0, 2.0])).sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]]
+    with pytest.raises(errors.InplaceError, match="single memory location"):
+        minigrad.ones(1).expand(3).mul_(2)
+
+
+def test_changed_views_leave_no_cycle() -> None:
+    import gc
+
+    gc.collect()
+    x = minigrad.ones(4, requires_grad=True)
+    b = x * 1
+    v = b[1:]
+    v.tanh()
+    v.mul_(v.detach().clone())
+    w = b.view(2, 2)
+    w[0] = 3.0
+    b.sum().backward()
+    del b, v, w
+    assert gc.collect() == 0
+    assert copy.copy(x).requires_grad
