@@ -62,6 +62,10 @@ class BackwardAmbiguousError(MinigradError, RuntimeError):
     """A Function defines both ``backward`` and ``vjp``."""
 
 
+class FunctionUseError(MinigradError, RuntimeError):
+    """A Function was called as an object; it is used by ``apply``."""
+
+
 class CtxUseError(MinigradError, RuntimeError):
     """Something given to a method of ctx cannot be used there."""
 

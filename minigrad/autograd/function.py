@@ -23,6 +23,7 @@ __all__ = [
     "Function",
     "FunctionCtx",
     "FunctionMeta",
+    "InplaceFunction",
     "once_differentiable",
 ]
 
@@ -58,6 +59,14 @@ class Error(Function):
 
 
 Error._backward_cls.name = lambda node: "torch::autograd::Error"
+
+
+class InplaceFunction(Function):
+    """An old base class, from before ``ctx.mark_dirty``; derive from Function."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:

@@ -80,6 +80,19 @@ class FunctionCtx:
         """Say which inputs forward changed in place; each must also be returned."""
         self.dirty_tensors = args
 
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Do nothing: which tensors share memory is known without it."""
+        warnings.warn(
+            errors.message(
+                "ctx.mark_shared_storage",
+                "`mark_shared_storage` is deprecated. Tensors with shared storages are "
+                "automatically tracked",
+                "leave the call out",
+            ),
+            FutureWarning,
+            stacklevel=2,
+        )
+
     def mark_non_differentiable(self, *args: Tensor) -> None:
         """Say which outputs carry no gradient."""
         self.non_differentiable = args
@@ -142,7 +155,10 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     def apply(self, *gradients: Any) -> Any:
         """Call the Function's backward with this ctx, and nothing around it."""
-        return rule_of(self._forward_cls)(self, *gradients)
+        rule = rule_of(self._forward_cls)
+        if self._forward_cls.boxed_grads_call:
+            return rule(self, list(gradients))
+        return rule(self, *gradients)
 
     def _take_what_was_saved(
         self, inputs: tuple[Any, ...], result: Any
@@ -220,7 +236,11 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         wrapped = wrap_gradients(self, gradients)
         if lint.enabled:
             lint_backward.before_rule(self, wrapped)
-        returned = rule(self, *wrapped)
+        if self._forward_cls.boxed_grads_call:
+            gradients.clear()
+            returned = rule(self, wrapped)
+        else:
+            returned = rule(self, *wrapped)
         if lint.enabled:
             lint_backward.after_rule(self, returned)
         return returned
@@ -257,8 +277,44 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     clear_saved_tensors_on_access: ClassVar[bool] = False
     """With True, ctx lets go of what it saved when it is read for the first time."""
 
+    boxed_grads_call: ClassVar[bool] = False
+    """With True, backward gets one list of all gradients, and may empty it."""
+
     generate_vmap_rule: ClassVar[bool] = False
     """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            errors.message(
+                type(self).__name__,
+                f"{type(self)} should not be instantiated. Methods on autograd "
+                "functions are all static",
+                f"call {type(self).__name__}.apply on the class itself",
+                "01",
+            ),
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self._edges = ()
+        self._saved = ()
+        self._output_metadata = ()
+        self._attached = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse what programs wrote before 2018.
+
+        Raises: FunctionUseError.
+        """
+        raise errors.FunctionUseError(
+            errors.message(
+                type(self).__name__,
+                "Legacy autograd function with non-static forward method is "
+                "deprecated. Please use new-style autograd function with static "
+                "forward method",
+                f"call {type(self).__name__}.apply on the class itself",
+                "01",
+            )
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -730,3 +730,17 @@ def test_hooks_are_not_seen_among_the_attributes_of_ctx() -> None:
     y.register_hook(print)
     y.grad_fn.metadata["note"] = 1
     assert vars(y.grad_fn) == {}
+
+
+@pytest.mark.rule("Q24")
+def test_view_changed_through_its_base_loses_hooks_and_keeps_retain_grad(
+    torch: Any,
+) -> None:
+    log: list[Any] = []
+    base = leaf(torch, 1.0, 2.0) * 1
+    view = base.view(2)
+    view.register_hook(log.append)
+    view.retain_grad()
+    base.mul_(2)
+    (view * 3).sum().backward()
+    assert (log, view.grad.tolist()) == ([], [3.0, 3.0])
