@@ -117,7 +117,7 @@ class Mul(Builtin):
 
     elementwise = True
     operands = 2
-    saved_names = ("self", "other")
+    saved_names = ("other", "self")
 
     @staticmethod
     def forward(input: Any, other: Any) -> Any:
@@ -169,7 +169,7 @@ class Div(Builtin):
 
     elementwise = True
     operands = 2
-    saved_names = ("self", "other")
+    saved_names = ("other", "self")
 
     @staticmethod
     @quietly
@@ -266,7 +266,7 @@ class Pow(Builtin):
 
     elementwise = True
     operands = 2
-    saved_names = ("self", "exponent", "result")
+    saved_names = ("exponent", "self", "result")
     numbers_have_edges = False
 
     @staticmethod
@@ -322,21 +322,24 @@ def keep_operands(
     used: tuple[bool, bool] = (True, True),
     *more: Tensor | None,
 ) -> None:
-    """Save the operands that a slope uses, and more; leave Python numbers on ctx."""
+    """Save the operands that a slope uses, and more; leave Python numbers on ctx.
+
+    The second operand is saved first, as torch does: hooks see the order.
+    """
     kept = [
         x if is_used and isinstance(x, Tensor) else None
         for x, is_used in zip(inputs, used, strict=True)
     ]
-    ctx.save_for_backward(*kept, *more)
+    ctx.save_for_backward(*kept[::-1], *more)
     if not (isinstance(inputs[0], Tensor) and isinstance(inputs[1], Tensor)):
         ctx.numbers = [None if isinstance(x, Tensor) else x for x in inputs]
 
 
 def operands(ctx: Any) -> tuple[Any, ...]:
-    """What ``keep_operands`` kept, in its order: Tensors or arrays, and numbers."""
-    values: tuple[Any, ...] = ctx.saved_values
+    """The two operands, as Tensors, arrays or numbers, and what else was kept."""
+    second, first, *more = ctx.saved_values
     numbers = getattr(ctx, "numbers", None)
-    if numbers is None:
-        return values
-    both = [n if x is None else x for x, n in zip(values, numbers, strict=False)]
-    return (*both, *values[2:])
+    if numbers is not None:
+        first = numbers[0] if first is None else first
+        second = numbers[1] if second is None else second
+    return (first, second, *more)

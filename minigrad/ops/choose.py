@@ -182,7 +182,7 @@ class Extreme(Builtin):
 
     elementwise = True
     operands = 2
-    saved_names = ("self", "other")
+    saved_names = ("other", "self")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -300,7 +300,7 @@ class Clamp(Builtin):
 
     elementwise = True
     operands = 3
-    saved_names = ("self", "min", "max")
+    saved_names = ("max", "min", "self")
 
     @classmethod
     def _input_edges(cls, inputs: tuple[Any, ...]) -> Any:
@@ -330,13 +330,16 @@ class Clamp(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.save_for_backward(*[x if isinstance(x, Tensor) else None for x in inputs])
-        ctx.numbers = [None if isinstance(x, Tensor) else x for x in inputs]
+        last_first = inputs[::-1]
+        ctx.save_for_backward(
+            *[x if isinstance(x, Tensor) else None for x in last_first]
+        )
+        ctx.numbers = [None if isinstance(x, Tensor) else x for x in last_first]
 
     @staticmethod
     def parts(ctx: Any, values: tuple[Any, ...]) -> list[Any]:
         """What of each value goes to the input, the lower and the upper bound."""
-        input, low, high = [
+        high, low, input = [
             plain(number if value is None else value)
             for value, number in zip(ctx.saved_values, ctx.numbers, strict=True)
         ]

@@ -91,7 +91,7 @@ class Gather(Builtin):
     """
 
     without_edges = (2,)
-    saved_names = ("self", "index")
+    saved_names = ("index", "self")
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array) -> Any:
@@ -102,17 +102,17 @@ class Gather(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
-        ctx.save_for_backward(inputs[0], inputs[2])
+        ctx.save_for_backward(inputs[2], inputs[0])
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        _, index = ctx.saved_values
+        index, _ = ctx.saved_values
         zeros = zeros_of(grad, ctx.shape)
         return ScatterAdd.of(zeros, ctx.dim, index, grad), None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
-        _, index = ctx.saved_values
+        index, _ = ctx.saved_values
         return Gather.of(tangent, ctx.dim, index)
 
 
@@ -384,7 +384,7 @@ class MaskedSelect(Builtin):
     """
 
     without_edges = (1,)
-    saved_names = ("self", "mask")
+    saved_names = ("mask", "self")
 
     @staticmethod
     def forward(input: Array, mask: Array) -> Any:
@@ -402,7 +402,7 @@ class MaskedSelect(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.shape = np.broadcast_shapes(inputs[0].array.shape, inputs[1].array.shape)
-        ctx.save_for_backward(*inputs)
+        ctx.save_for_backward(*inputs[::-1])
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -420,7 +420,7 @@ class MaskedSelect(Builtin):
 
 def chosen_places(ctx: Any) -> Array:
     """Where the mask is true, counted over everything."""
-    _, mask = [plain(value) for value in ctx.saved_values]
+    mask, _ = [plain(value) for value in ctx.saved_values]
     return np.flatnonzero(np.broadcast_to(mask, ctx.shape))
 
 

@@ -51,7 +51,7 @@ class Matmul(Builtin):
     tangent_names_operands = True
 
     operands = 2
-    saved_names = ("self", "mat2")
+    saved_names = ("mat2", "self")
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
@@ -82,7 +82,7 @@ class Matmul(Builtin):
         needs_input, needs_other = ctx.needs_input_grad
         ctx.dimensions = input.ndim, other.ndim
         ctx.save_for_backward(
-            input if needs_other else None, other if needs_input else None
+            other if needs_input else None, input if needs_other else None
         )
 
     @staticmethod
@@ -103,7 +103,7 @@ class Matmul(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        input, other = ctx.saved_values
+        other, input = ctx.saved_values
         needs_input, needs_other = ctx.needs_input_grad
         left, right = ctx.dimensions
         grad = reshaped(grad, product_shape(grad, left, right))
@@ -116,7 +116,7 @@ class Matmul(Builtin):
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
-        input, other = ctx.saved_values
+        other, input = ctx.saved_values
         return total(
             None if t_input is None else t_input @ other,
             None if t_other is None else input @ t_other,
@@ -267,7 +267,11 @@ class Addmm(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.save_for_backward(*inputs[1:])
+        _, mat1, mat2 = inputs
+        _, needs_mat1, needs_mat2 = ctx.needs_input_grad
+        ctx.save_for_backward(
+            mat1 if needs_mat2 else None, mat2 if needs_mat1 else None
+        )
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

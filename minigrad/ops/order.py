@@ -127,6 +127,8 @@ def taken(input: Array, indices: Array, dim: int) -> Array:
 class Ordered(Builtin):
     """Some elements along one dimension in order, and where they were."""
 
+    saved_names = ("indices",)
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.shape = inputs[0].array.shape

@@ -157,7 +157,7 @@ class Remaining(Builtin):
     operands = 2
     numbers_have_edges = False
     quotient: Callable[[Any, Any], Any]
-    saved_names = ("self", "other")
+    saved_names = ("other", "self")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

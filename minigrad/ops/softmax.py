@@ -55,6 +55,8 @@ def shifted(input: Array, dim: int) -> Array:
 class AlongOne(Builtin):
     """An operation along one dimension whose slope is computed from its output."""
 
+    saved_names = ("result",)
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.dim = inputs[1]

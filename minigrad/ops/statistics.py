@@ -47,13 +47,16 @@ SAMPLES: list[tuple[Any, ...]] = [
 class Slope(Builtin):
     """A reduction whose tangent is the sum of its slopes times the tangents."""
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    saved_names = ("self", "result")
+    needs_output = True
+
+    @classmethod
+    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         input, dim, keepdim = inputs[:3]
         ctx.shape, ctx.dim, ctx.keepdim = input.array.shape, dim, keepdim
         ctx.kept_shape = kept_shape(ctx.shape, dim)
         ctx.options = inputs[3:]
-        ctx.save_for_backward(input, output)
+        ctx.save_for_backward(input, output if cls.needs_output else None)
 
     @classmethod
     def slope(cls, ctx: Any) -> Any:
@@ -179,6 +182,8 @@ class Var(Slope):
     >>> minigrad.tensor([1.0, 2.0, 6.0]).var()
     tensor(7.)
     """
+
+    needs_output = False
 
     @staticmethod
     @quietly
