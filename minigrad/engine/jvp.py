@@ -182,8 +182,6 @@ def call_jvp(ctx: BackwardCFunction, given: Tangents, wanted: int) -> tuple[Any,
 
     Raises: TangentError for another number of them, or for what is no Tensor.
     """
-    if ctx.saved_for_forward is None:
-        ctx.saved_for_forward = ()
     answer = ctx._forward_cls.jvp(ctx, *given)
     returned: tuple[Any, ...] = answer if isinstance(answer, tuple) else (answer,)
     for position, tangent in enumerate(returned):

@@ -271,3 +271,23 @@ def test_jvp_may_return_a_view_of_the_same_base_as_the_tangent(torch: Any) -> No
     with fwAD.dual_level():
         x = fwAD.make_dual(torch.ones(1, 2), torch.ones(2).reshape(1, 2))
         assert tangent_of(torch, apply(x)) == [[1.0], [1.0]]
+
+
+@pytest.mark.rule("L20")
+def test_view_of_a_view_wants_a_view_of_the_tangents_base(torch: Any) -> None:
+    apply = with_jvp(torch, lambda ctx, x: x.t(), lambda ctx, t: t.t() * 1)
+    with torch.autograd.forward_ad.dual_level():
+        x = dual(torch, [[1.0, 2.0]], [[3.0, 4.0]]).t()
+        with raises(torch, errors.TangentError, "the jvp is not returning a view."):
+            apply(x)
+
+
+@pytest.mark.rule("L25")
+def test_stretched_tangent_has_memory_of_its_own(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2))
+        y = torch.zeros(1, 2) + x
+        assert not fwAD.unpack_dual(y).tangent._is_view()
+        y.mul_(10)
+        assert tangent_of(torch, x) == [1.0, 1.0]
