@@ -11,6 +11,7 @@ from minigrad import errors
 from minigrad.engine import levels, observe, transforms
 from minigrad.engine.anomaly import remember
 from minigrad.engine.batched import holds_batched
+from minigrad.engine.builtin_jvp import carry_through_builtin
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     anomaly,
@@ -20,7 +21,6 @@ from minigrad.engine.grad_mode import (
     next_sequence_nr,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.jvp import carry_through_builtin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,

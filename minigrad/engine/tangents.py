@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from minigrad import errors
 from minigrad.engine.grad_mode import with_forward_limit
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.tensor import Tensor
+
+Tangents: TypeAlias = list[Tensor | None]
 
 WHERE: Final = "forward mode"
 
@@ -29,6 +31,11 @@ def tangent_of(tensor: Tensor, level: Level) -> Tensor | None:
     if base is None or whole is None:
         return None
     return shown_by(tensor, base, whole, level)
+
+
+def tangents_of(inputs: Iterable[Any], level: Level) -> Tangents:
+    """For each argument its tangent; None for a plain tensor, and for no tensor."""
+    return [tangent_of(x, level) if isinstance(x, Tensor) else None for x in inputs]
 
 
 def shown_by(view: Tensor, base: Tensor, whole: Tensor, level: Level) -> Tensor:

@@ -118,6 +118,7 @@ def test_unpacked_value_is_a_plain_view(torch: Any) -> None:
         assert primal._is_view()
         assert fwAD.unpack_dual(primal).tangent is None
         assert fwAD.unpack_dual(primal * x).tangent.item() == 6.0
+        assert tangent_of(torch, fwAD.unpack_dual(x * 2).primal) is None
 
 
 @pytest.mark.rule("L05")
