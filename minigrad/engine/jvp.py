@@ -167,15 +167,16 @@ class JvpCall:
         if tangent is None or tangent._version == self.versions[place]:
             raise self.refused(
                 "An inplace custom Function is not modifying the forward mode "
-                "gradients inplace. If the forward is modifying an input inplace, then the jvp "
-                "function must modify the corresponding gradient inplace.",
+                "gradients inplace. If the forward is modifying an input inplace, then "
+                "the jvp function must modify the corresponding gradient inplace.",
                 fix,
             )
         if tangent is not given:
             raise self.refused(
                 "An inplace custom Function is not returning the forward mode "
-                "gradients as-is. If the forward is modifying an input inplace, then the jvp "
-                "function must modify the gradient inplace and return it as-is.",
+                "gradients as-is. If the forward is modifying an input inplace, then "
+                "the jvp function must modify the gradient inplace and return it "
+                "as-is.",
                 fix,
             )
 
