@@ -396,6 +396,8 @@ def test_generated_rule_sums_the_gradient_of_what_all_examples_share(
     x, y = batch(torch).requires_grad_(), leaf(torch, 10.0, 20.0)
     product, total = torch.vmap(lambda x: Product.apply(x, y, 3))(x)
     assert total.tolist() == [3.0, 7.0, 11.0]
+    (slope,) = torch.autograd.grad(product.sum(), y, create_graph=True)
+    assert (tuple(slope.shape), slope.tolist()) == ((2,), [9.0, 12.0])
     (product.sum() + 100 * total.sum()).backward()
     assert x.grad.tolist() == [[110.0, 120.0]] * 3
     assert y.grad.tolist() == [9.0, 12.0]
