@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.grad_mode import node_that_runs
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor import Array
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES: Final = (
@@ -56,16 +56,17 @@ def is_library(filename: str) -> bool:
     return filename.startswith(("<frozen", *LIBRARIES))
 
 
-def check_for_nan(node: Any, gradients: list[Any], arguments: list[int]) -> None:
+def check_for_nan(
+    node: Any, gradients: list[Array | None], arguments: list[int]
+) -> None:
     """Refuse a gradient with NaN; ``arguments`` are the slots that hold Tensors.
 
     Raises: AnomalyError.
     """
     for number, slot in enumerate(arguments):
-        gradient = gradients[slot]
-        if gradient is None:
+        array = gradients[slot]
+        if array is None:
             continue
-        array = gradient.array if isinstance(gradient, Tensor) else gradient
         missing = int(np.isnan(array).sum())
         if missing:
             raise errors.AnomalyError(
@@ -73,7 +74,7 @@ def check_for_nan(node: Any, gradients: list[Any], arguments: list[int]) -> None
                     f"{node.operation_name()}.backward",
                     f"Function '{node.name()}' returned nan values in its {number}th "
                     f"output. That is the gradient of argument {slot + 1}: {missing} "
-                    f"of its {np.size(array)} are NaN",
+                    f"of its {array.size} are NaN",
                     "look at the values of that forward call: an infinite slope times "
                     "a gradient of 0 is NaN",
                     "13",

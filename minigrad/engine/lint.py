@@ -106,8 +106,18 @@ def snapshots(values: Sequence[Any]) -> list[tuple[int, Snapshot]]:
     return [
         (place, Snapshot(value))
         for place, value in enumerate(values)
-        if isinstance(value, Tensor)
+        if memory(value) is not None
     ]
+
+
+def memory(value: Any) -> Array | None:
+    """The array of a tensor; None if it has none, as under vmap."""
+    if not isinstance(value, Tensor):
+        return None
+    try:
+        return value.array
+    except errors.NoStorageError:
+        return None
 
 
 def look_at_call(
@@ -168,11 +178,7 @@ def memory_of(
     """The first argument or output whose memory ``array`` uses, in words."""
     named = [(argument(function, i), value) for i, value in enumerate(inputs)]
     named += [(f"output {i}", value) for i, value in enumerate(results)]
-    return [
-        name
-        for name, value in named
-        if isinstance(value, Tensor) and np.may_share_memory(array, value.array)
-    ][:1]
+    return [name for name, value in named if overlap(array, memory(value))][:1]
 
 
 def look_at_class(function: type[Function]) -> None:
@@ -253,7 +259,7 @@ def look_for_intermediates(
         if is_among(tensor, inputs) or is_among(tensor, results):
             continue
         what = (
-            f"saved value {place + 1}, of shape {tensor.array.shape}, is neither an "
+            f"saved value {place + 1}, of shape {tuple(tensor.shape)}, is neither an "
             "input nor an output"
         )
         fix = "save inputs and outputs, or mark backward @once_differentiable"
@@ -266,15 +272,15 @@ def look_at_packed(pack_hook: Any, tensor: Tensor, packed: Any) -> None:
 
     What hooks have packed has no version to check.
     """
-    array = packed.array if isinstance(packed, Tensor) else packed
-    if isinstance(array, np.ndarray) and np.may_share_memory(array, tensor.array):
+    array = packed if isinstance(packed, np.ndarray) else memory(packed)
+    if overlap(array, memory(tensor)):
         tell(
             pack_hook,
             "",
             "",
             "saved_tensors_hooks",
             f"{getattr(pack_hook, '__name__', 'pack_hook')} keeps the memory of the "
-            f"tensor it packs, of shape {tensor.array.shape}. Hooks switch off the "
+            f"tensor it packs, of shape {tuple(tensor.shape)}. Hooks switch off the "
             "check of versions: a later change in place is not noticed, and gives a "
             "wrong gradient",
             "pack a copy, tensor.clone(), or use no hooks here",
@@ -295,7 +301,12 @@ def is_among(value: Any, values: tuple[Any, ...]) -> bool:
 
 def shares_memory(tensor: Tensor, others: list[Tensor]) -> bool:
     """Whether a change of one of ``others`` may be a change of ``tensor``."""
-    return any([np.may_share_memory(tensor.array, other.array) for other in others])
+    return any([overlap(memory(tensor), memory(other)) for other in others])
+
+
+def overlap(a: Array | None, b: Array | None) -> bool:
+    """Whether two arrays may lie in the same memory."""
+    return a is not None and b is not None and np.may_share_memory(a, b)
 
 
 def argument(function: type[Function], place: int) -> str:

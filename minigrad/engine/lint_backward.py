@@ -25,27 +25,28 @@ class Watched(tuple[Any, ...]):
         return super().__getitem__(place)
 
 
-_given: weakref.WeakKeyDictionary[Any, list[tuple[int, Snapshot]]]
+_given: weakref.WeakKeyDictionary[Any, tuple[int, list[tuple[int, Snapshot]]]]
 _given = weakref.WeakKeyDictionary()
 
 
 def before_rule(node: Any, gradients: list[Any]) -> None:
     """Remember the gradients, and put what was saved under watch."""
-    _given[node] = snapshots(gradients)
+    arrived = sum([gradient is not None for gradient in gradients])
+    _given[node] = arrived, snapshots(gradients)
     if type(node._saved) is tuple and node._saved:
         node._saved = Watched(node._saved)
 
 
 def after_rule(node: Any, returned: Any) -> None:
     """Warn about what the rule has done, and about each gradient it returned."""
-    given = _given.pop(node, [])
+    arrived, given = _given.pop(node, (0, []))
     look_at_writes(node, given)
-    all_came = len(given) == len(node._output_metadata)
-    look_at_reads(node, all_came and None not in node._edges)
+    tensors = [metadata for metadata in node._output_metadata if metadata is not None]
+    look_at_reads(node, arrived == len(tensors) and None not in node._edges)
     gradients = returned if isinstance(returned, tuple) else (returned,)
     if len(gradients) >= len(node._edges):
         for place in range(len(node._edges)):
-            look_at_gradient(node, place, gradients[place], arrived=bool(given))
+            look_at_gradient(node, place, gradients[place], arrived > 0)
 
 
 def look_at_writes(node: Any, given: list[tuple[int, Snapshot]]) -> None:
@@ -108,12 +109,12 @@ def look_at_gradient(node: Any, place: int, gradient: Any, arrived: bool) -> Non
         tell(function, "A05", name, where, what, fix, "04")
     if not isinstance(gradient, Tensor):
         return
-    got = gradient.array.shape
+    got = tuple(gradient.shape)
     if got != shape and is_broadcast(shape, got):
         what = f"returned shape {got} for {name} of shape {shape}"
         fix = "sum over the copied axes in backward"
         tell(function, "R01", name, where, what, fix, "06")
-    if precision(gradient.dtype) < precision(dtype):
+    if dtype is not None and precision(gradient.dtype) < precision(dtype):
         what = f"returned {gradient.dtype} for {name}, which is {dtype}"
         fix = f"compute in {dtype} all the way"
         tell(function, "T03", name, where, what, fix, "04")

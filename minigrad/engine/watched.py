@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from minigrad.engine.anomaly import check_for_nan, tell_where
 from minigrad.engine.backward import GraphTask
+from minigrad.engine.batched import physical
 from minigrad.engine.grad_mode import anomaly
 from minigrad.engine.node import NOT_A_TENSOR, _FunctionBase
+from minigrad.engine.tensor import Array, Tensor
 
 
 def new_task(*args: Any, **options: Any) -> GraphTask:
@@ -47,5 +51,14 @@ class WatchedTask(GraphTask):
             tensors = [
                 slot for slot in range(len(edges)) if edges[slot] is not NOT_A_TENSOR
             ]
-            check_for_nan(node, gradients, tensors)
+            check_for_nan(node, [array_of(one) for one in gradients], tensors)
         return gradients
+
+
+def array_of(gradient: Any) -> Array | None:
+    """The values of a gradient; of one under vmap, those of all examples."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, Tensor):
+        gradient = physical(gradient).array
+    return np.asarray(gradient)

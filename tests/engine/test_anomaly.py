@@ -345,3 +345,15 @@ def test_lines_of_libraries_are_left_out() -> None:
     text = "".join(y.grad_fn.metadata["traceback_"])
     assert "_pytest" not in text
     assert "minigrad/engine/function.py" not in text
+
+
+def test_nan_in_a_batch_of_gradients_is_found_where_torch_gives_up() -> None:
+    x = leaf(minigrad, 0.0, 4.0)
+    rows = minigrad.tensor([[1.0, 1.0], [0.0, 1.0]], dtype=minigrad.float64)
+    with minigrad.autograd.set_detect_anomaly(True):
+        y = x.sqrt()
+        with (
+            pytest.warns(UserWarning, match="Error detected in SqrtBackward0"),
+            raises(minigrad, errors.AnomalyError, "1 of its 4 are NaN"),
+        ):
+            minigrad.autograd.grad(y, x, rows, is_grads_batched=True)

@@ -429,6 +429,14 @@ def test_hooks_that_copy_are_fine() -> None:
         assert said(lambda: x * x) == []
 
 
+def test_batch_of_gradients_has_no_memory_to_look_at() -> None:
+    x = leaf(minigrad, 1.0, 2.0)
+    y = rule(minigrad, lambda ctx, x: x * 2, lambda ctx, g: g * 2).apply(x)
+    basis = minigrad.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=minigrad.float64)
+    (g,) = minigrad.autograd.grad(y, x, basis, is_grads_batched=True)
+    assert g.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
 def test_same_habit_is_told_once_for_each_class() -> None:
     def note(ctx: Any, x: Any, y: Any) -> None:
         ctx.kept = x
