@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import json
-import secrets
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -41,13 +40,21 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Start again from ``seed``."""
         self._seed = int(seed)
-        # NumPy takes no negative seed; torch takes it as 64 bits without a sign.
-        self.numbers = np.random.default_rng(self._seed % 2**64)
+        self._numbers: np.random.Generator | None = None
         return self
+
+    @property
+    def numbers(self) -> np.random.Generator:
+        """NumPy's generator; made on first use, because numpy.random loads slowly."""
+        if self._numbers is None:
+            # NumPy takes no negative seed; torch takes it as 64 bits without a sign.
+            self._numbers = np.random.default_rng(self._seed % 2**64)
+        return self._numbers
 
     def seed(self) -> int:
         """Start from a seed that nobody can guess, and return it."""
-        return self.manual_seed(secrets.randbits(63)).initial_seed()
+        number = int.from_bytes(os.urandom(8)) >> 1
+        return self.manual_seed(number).initial_seed()
 
     def initial_seed(self) -> int:
         """The seed that it was started from."""
@@ -55,11 +62,15 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Where in the sequence it is: bytes for ``set_state``."""
+        import json  # few programs ask for it, and all would wait
+
         state = self._seed, self.numbers.bit_generator.state
         return Tensor(np.frombuffer(json.dumps(state).encode(), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> None:
         """Go on from where ``get_state`` was asked."""
+        import json
+
         self._seed, state = json.loads(new_state.array.tobytes())
         self.numbers.bit_generator.state = state
 

@@ -2,6 +2,7 @@
 
 from minigrad.ops import (
     arithmetic,
+    blends,
     choose,
     comparison,
     conversion,
@@ -32,6 +33,7 @@ __all__ = [
     "OPS",
     "Op",
     "arithmetic",
+    "blends",
     "choose",
     "comparison",
     "conversion",

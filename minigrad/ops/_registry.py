@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from minigrad import errors
 from minigrad.engine._tensor_methods import TensorMethods
@@ -19,6 +19,7 @@ from minigrad.ops import functions
 
 Operation = TypeVar("Operation", bound=type[Builtin])
 Called = TypeVar("Called", bound=Callable[..., Any])
+Variant: TypeAlias = tuple[type[Builtin], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def op(
     operator: str | None = None,
     reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
+    keywords: Callable[..., Variant] | None = None,
     method: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Operation], Operation]:
@@ -87,8 +89,9 @@ def op(
     ``arguments`` turns what a caller writes into what forward takes; ``returns`` gives
     several outputs their names. ``operator`` is the Python operator, such as ``"add"``
     for ``__add__``, ``__radd__``, ``__iadd__``; ``reflected`` is asked in place of it
-    if only the right operand is a tensor. ``in_place`` adds ``<name>_``; without
-    ``method`` there is the function alone. ``node_name``
+    if only the right operand is a tensor. ``in_place`` adds ``<name>_``;
+    ``keywords`` is asked in their presence for another operation and its arguments.
+    Without ``method`` there is the function alone. ``node_name``
     is the name of the recorded node, or a function from the arguments of forward to
     it. An overload, named with a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
@@ -97,7 +100,7 @@ def op(
 
     def register(cls: Operation) -> Operation:
         name_nodes(cls, node_name)
-        call = make_call(name, cls, arguments, returns)
+        call = make_call(name, cls, arguments, returns, keywords)
         OPS[name] = Op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
@@ -106,7 +109,7 @@ def op(
         if operator is not None:
             add_operators(operator, call, reflected)
         if in_place:
-            add_in_place(name, cls, operator, arguments)
+            add_in_place(name, cls, operator, arguments, keywords)
         return cls
 
     return register
@@ -189,6 +192,7 @@ def make_call(
     cls: type[Builtin],
     arguments: Callable[..., tuple[Any, ...]] | None,
     returns: Callable[..., Any] | None = None,
+    keywords: Callable[..., Variant] | None = None,
 ) -> Callable[..., Any]:
     """The function that users call: it fills in defaults and applies the class."""
     normal = arguments if arguments is not None else bound_arguments(cls)
@@ -197,6 +201,9 @@ def make_call(
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if kwargs and keywords is not None:
+                variant, values = keywords(*args, **kwargs)
+                return variant.apply(*values)
             values = args if given_all and not kwargs else normal(*args, **kwargs)
             output = apply(*values)
         except errors.NoStorageError:
@@ -210,8 +217,9 @@ def make_call(
     call.__name__ = call.__qualname__ = name
     call.__doc__ = cls.__doc__
     call.__annotations__ = {"return": "Tensor" if returns is None else "Any"}
-    call.__signature__ = inspect.signature(  # type: ignore[attr-defined]
-        arguments if arguments is not None else cls.forward
+    # For inspect.signature, which looks here when it is asked: importing is quicker.
+    call.__wrapped__ = (  # type: ignore[attr-defined]
+        keywords or arguments or cls.forward
     )
     return call
 
@@ -241,8 +249,7 @@ def shapes_of(operands: tuple[Any, ...]) -> list[tuple[int, ...]]:
 
 def has_defaults(cls: type[Builtin]) -> bool:
     """Whether forward has parameters that a caller may leave out."""
-    parameters = inspect.signature(cls.forward).parameters.values()
-    return any([p.default is not inspect.Parameter.empty for p in parameters])
+    return bool(inspect.unwrap(cls.forward).__defaults__)
 
 
 def bound_arguments(cls: type[Builtin]) -> Callable[..., tuple[Any, ...]]:
@@ -318,14 +325,19 @@ def add_in_place(
     cls: type[Builtin],
     operator: str | None,
     arguments: Callable[..., tuple[Any, ...]] | None,
+    keywords: Callable[..., Variant] | None = None,
 ) -> None:
     """The method that overwrites its tensor, ``<name>_``."""
     normal = arguments if arguments is not None else bound_arguments(cls)
 
     def overwrite(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        values = normal(self, *args, **kwargs)
+        operation: type[Builtin] = cls
+        if kwargs and keywords is not None:
+            operation, values = keywords(self, *args, **kwargs)
+        else:
+            values = normal(self, *args, **kwargs)
         try:
-            return apply_in_place(cls, *values)
+            return apply_in_place(operation, *values)
         except ValueError as error:
             if is_broadcast_error(error):
                 raise do_not_broadcast(f"{name}_", *shapes_of(values)) from None
@@ -368,6 +380,8 @@ def stub_files() -> dict[str, str]:
         free.append(stub_line("", name, stub_parameters(call), stub_result(call)))
     for name, call in (METHODS | IN_PLACE | OPERATORS).items():
         parameters = ["self", *stub_parameters(call)[1:]]
+        if name in OPERATORS and "*" in parameters:
+            parameters = parameters[: parameters.index("*")]
         # A method may be called bool or int, so no other can say that it returns one.
         result = "Tensor" if stub_result(call) == "Tensor" else "Any"
         line = stub_line("    ", name, parameters, result)

@@ -11,7 +11,7 @@ from minigrad.engine.promotion import as_floating, promoted, quietly, refuse_boo
 from minigrad.engine.structural import Add, total
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops._registry import op
+from minigrad.ops._registry import name_nodes, op
 from minigrad.ops.elementwise import Log, like, plain
 
 PAIRS = [
@@ -21,6 +21,49 @@ PAIRS = [
     ([[1.0], [2.0]], [[3.0, 4.0, 5.0]]),
 ]
 
+
+class AddScaled(Builtin):
+    """input + alpha * other."""
+
+    elementwise = True
+    operands = 2
+
+    @staticmethod
+    def forward(input: Any, other: Any, alpha: Any) -> Any:
+        return Add.forward(input, Mul.forward(other, alpha))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.alpha = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad, grad * ctx.alpha if ctx.needs_input_grad[1] else None, None
+
+    @staticmethod
+    def jvp(ctx: Any, t_input: Any, t_other: Any, t_alpha: Any) -> Any:
+        return total(t_input, None if t_other is None else t_other * ctx.alpha)
+
+
+class SubScaled(AddScaled):
+    """input - alpha * other."""
+
+
+AddScaled.__name__, SubScaled.__name__ = "Add", "Sub"
+name_nodes(AddScaled, "AddBackward0")
+name_nodes(SubScaled, "SubBackward0")
+
+
+def add_keywords(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """``add(x, y, alpha=2)``: a factor for what is added."""
+    return (Add, (input, other)) if alpha == 1 else (AddScaled, (input, other, alpha))
+
+
+def sub_keywords(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """``sub(x, y, alpha=2)``: a factor for what is subtracted."""
+    return (Sub, (input, other)) if alpha == 1 else (SubScaled, (input, other, -alpha))
+
+
 op(
     "add",
     node_name="AddBackward0",
@@ -28,6 +71,7 @@ op(
     samples=PAIRS,
     operator="add",
     in_place=True,
+    keywords=add_keywords,
 )(Add)
 
 
@@ -37,6 +81,7 @@ op(
     reference=np.subtract,
     samples=PAIRS,
     operator="sub",
+    keywords=sub_keywords,
     reflected=lambda self, other: functions.rsub(self, other),
     in_place=True,
 )

@@ -12,7 +12,7 @@ from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, op
-from minigrad.ops.gathering import IndexSelect, zeros_of
+from minigrad.ops.gathering import zeros_of
 from minigrad.ops.shape import check_range, reshaped
 
 A = [[1.0, 2.0], [3.0, 4.0]]
@@ -64,7 +64,7 @@ def common(arrays: Sequence[Array]) -> list[Array]:
 def piece(value: Any, dim: int, start: int, stop: int) -> Any:
     """The part of ``value`` from ``start`` to ``stop`` along ``dim``."""
     if isinstance(value, Tensor):
-        return IndexSelect.apply(value, dim, Tensor(np.arange(start, stop)))
+        return value.narrow(dim, start, stop - start)
     return value[(*[slice(None)] * (dim % value.ndim), slice(start, stop))]
 
 

@@ -80,6 +80,7 @@ def of_two(
         reference=compute,
         samples=samples,
         operator=operator,
+        in_place=True,
         differentiable=False,
     )(Combination)
 

@@ -43,7 +43,20 @@ def test_values_print_as_in_torch(torch: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 2), (1001,), (40, 40), (1, 1, 1)])
-@pytest.mark.parametrize("kind", ["float32", "float64", "int64", "int32", "bool"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "float32",
+        "float64",
+        "float16",
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+        "bool",
+    ],
+)
 def test_shapes_and_dtypes_print_as_in_torch(
     torch: Any, shape: tuple[int, ...], kind: str
 ) -> None:
@@ -60,3 +73,31 @@ def test_histories_print_as_in_torch(torch: Any) -> None:
         return [repr(one).replace("minigrad.", "torch.") for one in shown]
 
     assert texts(minigrad) == texts(torch)
+
+
+def test_print_options_are_torchs(torch: Any) -> None:
+    def texts(module: Any) -> list[str]:
+        shown = []
+        values = module.tensor([1 / 3, 1000.5]), module.arange(2000.0)
+        for options in (
+            {"precision": 2},
+            {"sci_mode": True},
+            {"threshold": 5, "edgeitems": 1},
+            {"linewidth": 40},
+            {"profile": "short"},
+            {"profile": "default"},
+        ):
+            module.set_printoptions(**options)
+            shown += [repr(value) for value in values]
+        return shown
+
+    assert texts(minigrad) == texts(torch)
+
+
+def test_named_results_print_as_in_torch(torch: Any) -> None:
+    def text(module: Any) -> str:
+        x = module.tensor([[3.0, 1.0], [2.0, 5.0]], requires_grad=True)
+        shown = [repr(x.max(0)), repr(x.sort()), repr(x.shape), str(x.device)]
+        return " ".join(shown).replace("minigrad.", "torch.")
+
+    assert text(minigrad) == text(torch)

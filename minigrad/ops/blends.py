@@ -1,0 +1,249 @@
+"""Sums with factors, weighted means, and elements repeated or moved round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.promotion import promoted, quietly
+from minigrad.engine.structural import total
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._registry import op
+from minigrad.ops.reduce import Sum
+from minigrad.ops.shape import check_range, reshaped, with_shape
+
+ROW = [1.0, -2.0, 0.5]
+OTHER = [3.0, 0.25, -4.0]
+MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+class OfThree(Builtin):
+    """An operation on three tensors and a factor, from the slope for each tensor."""
+
+    operands = 3
+    elementwise = True
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        *tensors, ctx.value = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+        """Each of the three, if it is there, times the slope in its place."""
+        raise NotImplementedError
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        needs = ctx.needs_input_grad[:3]
+        return *cls.parts(ctx, *[grad if need else None for need in needs]), None
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        first, second, third = cls.parts(ctx, *tangents[:3])
+        others = total(second, third) if (second, third) != (None, None) else None
+        if first is None:
+            return others
+        return first if others is None else first + others
+
+
+def three(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1
+) -> tuple[Any, ...]:
+    """``value`` is given by its name only."""
+    return input, tensor1, tensor2, value
+
+
+@op(
+    "addcmul",
+    node_name="AddcmulBackward0",
+    reference=lambda x, a, b: np.asarray(x) + np.asarray(a) * np.asarray(b),
+    samples=[(ROW, OTHER, ROW), (ROW, [[2.0], [3.0]], OTHER)],
+    arguments=three,
+    in_place=True,
+)
+class Addcmul(OfThree):
+    """input + value * tensor1 * tensor2.
+
+    >>> one = minigrad.ones(2)
+    >>> one.addcmul(one, one, value=5)
+    tensor([6., 6.])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
+        product = np.multiply(*promoted(tensor1, tensor2))
+        return np.add(*promoted(input, np.multiply(*promoted(product, value))))
+
+    @staticmethod
+    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+        _, a, b = ctx.saved_values
+        return (
+            first,
+            None if second is None else second * b * ctx.value,
+            None if third is None else third * a * ctx.value,
+        )
+
+
+@op(
+    "addcdiv",
+    node_name="AddcdivBackward0",
+    reference=lambda x, a, b: np.asarray(x) + np.asarray(a) / np.asarray(b),
+    samples=[(ROW, OTHER, ROW), (ROW, [[2.0], [3.0]], OTHER)],
+    arguments=three,
+    in_place=True,
+)
+class Addcdiv(OfThree):
+    """input + value * tensor1 / tensor2.
+
+    >>> one = minigrad.ones(2)
+    >>> one.addcdiv(one, one * 2, value=4)
+    tensor([3., 3.])
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
+        quotient = np.true_divide(*promoted(tensor1, tensor2))
+        return np.add(*promoted(input, np.multiply(*promoted(quotient, value))))
+
+    @staticmethod
+    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+        _, a, b = ctx.saved_values
+        return (
+            first,
+            None if second is None else second / b * ctx.value,
+            None if third is None else -third * a / (b * b) * ctx.value,
+        )
+
+
+@op(
+    "lerp",
+    node_name=lambda input, end, weight: (
+        f"LerpBackward{1 if isinstance(weight, Tensor) else 0}"
+    ),
+    reference=lambda x, end, weight: x + np.multiply(weight, np.subtract(end, x)),
+    samples=[(ROW, OTHER, 2), (ROW, OTHER, [0.5, 0.25, 2.0])],
+    in_place=True,
+)
+class Lerp(Builtin):
+    """input + weight * (end - input): from one towards the other.
+
+    >>> minigrad.zeros(2).lerp(minigrad.ones(2), 0.25)
+    tensor([0.2500, 0.2500])
+    """
+
+    elementwise = True
+    operands = 3
+    numbers_have_edges = False
+
+    @staticmethod
+    def forward(input: Array, end: Array, weight: Any) -> Any:
+        return np.add(input, (end - input) * promoted(input, weight)[1])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        weight = inputs[2]
+        ctx.number = None if isinstance(weight, Tensor) else weight
+        ctx.save_for_backward(*inputs[:2], None if ctx.number is not None else weight)
+
+    @staticmethod
+    def parts(ctx: Any, first: Any, second: Any, third: Any) -> list[Any]:
+        """Each of the three, if it is there, times the slope in its place."""
+        input, end, weight = ctx.saved_values
+        if weight is None:
+            weight = ctx.number
+        return [
+            None if first is None else first - first * weight,
+            None if second is None else second * weight,
+            None if third is None else third * (end - input),
+        ]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        needs = ctx.needs_input_grad
+        return tuple(Lerp.parts(ctx, *[grad if need else None for need in needs]))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        result = None
+        for part in Lerp.parts(ctx, *tangents):
+            if part is not None:
+                result = part if result is None else result + part
+        return result
+
+
+@op(
+    "repeat",
+    node_name="RepeatBackward0",
+    reference=lambda x, *sizes: np.tile(x, sizes),
+    samples=[(ROW, 2), (MATRIX, 2, 3), (ROW, 2, 2)],
+    arguments=with_shape,
+)
+class Repeat(Builtin):
+    """Copies behind one another: how many along each dimension.
+
+    >>> minigrad.tensor([1.0, 2.0]).repeat(2, 2)
+    tensor([[1., 2., 1., 2.],
+            [1., 2., 1., 2.]])
+    """
+
+    linear = True
+
+    @staticmethod
+    def forward(input: Array, repeats: tuple[int, ...]) -> Any:
+        return np.tile(input, repeats)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape, ctx.repeats = tuple(inputs[0].shape), inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        new = len(ctx.repeats) - len(ctx.shape)
+        pairs: list[int] = list(ctx.repeats[:new])
+        for times, length in zip(ctx.repeats[new:], ctx.shape, strict=True):
+            pairs += [times, length]
+        copies = (*range(new), *range(new, len(pairs), 2))
+        return Sum.of(reshaped(grad, tuple(pairs)), copies, False, None), None
+
+
+def shifts_and_dims(input: Tensor, shifts: Any, dims: Any = None) -> tuple[Any, ...]:
+    """One shift, or one for each of several dimensions."""
+    return input, shifts, dims
+
+
+@op(
+    "roll",
+    node_name="RollBackward0",
+    reference=lambda x, shifts, dims=None: np.roll(x, shifts, dims),
+    samples=[(ROW, 1), (MATRIX, -1, 1), (MATRIX, (1, 2), (0, 1)), (MATRIX, 2)],
+    arguments=shifts_and_dims,
+)
+class Roll(Builtin):
+    """The elements moved along, and those that leave at the end put at the start.
+
+    >>> minigrad.tensor([1.0, 2.0, 3.0]).roll(1)
+    tensor([3., 1., 2.])
+    """
+
+    linear = True
+
+    @staticmethod
+    def forward(input: Array, shifts: Any, dims: Any = None) -> Any:
+        if dims is not None:
+            check_range(input, *(dims if isinstance(dims, (tuple, list)) else (dims,)))
+        return np.roll(input, shifts, dims)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        _, ctx.shifts, ctx.dims = inputs
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        back = ctx.shifts
+        back = [-one for one in back] if isinstance(back, (tuple, list)) else -back
+        return Roll.of(grad, back, ctx.dims), None, None
