@@ -393,7 +393,9 @@ def main() -> int:
     counts = {"killed": 0, "explained": 0, "no Python": 0}
     unexplained = []
     with bar(mutants) as shown:
-        for mutant in shown:
+        for number, mutant in enumerate(shown):
+            if number % 100 == 0 and in_a_process(SHORT, lambda: is_killed(programs)):
+                raise SystemExit("the engine fails its tests without any mutant")
             if options.today:
                 print(mutant.name)
             reason = reason_for(mutant.name)
@@ -406,12 +408,11 @@ def main() -> int:
                 counts["explained"] += 1
             else:
                 unexplained.append(mutant.name)
+                print(f"SURVIVED {mutant.name}", flush=True)
     took = time.monotonic() - started
     print(f"{len(mutants)} mutants in {took:.0f} s:", end=" ")
     print(", ".join(f"{number} {word}" for word, number in counts.items()), end="")
     print(f", {len(unexplained)} survived without a reason")
-    for name in unexplained:
-        print(f"  SURVIVED {name}")
     return bool(unexplained)
 
 
