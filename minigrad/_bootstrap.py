@@ -47,6 +47,7 @@ usage: python3 minigrad <command> [arguments]
   build  write the notebooks from their sources; with --check, only compare
   new    begin an exercise: new 02.4 B
   check-exercise  say what an exercise still lacks: check-exercise 02.4
+  bench  time the engine, beside torch where it is installed
 
 The first run installs what the command needs: into the active virtual or conda
 environment (conda's base does not count), else into .venv in the clone.
@@ -58,6 +59,7 @@ EXTRAS = {
     "build": frozenset({"lab", "test"}),
     "new": frozenset({"lab", "test"}),
     "check-exercise": frozenset({"lab", "test"}),
+    "bench": frozenset({"lab"}),
 }
 
 MODULES = {
@@ -65,6 +67,7 @@ MODULES = {
     "build": "minigrad.course.build:main",
     "new": "minigrad.course.authoring:main_new",
     "check-exercise": "minigrad.course.authoring:main_check",
+    "bench": "minigrad.bench.__main__:main",
 }
 """What runs a command inside an environment that is there already."""
 

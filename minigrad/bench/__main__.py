@@ -1,0 +1,48 @@
+"""``python -m minigrad bench``: the rows of the engine, beside torch if it is there."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad.bench.rows import Row, engine_rows
+
+
+def torch_if_installed() -> Any:
+    """torch on one thread; None without it."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return None
+    torch.set_num_threads(1)
+    return torch
+
+
+def line(row: Row) -> str:
+    """A row in columns."""
+    times = f"{row.ours:>10} {row.theirs:>10}"
+    return f"{row.name:<52} {times}  {row.measured:<18} {row.goal}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; never a test, so nothing fails."""
+    parser = argparse.ArgumentParser(prog="python -m minigrad bench")
+    parser.add_argument("--seconds", type=float, default=3.0, help="for each row")
+    parser.add_argument("--quick", action="store_true", help="no chain of 1e6 nodes")
+    parser.add_argument("--alone", action="store_true", help="without torch")
+    options = parser.parse_args(arguments)
+
+    torch = None if options.alone else torch_if_installed()
+    against = "nothing" if torch is None else f"torch {torch.__version__}"
+    print(f"CPU time of one thread, against {against}; a ratio below 1 is faster.")
+    print("Ratios: median (quartiles) of rounds that took turns.")
+    print(line(Row("", "minigrad", "torch", "ratio", "goal")))
+    for row in engine_rows(torch, options.seconds, options.quick):
+        print(line(row), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

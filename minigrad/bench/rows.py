@@ -1,0 +1,195 @@
+"""The rows of the engine: what is timed, against what, and how good it should be."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import minigrad
+from minigrad.bench.harness import interleaved
+from minigrad.bench.programs import (
+    builtin_chain,
+    custom_chain,
+    double_backward,
+    leaf,
+)
+from minigrad.engine import observe
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: ours, theirs where there is a theirs, and the goal for the ratio."""
+
+    name: str
+    ours: str
+    theirs: str
+    measured: str
+    goal: str
+
+
+def timed_row(
+    name: str,
+    make: Callable[[Any], Callable[[], object]],
+    units: int,
+    goal: float,
+    torch: Any,
+    seconds: float,
+) -> Row:
+    """A program on both engines; without torch only our own time."""
+    programs = {"ours": make(minigrad)}
+    if torch is not None:
+        programs["torch"] = make(torch)
+    found = interleaved(programs, units, seconds)
+    ours = f"{found['ours'].median * 1e6:.2f} us"
+    if torch is None:
+        return Row(name, ours, "-", "-", f"{goal:.2f}")
+    low, middle, high = found["ours"].ratio_to(found["torch"])
+    theirs = f"{found['torch'].median * 1e6:.2f} us"
+    return Row(name, ours, theirs, f"{middle:.2f} ({low:.2f}-{high:.2f})", f"{goal}")
+
+
+def timed_rows(torch: Any, seconds: float) -> Iterator[Row]:
+    """The rows that compare times."""
+    cases: list[tuple[str, Callable[[Any], Callable[[], object]], int, float]] = []
+    for style in ("combined", "separate"):
+        for size in (1, 100):
+            name = f"custom {style}, size {size}"
+            chain = partial(custom_chain, style=style, size=size, length=1000)
+            both = partial(chain, backward=True)
+            cases.append((f"{name}: forward+backward, a node", both, 1000, 0.40))
+            forward = partial(chain, backward=False)
+            cases.append((f"{name}: forward", forward, 1000, 0.40))
+    ops = partial(builtin_chain, size=100, length=400)
+    name = "built-in chain, size 100"
+    both = partial(ops, backward=True)
+    cases.append((f"{name}: forward+backward, an op", both, 400, 0.80))
+    cases.append((f"{name}: forward", partial(ops, backward=False), 400, 0.95))
+    for style, goal in (("built-in", 1.2), ("custom", 0.7)):
+        twice = partial(double_backward, length=50, custom=style == "custom")
+        cases.append((f"double backward, {style}", twice, 50, goal))
+    for name, make, units, goal in cases:
+        yield timed_row(name, make, units, goal, torch, seconds)
+
+
+def memory_row() -> Row:
+    """Bytes that one recorded node keeps, with its output, of size 1."""
+    apply_chain = 20_000
+    x = leaf(minigrad, 1)
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    y = x
+    for _ in range(apply_chain):
+        y = y * x
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    size = (after - before) / apply_chain
+    del y
+    return Row("memory a recorded node (mul)", f"{size:.0f} B", "705 B", "-", "600 B")
+
+
+def long_chain_rows(torch: Any) -> Iterator[Row]:
+    """A chain of a million nodes: forward, backward, deletion, collection."""
+    length = 1_000_000
+    engines = {"ours": minigrad} | ({} if torch is None else {"torch": torch})
+    took: dict[str, dict[str, float]] = {}
+    for name, engine in engines.items():
+        x = leaf(engine, 1)
+        gc.collect()
+        started = time.thread_time()
+        y = x
+        for _ in range(length):
+            y = y * 1.0
+        forward = time.thread_time() - started
+        started = time.thread_time()
+        y.sum().backward()
+        backward = time.thread_time() - started
+        started = time.thread_time()
+        del y
+        deletion = time.thread_time() - started
+        took[name] = {"forward": forward, "backward": backward, "deletion": deletion}
+        if name == "ours":
+            found = gc.collect()
+    for phase, seconds in took["ours"].items():
+        theirs = took.get("torch", {}).get(phase)
+        ratio = "-" if theirs is None else f"{seconds / max(theirs, 1e-9):.2f}"
+        shown = "-" if theirs is None else f"{theirs:.2f} s"
+        name = f"chain of 1e6 nodes: {phase}"
+        yield Row(name, f"{seconds:.2f} s", shown, ratio, "no recursion")
+    yield Row("chain of 1e6 nodes: left for gc", str(found), "-", "-", "0 objects")
+
+
+class Deaf:
+    """A listener that does nothing, at every point where one can listen."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return self.hear
+
+    def hear(self, *args: Any) -> None:
+        """Nothing."""
+
+
+def listening_row(seconds: float) -> Row:
+    """What a listener costs that does nothing, against nobody listening."""
+    program = custom_chain(minigrad, "combined", 1, 1000, True)
+    deaf: Any = Deaf()
+
+    def listened() -> None:
+        observe.observer = deaf
+        try:
+            program()
+        finally:
+            observe.observer = None
+
+    found = interleaved({"silent": program, "listened": listened}, 1000, seconds)
+    low, middle, high = found["listened"].ratio_to(found["silent"])
+    silent = f"{found['silent'].median * 1e6:.2f} us"
+    shown = f"{middle:.2f} ({low:.2f}-{high:.2f}) with a deaf listener"
+    return Row("custom forward+backward, nobody listening", silent, "-", shown, "-")
+
+
+def import_row(torch: Any) -> Row:
+    """CPU time of ``import minigrad``, less that of NumPy alone."""
+
+    def seconds(statement: str) -> float:
+        code = f"import time; t = time.process_time(); {statement}; "
+        code += "print(time.process_time() - t)"
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        root = str(Path(minigrad.__file__).resolve().parent.parent)
+        environment["PYTHONPATH"] = root
+        times = []
+        for _ in range(7):
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            times.append(float(done.stdout))
+        return sorted(times)[len(times) // 2]
+
+    numpy, ours = seconds("import numpy"), seconds("import minigrad")
+    theirs = "-" if torch is None else f"{seconds('import torch') * 1e3:.0f} ms"
+    shown = f"numpy {numpy * 1e3:.0f} ms + {(ours - numpy) * 1e3:.0f} ms"
+    name = "import minigrad (against import torch)"
+    return Row(name, f"{ours * 1e3:.0f} ms", theirs, shown, "numpy + 20 ms")
+
+
+def engine_rows(torch: Any, seconds: float, quick: bool = False) -> Iterator[Row]:
+    """All rows of the engine, each as soon as it is measured."""
+    yield from timed_rows(torch, seconds)
+    yield listening_row(seconds)
+    yield memory_row()
+    yield import_row(torch)
+    if not quick:
+        yield from long_chain_rows(torch)
