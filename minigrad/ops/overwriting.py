@@ -50,7 +50,7 @@ class Copy(Builtin):
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_src: Any) -> Any:
-        return Fill.of(t_input, 0) if t_src is None else t_src
+        return elementwise.Fill.of(t_input, 0) if t_src is None else t_src
 
 
 name_nodes(Copy, "CopyBackwards")

@@ -11,7 +11,7 @@ GRADIENTS = r"(?m)^ *(t\d+, )+= torch.autograd.grad\("
 DELIBERATE: list[tuple[str, str, str]] = [
     (NOT_YET, "", "a part of minigrad that is not there yet"),
     (
-        r"left: t\d+: (grad_fn|next|is a view|base): ",
+        r"left: t\d+: (grad_fn|next|is a view|base|version): ",
         GRADIENTS,
         "a recorded backward computes the same slope by other operations",
     ),

@@ -24,6 +24,7 @@ def leaf(w: Writer) -> Var:
 
 def wrong_function(
     w: Writer,
+    x: Var | None = None,
     forward: str = "return x * 2",
     backward: str = "return g",
     more: str = "",
@@ -31,7 +32,7 @@ def wrong_function(
     grads: str = "g",
 ) -> None:
     """A Function with one mistake, applied and run backward."""
-    x = requiring(w)
+    x = x or requiring(w)
     name = f"F{next(w.classes)}"
     lines = [f"class {name}(torch.autograd.Function):", "    @staticmethod"]
     lines += [f"    def forward(ctx, x{more}):"]
@@ -81,14 +82,11 @@ def saved_list(w: Writer) -> None:
 
 
 def dirty_leaf(w: Writer) -> None:
-    x = leaf(w)
-    w.vars.remove(x)
-    w.vars.append(x)
-    wrong_function(w, forward="x.mul_(2)\nctx.mark_dirty(x)\nreturn x")
+    wrong_function(w, leaf(w), "x.mul_(2)\nctx.mark_dirty(x)\nreturn x")
 
 
 def dirty_not_returned(w: Writer) -> None:
-    wrong_function(w, forward="y = x * 2\nctx.mark_dirty(x)\nreturn y")
+    wrong_function(w, leaf(w), "y = x * 2\nctx.mark_dirty(x)\nreturn y")
 
 
 def marked_number(w: Writer) -> None:

@@ -365,9 +365,7 @@ def forward_mode(w: Writer) -> None:
         for _ in range(w.random.randint(1, 2)):
             x = w.pick(
                 lambda var: (
-                    var.floating
-                    and var not in w.vars[before:]
-                    and var.refuses != "expanded"
+                    var.floating and var not in w.vars[before:] and var.contiguous
                 )
             )
             assert x is not None
