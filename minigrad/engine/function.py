@@ -475,8 +475,10 @@ def look_back(
 ) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
     """For each argument: does it require grad, and where would its gradient go?
 
-    Tensors inside lists, tuples and dicts are not seen.
+    Tensors inside lists, tuples and dicts are not seen. Under no_grad nobody asks where
+    a tensor came from: some views would refuse to answer.
     """
+    enabled = is_grad_enabled()
     needs = []
     edges: list[Edge] = []
     for value in inputs:
@@ -485,7 +487,7 @@ def look_back(
             edges.append(NOT_A_TENSOR)
         else:
             needs.append(value._requires_grad)
-            edges.append(edge_of(value))
+            edges.append(edge_of(value) if enabled else None)
     return tuple(needs), tuple(edges)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from minigrad import errors
-from tests.engine.support import leaf, raises
+from tests.engine.support import leaf, raises, rule
 
 
 @pytest.mark.rule("Q11")
@@ -57,3 +57,23 @@ def test_several_numbers_are_no_python_number(torch: Any, convert: Any) -> None:
     with raises(torch, errors.ArgumentValueError, says):
         convert(torch.ones(2))
     assert convert(torch.ones(1, 1)) == 1
+
+
+@pytest.mark.rule("R12", "A22")
+def test_nobody_asks_for_a_history_that_is_refused_under_no_grad(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    with torch.no_grad():
+        view = x[1:]
+        x.mul_(2)
+        y = rule(torch, lambda ctx, x: x * 2).apply(view)
+    assert y.tolist() == [12.0]
+
+
+@pytest.mark.rule("A17")
+def test_apply_takes_the_dirty_mark_off_ctx(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    y = rule(torch, forward).apply(leaf(torch, 2.0) * 1)
+    assert y.grad_fn.dirty_tensors is None

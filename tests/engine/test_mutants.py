@@ -13,7 +13,9 @@ from minigrad.engine import (
     backward,
     function,
     gradients,
+    hook_calls,
     node,
+    outputs,
     returned,
     saved,
     tensor,
@@ -191,6 +193,111 @@ def version_stays_after_a_change_in_place(patch: Patch) -> None:
     patch.setattr(tensor.Tensor, "_bump_version", lambda self: None)
 
 
+def returned_input_as_itself(patch: Patch) -> None:
+    patch.setattr(outputs, "view_of", lambda tensor: tensor)
+
+
+def list_of_outputs_unpacked(patch: Patch) -> None:
+    right = function.wrap_outputs
+
+    def wrap(ctx: Any, inputs: Any, result: Any, *more: Any) -> Any:
+        if isinstance(result, list):
+            right(ctx, inputs, tuple(result), *more)
+            for number, output in enumerate(result):
+                output._set_history(ctx, number)
+        return right(ctx, inputs, result, *more)
+
+    patch.setattr(function, "wrap_outputs", wrap)
+
+
+def list_of_gradients_unpacked(patch: Patch) -> None:
+    right = BackwardCFunction._check_returned
+
+    def check(node: Any, returned: Any, *more: Any) -> Any:
+        returned = tuple(returned) if isinstance(returned, list) else returned
+        return right(node, returned, *more)
+
+    patch.setattr(BackwardCFunction, "_check_returned", check)
+
+
+def second_save_appends(patch: Patch) -> None:
+    def save(ctx: Any, *tensors: Any) -> None:
+        ctx.to_save = (ctx.to_save or ()) + tensors
+
+    patch.setattr(BackwardCFunction, "save_for_backward", save, raising=False)
+
+
+def refused_when_saving_is_asked_for(patch: Patch) -> None:
+    def save(ctx: Any, *tensors: Any) -> None:
+        for position, value in enumerate(tensors):
+            if value is not None and not isinstance(value, Tensor):
+                raise saved.not_savable(ctx, position, value)
+        ctx.to_save = tensors
+
+    patch.setattr(BackwardCFunction, "save_for_backward", save, raising=False)
+
+
+def versions_checked_when_the_node_runs(patch: Patch) -> None:
+    right = BackwardCFunction._run_backward
+
+    def run(node: Any, *more: Any) -> Any:
+        assert node.saved_tensors is not None
+        return right(node, *more)
+
+    patch.setattr(BackwardCFunction, "_run_backward", run)
+
+
+def dirty_marks_are_ignored(patch: Patch) -> None:
+    patch.setattr(BackwardCFunction, "mark_dirty", lambda ctx, *args: None)
+
+
+def dirty_inputs_keep_their_version(patch: Patch) -> None:
+    right = BackwardCFunction._take_what_was_saved
+
+    def take(ctx: Any, *more: Any) -> Any:
+        versions = [(x, x._version) for x in ctx.dirty_tensors or ()]
+        taken = right(ctx, *more)
+        for one, version in versions:
+            one._version_counter.value = version
+        return taken
+
+    patch.setattr(BackwardCFunction, "_take_what_was_saved", take)
+
+
+def backward_is_always_recorded(patch: Patch) -> None:
+    right = BackwardCFunction._run_backward
+
+    def run(node: Any, *more: Any) -> Any:
+        with minigrad.enable_grad():
+            return right(node, *more)
+
+    patch.setattr(BackwardCFunction, "_run_backward", run)
+
+
+def save_for_forward_takes_anything(patch: Patch) -> None:
+    def save(ctx: Any, *tensors: Any) -> None:
+        ctx.saved_for_forward = tensors
+
+    patch.setattr(BackwardCFunction, "save_for_forward", save, raising=False)
+
+
+def retained_before_the_hooks(patch: Patch) -> None:
+    right = hook_calls.run_tensor_hooks
+
+    def run(node: Any, gradients: Any) -> Any:
+        attached = hook_calls.attached_to(node)
+        for number, reference in list(attached.retained.items()):
+            value = hook_calls.as_tensor(gradients[number])
+            hook_calls.keep_grad(reference(), value)
+        kept = attached.retained
+        attached.retained = {}
+        values = right(node, gradients)
+        attached.retained = kept
+        return values
+
+    patch.setattr(hook_calls, "run_tensor_hooks", run)
+
+
 CAUGHT_BY: list[tuple[Callable[[Patch], None], str]] = [
     (
         overwrite_instead_of_add,
@@ -256,11 +363,55 @@ CAUGHT_BY: list[tuple[Callable[[Patch], None], str]] = [
         version_stays_after_a_change_in_place,
         "test_tensor.test_version_counts_changes_in_place",
     ),
+    (
+        returned_input_as_itself,
+        "test_outputs.test_input_returned_as_it_is_comes_back_as_a_view",
+    ),
+    (
+        list_of_outputs_unpacked,
+        "test_outputs.test_list_or_dict_is_one_output_without_a_graph",
+    ),
+    (
+        list_of_gradients_unpacked,
+        "test_returned.test_list_of_gradients_is_one_invalid_gradient",
+    ),
+    (second_save_appends, "test_saved.test_second_call_replaces_the_first"),
+    (
+        refused_when_saving_is_asked_for,
+        "test_saved.test_saving_a_number_is_refused_only_if_recorded",
+    ),
+    (
+        versions_checked_when_the_node_runs,
+        "test_saved.test_backward_that_reads_nothing_notices_nothing",
+    ),
+    (
+        dirty_marks_are_ignored,
+        "test_outputs.test_dirty_input_comes_back_as_itself_with_new_history",
+    ),
+    (
+        dirty_inputs_keep_their_version,
+        "test_outputs.test_mark_dirty_counts_one_version_more",
+    ),
+    (
+        backward_is_always_recorded,
+        "test_function.test_grad_mode_inside_backward_is_create_graph",
+    ),
+    (
+        save_for_forward_takes_anything,
+        "test_jvp.test_save_for_forward_refuses_at_the_call",
+    ),
+    (
+        retained_before_the_hooks,
+        "test_hooks.test_retain_grad_sees_the_value_after_all_hooks",
+    ),
 ]
 
 MORE_ARGUMENTS = {
     "test_order_follows_creation_and_not_position": (False,),
     "test_gradient_of_another_shape_is_an_error": ((),),
+    "test_list_or_dict_is_one_output_without_a_graph": (lambda y: [y],),
+    "test_grad_mode_inside_backward_is_create_graph": (False,),
+    "test_save_for_forward_refuses_at_the_call": (True,),
 }
 
 

@@ -309,7 +309,7 @@ def all_tests_fail() -> bool:
     """Whether pytest finds a failure in the tests of the engine and its face."""
     import pytest
 
-    folders = [str(HERE), str(HERE.parent / "autograd")]
+    folders = [str(HERE), str(HERE.parent / "autograd"), str(HERE.parent / "tracing")]
     chosen = ["-x", "-q", "-p", "no:cacheprovider", "--no-header"]
     chosen += ["--ignore", str(HERE / "test_token_mutants.py")]
     chosen += ["--ignore", str(HERE / "test_mutants.py")]

@@ -1,26 +1,72 @@
 """Random programs on both engines; `python -m tests.parity.differential` runs more."""
 
+import importlib
 import random
+from functools import cache
 from typing import Any
 
 import pytest
 
 import minigrad
+from tests.engine import test_mutants as mutants
 from tests.parity.differential.deliberate import reason_for
 from tests.parity.differential.run import Outcome, cause, difference, run
 from tests.parity.differential.shrink import shrink
 from tests.parity.differential.statements import write_program
 
 SHARE = 40
-"""Groups of programs that CI runs; their seeds never change."""
+"""Groups of 25 programs that CI runs; their seeds never change."""
+
+
+@cache
+def with_torch(seed: int) -> tuple[str, Outcome]:
+    """The source of a program, and what torch says to it."""
+    source = write_program(seed).source
+    return source, run(source, importlib.import_module("torch"))
+
+
+def difference_of(seed: int) -> str | None:
+    """How a program ends differently, unless that is meant; with its source."""
+    source, theirs = with_torch(seed)
+    found = difference(run(source, minigrad), theirs)
+    if found is None or reason_for(found, source):
+        return None
+    return f"{found}\n\n{source}"
 
 
 @pytest.mark.parametrize("group", range(SHARE))
-def test_random_programs_end_alike(torch: Any, group: int) -> None:
+def test_random_programs_end_alike(group: int) -> None:
     for seed in range(25 * group, 25 * (group + 1)):
-        source = write_program(seed).source
-        found = difference(run(source, minigrad), run(source, torch))
-        assert found is None or reason_for(found, source), f"{found}\n\n{source}"
+        assert difference_of(seed) is None
+
+
+PLANTED = [
+    mutants.overwrite_in_grad,
+    mutants.oldest_first,
+    mutants.leaves_last,
+    mutants.no_version_check,
+    mutants.one_ctx_for_a_class,
+    mutants.no_zeros_for_missing_gradients,
+    mutants.zeros_always,
+    mutants.needs_input_grad_follows_grad_mode,
+    mutants.any_number_of_gradients,
+    mutants.small_gradients_are_broadcast,
+    mutants.nothing_is_released,
+    mutants.recorded_under_no_grad,
+    mutants.returned_input_as_itself,
+    mutants.second_save_appends,
+    mutants.dirty_inputs_keep_their_version,
+    mutants.versions_checked_when_the_node_runs,
+]
+"""Mistakes that random programs have to find; others are as easy for them."""
+
+
+@pytest.mark.parametrize("mutate", PLANTED, ids=lambda mutate: mutate.__name__)
+def test_planted_mistake_is_found_within_500_programs(
+    mutate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutate(monkeypatch)
+    assert any(difference_of(seed) for seed in range(500))
 
 
 def test_program_is_decided_by_its_seed() -> None:

@@ -322,7 +322,22 @@ def summed(w: Writer) -> Template:
     )
 
 
+def unread(w: Writer) -> Template:
+    """What is saved and never read may be changed, and backward run twice."""
+    return Template(
+        "x",
+        ["y = x * 2"],
+        "y",
+        "g",
+        [],
+        ["g * 2"],
+        ["ctx.save_for_backward(x, y)"],
+        features=["saved and not read"],
+    )
+
+
 TEMPLATES = [
+    (3, unread),
     (5, scaled),
     (5, product),
     (4, squashed),
@@ -356,6 +371,11 @@ def define(w: Writer) -> Function:
     features.append("ctx style" if takes_ctx else "setup_context style")
 
     context = list(template.context)
+    if any("save_for_backward" in line for line in context) and w.chance(0.15):
+        context.insert(0, "ctx.save_for_backward(None)")
+        features.append("saved twice")
+    if w.chance(0.3):
+        context.append(f'note("{name} forward", ctx.needs_input_grad)')
     if template.tensors == 1 and w.chance(0.15):
         context.append("ctx.set_materialize_grads(False)")
         features.append("set_materialize_grads")

@@ -77,6 +77,16 @@ def saved_number(w: Writer) -> None:
     wrong_function(w, forward="ctx.save_for_backward(x, 2)\nreturn x * 2")
 
 
+def saved_number_without_a_record(w: Writer) -> None:
+    """No mistake yet: only what is recorded is looked at."""
+    w.line("torch.set_grad_enabled(False)")
+    wrong_function(w, forward="ctx.save_for_backward(x, 2)\nreturn x * 2")
+
+
+def forward_saved_number(w: Writer) -> None:
+    wrong_function(w, forward="ctx.save_for_forward(x, 2)\nreturn x * 2")
+
+
 def saved_list(w: Writer) -> None:
     wrong_function(w, forward="ctx.save_for_backward([x])\nreturn x * 2")
 
@@ -374,6 +384,8 @@ MISTAKES: list[Callable[[Writer], None]] = [
     wrong_shape,
     list_of_outputs,
     saved_number,
+    saved_number_without_a_record,
+    forward_saved_number,
     saved_list,
     dirty_leaf,
     dirty_not_returned,
