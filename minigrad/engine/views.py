@@ -13,6 +13,7 @@ from minigrad import errors
 from minigrad.engine.anomaly import remember
 from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
 from minigrad.engine.grad_mode import anomaly, next_sequence_nr
+from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
     Edge,
     _FunctionBase,
@@ -55,7 +56,7 @@ REMEDIES: Final = {
 }
 
 
-class CopySlices(_FunctionBase):
+class CopySlices(_FunctionBase, _HookMixin):
     """The history of a base after one of its views was changed in place.
 
     It wraps the node of that change, ``inner``: the gradient of the part that the view

@@ -77,3 +77,16 @@ def test_apply_takes_the_dirty_mark_off_ctx(torch: Any) -> None:
 
     y = rule(torch, forward).apply(leaf(torch, 2.0) * 1)
     assert y.grad_fn.dirty_tensors is None
+
+
+@pytest.mark.rule("Q10", "Q11")
+def test_history_that_a_change_of_a_view_has_rewritten_takes_hooks(torch: Any) -> None:
+    seen: list[Any] = []
+    x = leaf(torch, 2.0, 3.0)
+    y = x * 1
+    y[0] = 5.0
+    node = y.grad_fn
+    node.register_prehook(lambda gs: seen.append([g.tolist() for g in gs]))
+    node.register_hook(lambda gi, go: seen.append([gi[0].tolist(), go[0].tolist()]))
+    (y * 2).sum().backward()
+    assert seen == [[[2.0, 2.0]], [[0.0, 2.0], [2.0, 2.0]]]
