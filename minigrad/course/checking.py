@@ -201,16 +201,15 @@ def judged(exercise_id: str, answer: object = NO_ANSWER) -> Verdict:
         journal.note(journal.ANSWERED, exercise.id, answer=as_kept(answer))
     verdict = examine(exercise.id, answer, seed=_new_seed())
     before = journal.entries(exercise.id, journal.CHECKED)
-    if verdict.state != NOT_TRIED:
-        journal.note(
-            journal.CHECKED,
-            exercise.id,
-            state=verdict.state,
-            mistakes=list(verdict.mistakes),
-            diagnosis=verdict.diagnosis,
-            seed=verdict.seed,
-            missed=[o.question.id for o in verdict.outcomes if not o.right],
-        )
+    journal.note(
+        journal.CHECKED,
+        exercise.id,
+        state=verdict.state,
+        mistakes=list(verdict.mistakes),
+        diagnosis=verdict.diagnosis,
+        seed=verdict.seed,
+        missed=[o.question.id for o in verdict.outcomes if not o.right],
+    )
     last = [entry.get("diagnosis") for entry in before[1 - STUBBORN :]]
     came_back = bool(verdict.diagnosis) and last == [verdict.diagnosis] * (STUBBORN - 1)
     return replace(verdict, half_step=exercise.half_step) if came_back else verdict

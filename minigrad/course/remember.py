@@ -16,7 +16,7 @@ from minigrad.course import journal
 from minigrad.course.catalogue import Question, flat
 from minigrad.course.questions import Outcome
 from minigrad.course.sheet import Sheet
-from minigrad.course.verdict import SOLVED, Verdict
+from minigrad.course.verdict import CRASHED, SOLVED, WRONG, Verdict
 
 ASKED_AT_ONCE = 3
 IN_A_REVIEW = 6
@@ -74,7 +74,7 @@ def chosen(before: str, number: int) -> list[Card]:
         [
             entry["exercise"]
             for entry in journal.entries(kind=journal.CHECKED)
-            if entry.get("state") != SOLVED or entry.get("missed")
+            if entry.get("state") in (WRONG, CRASHED) or entry.get("missed")
         ]
     )
     pool = [card for card in cards() if card.lesson < before]

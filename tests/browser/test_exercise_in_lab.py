@@ -40,7 +40,7 @@ def book(page: Page, lab: Lab, errors_of_module: list[str]) -> Notebook:
 @pytest.fixture
 def shipped(book: Notebook, lab: Lab) -> Notebook:
     """The exercise with its own cell as it is when nobody has touched it."""
-    answer = book.tagged("exercise")
+    answer = of_mul(book, "exercise")
     if book.cells()[answer]["source"] != source_in_file(lab):
         book.type_into(answer, source_in_file(lab))
     book.run(answer)
@@ -49,18 +49,27 @@ def shipped(book: Notebook, lab: Lab) -> Notebook:
 
 def source_in_file(lab: Lab) -> str:
     cells = nbformat.read(lab.folder / EXERCISE, as_version=4).cells
-    return next(c.source for c in cells if "exercise" in c.metadata.get("tags", []))
+    return next(c.source for c in cells if c.source.startswith("class Mul("))
+
+
+def of_mul(book: Notebook, tag: str) -> int:
+    """The index of the cell with ``tag`` that belongs to exercise 01.4."""
+    return next(
+        index
+        for index, cell in enumerate(book.cells())
+        if tag in cell["tags"] and "Mul" in cell["source"]
+    )
 
 
 def answer_with(book: Notebook, source: str) -> None:
-    answer = book.tagged("exercise")
+    answer = of_mul(book, "exercise")
     book.type_into(answer, source)
     book.run(answer)
 
 
 def verdict(book: Notebook) -> dict[str, str]:
     """Run the check; what its panel says, and to what state it belongs."""
-    check = book.tagged("check")
+    check = of_mul(book, "check")
     book.run(check)
     panel = book.element(check).wait_for_selector(".minigrad-verdict")
     assert panel is not None
@@ -74,7 +83,7 @@ def verdict(book: Notebook) -> dict[str, str]:
 
 def photograph(book: Notebook, name: str, folder: Path) -> None:
     """The panel in both themes, readable in each."""
-    check = book.tagged("check")
+    check = of_mul(book, "check")
     pictures = []
     for theme in ("Light", "Dark"):
         book.use_theme(theme)
@@ -114,7 +123,8 @@ def test_backward_without_the_upstream_gradient_is_named_and_mended(
 
 
 def test_hints_come_one_by_one_after_a_check(shipped: Notebook) -> None:
-    hint = next(i for i, c in enumerate(shipped.cells()) if c["source"][:5] == "hint(")
+    sources = [cell["source"] for cell in shipped.cells()]
+    hint = sources.index('hint("01.4")')
 
     def said() -> str:
         shipped.run(hint)
@@ -133,7 +143,7 @@ def test_hints_come_one_by_one_after_a_check(shipped: Notebook) -> None:
 
 def test_the_learners_own_class_is_stepped_through(shipped: Notebook) -> None:
     answer_with(shipped, RIGHT)
-    step = shipped.tagged("step")
+    step = of_mul(shipped, "step")
     shipped.run(step)
     frame, trace = shipped.player(step), trace_in(shipped.html_of(step))
     for position in stops(trace):

@@ -16,7 +16,8 @@ from tests.browser.told import Trace, differences, stops, told, trace_in
 
 Event = dict[str, Any]
 
-FORWARD, NO_GRAPH, BACKWARD = range(3)  # the lesson's players, from top to bottom
+# The lesson's players that open without a prediction, from top to bottom.
+NO_GRAPH, BACKWARD = range(2)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_all_cells_of_the_lesson_run(lesson: Notebook) -> None:
     assert "error" not in kinds
 
 
-@pytest.mark.parametrize("number", [FORWARD, BACKWARD], ids=["forward", "backward"])
+@pytest.mark.parametrize("number", [NO_GRAPH, BACKWARD], ids=["no-graph", "backward"])
 def test_ten_steps_forward_and_three_back_show_what_the_records_say(
     lesson: Notebook, number: int
 ) -> None:
@@ -69,9 +70,7 @@ def test_ten_steps_forward_and_three_back_show_what_the_records_say(
         assert differences(screen, told(trace, position)) == []
 
 
-@pytest.mark.parametrize(
-    "number", [FORWARD, NO_GRAPH, BACKWARD], ids=["forward", "no-graph", "backward"]
-)
+@pytest.mark.parametrize("number", [NO_GRAPH, BACKWARD], ids=["no-graph", "backward"])
 def test_every_position_of_a_player_shows_what_the_records_say(
     lesson: Notebook, number: int
 ) -> None:
@@ -130,7 +129,7 @@ def test_an_altered_record_differs_from_the_screen(
 
 
 def test_an_altered_line_differs_from_the_screen(lesson: Notebook) -> None:
-    frame, trace = at_start(lesson, FORWARD)
+    frame, trace = at_start(lesson, NO_GRAPH)
     lines = [i for i, event in enumerate(trace["events"]) if event["k"] == "line"]
     go(frame, lines[-1] + 1)
     told_of_line: dict[str, Any] = told(trace, lines[-1] + 1)

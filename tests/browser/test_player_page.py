@@ -238,8 +238,8 @@ def test_gradient_travels_with_its_value_and_stays_at_the_receiver(
     meeting = next(i for i, e in enumerate(data["events"], 1) if e.get("e") == "e0")
     page = opened(data)
     page.evaluate(f"player.player.go({meeting - 1})")
-    page.evaluate("player.player.step()")
-    assert page.locator(".ball").count() == 1
+    balls = "player.player.step(), document.querySelectorAll('.ball').length"
+    assert page.evaluate(balls) == 1
     page.wait_for_function("() => !document.querySelector('.ball')")
     assert page.locator(".badge.arriving").text_content() == "5 = 3 + 2"
 
