@@ -213,8 +213,9 @@ class Builtin(Function):
     def _input_edges(cls, inputs: tuple[Any, ...]) -> tuple[Edge, ...]:
         """Where a gradient for each input goes."""
         edges: list[Edge] = []
+        without = cls.without_edges
         for position, value in enumerate(inputs):
-            if isinstance(value, Tensor) and position not in cls.without_edges:
+            if isinstance(value, Tensor) and not (without and position in without):
                 edges.append(edge_of(value))
             elif position < cls.operands and cls.numbers_have_edges:
                 edges.append(None)

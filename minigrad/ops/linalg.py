@@ -20,14 +20,22 @@ B = [[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]]
 VECTOR = [1.0, -2.0, 0.5]
 
 
-def product_name(input: Any, other: Any) -> str:
-    """The name of the node that torch would record last.
+PRODUCTS = {
+    (2, 2): "MmBackward0",
+    (2, 1): "MvBackward0",
+    (1, 1): "DotBackward0",
+    (1, 2): "SqueezeBackward4",
+}
+"""The node that torch records last, by the numbers of dimensions.
 
-    It multiplies vectors and stacks by way of matrices; here all is one node.
-    """
-    names = {(2, 2): "Mm", (2, 1): "Mv", (1, 1): "Dot", (1, 2): "Squeeze"}
-    operation = names.get((input.ndim, other.ndim), "UnsafeView")
-    return f"{operation}Backward{4 if operation == 'Squeeze' else 0}"
+It multiplies vectors and stacks by way of matrices; here all is one node.
+"""
+
+
+def product_name(input: Tensor, other: Tensor) -> str:
+    """The name of the node; stacks of matrices end in a change of shape."""
+    dimensions = input.ndim, other.ndim
+    return PRODUCTS.get(dimensions, "UnsafeViewBackward0")
 
 
 @op(
@@ -128,7 +136,7 @@ def check_same_dtype(where: str, input: Any, other: Any) -> None:
 
     Raises: OperandError.
     """
-    if input.dtype != other.dtype:
+    if input.dtype is not other.dtype and input.dtype != other.dtype:
         names = [
             TENSOR_TYPES.get(value.dtype.name, "").removesuffix("Tensor").lower()
             for value in (input, other)
