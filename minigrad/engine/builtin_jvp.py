@@ -60,7 +60,7 @@ def carry_through_builtin(
                     continue
                 if operation.tangent_names_operands:
                     tangent = named(tangent, inputs)
-                tangent = stretched(tangent, one.shape)
+                tangent = stretched(tangent, one)
                 set_tangent(one, of_its_own(tangent, tangents), level)
 
 
@@ -79,12 +79,16 @@ def builtin_tangents(
     return found if type(found) is tuple else (found,)
 
 
-def stretched(tangent: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The tangent of an operand that was broadcast, in the shape of the output."""
+def stretched(tangent: Tensor, output: Tensor) -> Tensor:
+    """The tangent of an operand that was broadcast: in the output's shape and dtype."""
     # Imported here because operations are built on what is in this module.
-    from minigrad.engine.structural import Expand
+    from minigrad.engine.structural import Expand, ToCopy
 
-    return tangent if tangent.shape == shape else Expand.apply(tangent, shape)
+    if tangent.shape == output.shape:
+        return tangent
+    cast: Tensor = ToCopy.apply(tangent, output.dtype)
+    expanded: Tensor = Expand.apply(cast, output.shape)
+    return expanded
 
 
 def of_its_own(tangent: Tensor, given: Tangents) -> Tensor:

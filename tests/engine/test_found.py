@@ -90,3 +90,15 @@ def test_history_that_a_change_of_a_view_has_rewritten_takes_hooks(torch: Any) -
     node.register_hook(lambda gi, go: seen.append([gi[0].tolist(), go[0].tolist()]))
     (y * 2).sum().backward()
     assert seen == [[[2.0, 2.0]], [[0.0, 2.0], [2.0, 2.0]]]
+
+
+@pytest.mark.rule("L07")
+def test_tangent_of_a_number_takes_the_dtype_of_the_vector_it_joins(
+    torch: Any,
+) -> None:
+    ad = torch.autograd.forward_ad
+    number = torch.tensor(2.0, dtype=torch.float64)
+    with ad.dual_level():
+        dual = ad.make_dual(number, torch.tensor(1.0, dtype=torch.float64))
+        total = dual - torch.ones(3)
+        assert ad.unpack_dual(total).tangent.dtype == torch.float32
