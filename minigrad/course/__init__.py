@@ -5,6 +5,7 @@ from minigrad.course.health import doctor
 from minigrad.course.remember import ask as cards
 from minigrad.course.remember import recall, review
 from minigrad.course.restart import reset
+from minigrad.course.rulebook import rules
 from minigrad.course.sheet import because, exercise, predict, try_a_button
 from minigrad.course.standing import progress
 from minigrad.course.verdict import CheckFailed, Verdict
@@ -25,5 +26,6 @@ __all__ = [
     "recall",
     "reset",
     "review",
+    "rules",
     "try_a_button",
 ]

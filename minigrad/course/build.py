@@ -6,7 +6,8 @@ solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
                          -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
-Text that other layers generate (the op table's type stub) is kept current here too.
+Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
+current here too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from minigrad.course.rulebook import table_file
 
 TAGS = frozenset(
     {
@@ -174,7 +177,7 @@ def op_stubs() -> dict[str, str]:
     return _registry.stub_files()
 
 
-GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (op_stubs,)
+GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (op_stubs, table_file)
 
 
 def wanted(root: Path) -> dict[str, str]:
