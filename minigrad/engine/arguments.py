@@ -53,6 +53,9 @@ def bind(
             )
         ) from None
     bound.apply_defaults()
+    if bound.kwargs:
+        name = next(iter(bound.kwargs))
+        raise misplaced(function, f"got an unexpected keyword argument '{name}'")
     return bound.args
 
 

@@ -502,3 +502,16 @@ def test_unrecorded_views_may_change_in_place() -> None:
     view = scale_in_place(minigrad).apply(base.reshape(2, 1))
     view.mul_(2)
     assert base.tolist() == [20.0, 30.0]
+
+
+@pytest.mark.rule("I08")
+def test_marked_view_of_an_input_requires_grad_without_a_node(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        part = x[:1]
+        ctx.mark_non_differentiable(part)
+        return part
+
+    part = rule(torch, forward).apply(leaf(torch, 2.0, 3.0))
+    assert part.requires_grad
+    assert part.grad_fn is None
+    assert part._is_view()

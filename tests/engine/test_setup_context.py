@@ -251,3 +251,18 @@ def test_wrong_number_of_arguments_with_setup_context_is_a_type_error(
 ) -> None:
     with pytest.raises(TypeError, match="positional argument"):
         split_style(torch, []).apply(leaf(torch, 2.0), 1, 2, 3)
+
+
+@pytest.mark.rule("B06")
+def test_keyword_only_parameter_of_forward_is_refused(torch: Any) -> None:
+    class F(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(x: Any, *, k: Any) -> Any:
+            return x * k
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
+
+    says = "forward() got an unexpected keyword argument 'k'"
+    with raises(torch, errors.ArgumentTypeError, says):
+        F.apply(leaf(torch, 2.0), k=3)
