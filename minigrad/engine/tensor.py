@@ -594,9 +594,18 @@ def unpickled(array: Array, requires_grad: bool, grad: Tensor | None) -> Tensor:
 def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:
     """Refuse a gradient for elements that cannot change by a little.
 
-    Raises: RequiresGradError unless ``dtype`` is floating point or complex.
+    Raises: RequiresGradError unless ``dtype`` is floating point. Complex numbers are
+    refused too, unlike in torch: no rule here conjugates, so theirs would be wrong.
     """
-    if dtype.kind not in "fc":
+    if dtype.kind == "c":
+        raise errors.RequiresGradError(
+            errors.message(
+                where,
+                f"this version of minigrad has no gradients of {dtype} numbers",
+                "keep the real and the imaginary part in two tensors",
+            )
+        )
+    if dtype.kind != "f":
         raise errors.RequiresGradError(
             errors.message(
                 where,

@@ -24,11 +24,7 @@ class OfThree(Builtin):
 
     operands = 3
     elementwise = True
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        *tensors, ctx.value = inputs
-        ctx.save_for_backward(*tensors)
+    saved_names = ("tensor1", "tensor2")
 
     @staticmethod
     def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
@@ -79,8 +75,16 @@ class Addcmul(OfThree):
         return np.add(*promoted(input, np.multiply(*promoted(product, value))))
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        _, tensor1, tensor2, ctx.value = inputs
+        _, needs_1, needs_2, _ = ctx.needs_input_grad
+        ctx.save_for_backward(
+            tensor1 if needs_2 else None, tensor2 if needs_1 else None
+        )
+
+    @staticmethod
     def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
-        _, a, b = ctx.saved_values
+        a, b = ctx.saved_values
         return (
             first,
             None if second is None else second * b * ctx.value,
@@ -111,8 +115,13 @@ class Addcdiv(OfThree):
         return np.add(*promoted(input, np.multiply(*promoted(quotient, value))))
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        _, tensor1, tensor2, ctx.value = inputs
+        ctx.save_for_backward(tensor1 if ctx.needs_input_grad[2] else None, tensor2)
+
+    @staticmethod
     def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
-        _, a, b = ctx.saved_values
+        a, b = ctx.saved_values
         return (
             first,
             None if second is None else second / b * ctx.value,
@@ -139,6 +148,7 @@ class Lerp(Builtin):
     elementwise = True
     operands = 3
     numbers_have_edges = False
+    saved_names = ("end", "self", "weight")
 
     @staticmethod
     def forward(input: Array, end: Array, weight: Any) -> Any:
@@ -146,16 +156,22 @@ class Lerp(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        weight = inputs[2]
+        input, end, weight = inputs
         ctx.number = None if isinstance(weight, Tensor) else weight
-        ctx.save_for_backward(*inputs[:2], None if ctx.number is not None else weight)
+        if ctx.number is None:
+            needs_weight = ctx.needs_input_grad[2]
+            ctx.save_for_backward(
+                end if needs_weight else None,
+                input if needs_weight else None,
+                weight,
+            )
 
     @staticmethod
     def parts(ctx: Any, first: Any, second: Any, third: Any) -> list[Any]:
         """Each of the three, if it is there, times the slope in its place."""
-        input, end, weight = ctx.saved_values
-        if weight is None:
-            weight = ctx.number
+        end, input, weight = (None, None, ctx.number)
+        if ctx.number is None:
+            end, input, weight = ctx.saved_values
         return [
             None if first is None else first - first * weight,
             None if second is None else second * weight,

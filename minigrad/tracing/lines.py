@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
@@ -280,7 +281,7 @@ def codes_of(item: Any) -> list[CodeType]:
         found = [getattr(item, name, None) for name in RULES]
         return [code for one in found for code in codes_of(one)]
     function = getattr(item, "__func__", item)
-    function = getattr(function, "__wrapped__", function)
+    function = inspect.unwrap(function) if callable(function) else function
     code = getattr(function, "__code__", None)
     return (
         [code] if isinstance(code, CodeType) and not is_ours(code.co_filename) else []

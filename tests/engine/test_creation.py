@@ -166,3 +166,12 @@ def test_generator_has_a_sequence_of_its_own(torch: Any) -> None:
     first = torch.rand(3).tolist()
     torch.set_rng_state(state)
     assert torch.rand(3).tolist() == first
+
+
+def test_complex_numbers_are_refused_a_gradient_that_would_be_wrong() -> None:
+    numbers = np.array([1 + 2j, 3j])
+    assert minigrad.tensor(numbers).tolist() == [1 + 2j, 3j]
+    with pytest.raises(errors.RequiresGradError, match="no gradients of complex128"):
+        minigrad.tensor(numbers, requires_grad=True)
+    with pytest.raises(errors.RequiresGradError, match="two tensors"):
+        minigrad.tensor(numbers).requires_grad_()
