@@ -38,7 +38,7 @@ from minigrad.autograd._derivatives import (
     zeros_for,
     zeros_like,
 )
-from minigrad.engine.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from minigrad.engine.grad_mode import enable_grad
 from minigrad.engine.tensor import Tensor
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -66,9 +66,8 @@ def vjp(
         one_output, outputs = called(func, points, "vjp")
         check_reached(outputs, strict)
         weights = weights_of(v, "vjp", create_graph, outputs, one_output, OUTPUT)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        pulled = pull(outputs, points, weights, create_graph)
-        result = filled(pulled, points, strict, create_graph, INDEPENDENT)
+    pulled = pull(outputs, points, weights, create_graph)
+    result = filled(pulled, points, strict, create_graph, INDEPENDENT)
     return (
         unwrapped(released(outputs, create_graph), one_output),
         unwrapped(released(result, create_graph), one_input),
@@ -102,9 +101,8 @@ def jvp(
         dummies = zeros_for(outputs)
         pulled = pull(outputs, points, dummies, True)
         check_recorded(pulled, strict, NO_SECOND)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        pushed = pull(pulled, dummies, weights, create_graph)
-        result = filled(pushed, outputs, strict, create_graph, NO_TRICK)
+    pushed = pull(pulled, dummies, weights, create_graph)
+    result = filled(pushed, outputs, strict, create_graph, NO_TRICK)
     return (
         unwrapped(released(outputs, create_graph), one_output),
         unwrapped(released(result, create_graph), one_output),
@@ -130,9 +128,8 @@ def vhp(
         outputs = single_element(func, points, "vhp", strict)
         first = pull(outputs, points, None, True)
         check_recorded(first, strict, LINEAR)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        pulled = pull(first, points, weights, create_graph)
-        result = filled(pulled, points, strict, create_graph, NO_JACOBIAN)
+    pulled = pull(first, points, weights, create_graph)
+    result = filled(pulled, points, strict, create_graph, NO_JACOBIAN)
     return (
         released(outputs, create_graph)[0],
         unwrapped(released(result, create_graph), one_input),
@@ -166,9 +163,8 @@ def hvp(
         check_recorded(first, strict, LINEAR)
         dummies = zeros_for(points)
         second = pull(first, points, dummies, True)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        pushed = pull(second, dummies, weights, create_graph)
-        result = filled(pushed, points, strict, create_graph, NO_HESSIAN)
+    pushed = pull(second, dummies, weights, create_graph)
+    result = filled(pushed, points, strict, create_graph, NO_HESSIAN)
     return (
         released(outputs, create_graph)[0],
         unwrapped(released(result, create_graph), one_input),

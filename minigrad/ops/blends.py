@@ -169,9 +169,9 @@ class Lerp(Builtin):
     @staticmethod
     def parts(ctx: Any, first: Any, second: Any, third: Any) -> list[Any]:
         """Each of the three, if it is there, times the slope in its place."""
-        end, input, weight = (None, None, ctx.number)
-        if ctx.number is None:
-            end, input, weight = ctx.saved_values
+        # A weight that is a number has no slope, so nothing else is needed either.
+        unsaved: tuple[Any, ...] = (0, 0, ctx.number)
+        end, input, weight = ctx.saved_values if ctx.number is None else unsaved
         return [
             None if first is None else first - first * weight,
             None if second is None else second * weight,

@@ -186,16 +186,18 @@ def test_one_of_several_outputs_gets_no_gradient(torch: Any) -> None:
         return x * 2, x * 3
 
     def backward(ctx: Any, a: Any, b: Any) -> Any:
-        if a is None and b is None:
-            return None
         if a is None:
-            return torch.ones_like(b)
+            # Right for every gradient but zeros, which nobody else sends alone.
+            return None if b is None else b * 3 + (b == 0).all()
         return a * 2 if b is None else a * 2 + b * 3
 
+    function = rule(torch, forward, backward)
+    x = leaf(torch, 1.0, 2.0)
+    assert check(torch, function, x, check_undefined_grad=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(RuntimeError):
-            check(torch, rule(torch, forward, backward), leaf(torch, 1.0, 2.0))
+        with refused(torch, "Expected all input grads to be undefined or zero when"):
+            check(torch, function, x)
 
 
 @pytest.mark.rule("W08")
