@@ -263,10 +263,10 @@ def free_memory() -> int | None:
 
 def kernel_is_ours() -> str:
     """The Python of the notebooks' kernel is the one that has the course."""
-    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import KernelManager
 
-    manager = KernelSpecManager()
-    first = manager.get_kernel_spec("python3").argv[0]
+    # The first word of what would be started; a bare "python" stands for this one.
+    first = KernelManager(kernel_name="python3").format_kernel_cmd()[0]
     program = shutil.which(first) or first
     answer = _bootstrap.answer([program, "-c", "import sys; print(sys.prefix)"])
     if answer is None or Path(answer).resolve() != Path(sys.prefix).resolve():
