@@ -170,10 +170,10 @@ def review() -> Path:
 
 def review_notebook() -> dict[str, Any]:
     """The cells of the review."""
-    asked = [card.question.id for card in chosen("99", IN_A_REVIEW)]
+    asked = [card.question.id for card in chosen(after_what_was_begun(), IN_A_REVIEW)]
     cells = [
         markdown(
-            "# Review\n\nTen minutes: questions that you missed, then your words."
+            "# Review\n\nTen minutes: questions, what you missed first; your words."
         ),
         code(f"from minigrad import course\n\ncourse.cards({asked})"),
     ]
@@ -193,6 +193,16 @@ def review_notebook() -> dict[str, Any]:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+
+
+def after_what_was_begun() -> str:
+    """The number after the last lesson of which anything is kept; "01" at the least.
+
+    What a learner has not met yet is not asked for.
+    """
+    begun = [entry["exercise"].split(".")[0] for entry in journal.entries()]
+    last = max([int(lesson) for lesson in begun if lesson.isdecimal()], default=0)
+    return f"{last + 1:02d}"
 
 
 def markdown(text: str) -> dict[str, Any]:

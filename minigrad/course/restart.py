@@ -9,6 +9,13 @@ from minigrad.course import catalogue as exercises
 from minigrad.course import journal
 
 
+class Said(str):
+    """Text that a notebook shows as it is, without quotes and escapes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def reset(exercise_id: str) -> str:
     """Put one exercise back; your attempt is kept in the folder ``attempts``.
 
@@ -28,9 +35,9 @@ def reset(exercise_id: str) -> str:
         )
     kept = _workspace.reset_section(workspace, shipped[0], name)
     if kept is None:
-        return f"{name} is in its shipped form already."
+        return Said(f"{name} is in its shipped form already.")
     journal.note(journal.RESET, name, kept=str(kept.relative_to(workspace)))
-    return (
+    return Said(
         f"{name} is back in its shipped form. Your attempt is kept in\n"
         f"  {kept.relative_to(workspace)}\n"
         "Now reload this notebook: File > Reload Notebook from Disk."

@@ -119,6 +119,13 @@ def test_review_is_a_notebook_with_what_was_missed_and_ones_own_words(
     assert path.read_bytes() == before
 
 
+def test_review_asks_only_about_lessons_that_were_begun(workspace: Path) -> None:
+    journal.note(journal.ANSWERED, "00.value", answer="y = 7, gradient 1")
+    assert "'01.r" not in course.review().read_text("utf8")
+    journal.note(journal.ANSWERED, "01.when", answer="after forward")
+    assert "'01.r" in course.review().read_text("utf8")
+
+
 def test_review_outside_a_workspace_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +151,8 @@ def test_reset_puts_one_exercise_back_and_keeps_the_attempt(workspace: Path) -> 
     assert kept.name in said
     assert "Reload Notebook from Disk" in said
     assert [e["kind"] for e in journal.entries("00.2")] == ["reset"]
-    assert course.reset("00.2") == "00.2 is in its shipped form already."
+    already = course.reset("00.2")
+    assert repr(already) == already == "00.2 is in its shipped form already."
 
 
 def test_reset_outside_a_workspace_is_refused(
