@@ -80,7 +80,7 @@ def _examine_questions(exercise: Exercise, answer: object) -> Verdict:
     found = questions.outcomes(exercise, questions.answers_of(exercise, answer))
     if exercise.kind == "P":
         right = len([outcome for outcome in found if outcome.right])
-        note = f"{right} of {len(found)} as it happens. Every prediction counts."
+        note = f"{right} of {len(found)} as you said. Every prediction counts."
         return verdict_of(exercise, SOLVED, note=note, outcomes=found)
     wrong = tuple(questions.mistakes(found))
     if wrong:
@@ -118,7 +118,7 @@ def _examine_by_spec(
             raise StoppedError("the cases of this exercise", "your answer") from None
         except Exception as error:
             if isinstance(error, NotImplementedError) and str(error).startswith("TODO"):
-                note = f"it still raises its {str(error)!r}"
+                note = f"its line {str(error)!r} is still there"
                 return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
             where = getattr(answer, "__name__", "your answer")
             text = f"{type(error).__name__}: {error}"
@@ -145,7 +145,7 @@ def _examine_function(
         facts = [observe(answer, case, deadline) for case in cases]
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
-        note = f"forward still raises its {first.text!r}"
+        note = f"forward still has its {first.text!r}"
         return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     judgement = judge(facts, exercise)
     if not judgement.findings:

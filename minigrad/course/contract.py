@@ -83,7 +83,7 @@ def backward_crashed(case: CaseFile) -> Iterator[Finding]:
         if crash is None:
             continue
         if is_todo(crash):
-            what = f"forward is right; backward still raises its {crash.text!r}"
+            what = f"forward is right; backward still has its {crash.text!r}"
             hint = "Write backward: it gets ctx and the gradient of the output."
             yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
             return

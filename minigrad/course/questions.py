@@ -30,7 +30,9 @@ class Outcome:
         """The outcome in a sentence or two."""
         if self.right:
             return f"{self.said}: yes. {self.question.why}".strip()
-        return f"you said {self.said}; it is {self.is_so}. {self.question.why}".strip()
+        return (
+            f"you said: {self.said}. In fact: {self.is_so}. {self.question.why}".strip()
+        )
 
 
 def answers_of(exercise: Exercise, answer: object) -> Answers:
@@ -122,7 +124,7 @@ def mistakes(found: Sequence[Outcome]) -> list[Finding]:
         findings.append(
             Finding(
                 (),
-                f"{outcome.said!r} is not what happens",
+                f"{outcome.said!r} is not right",
                 f"question {question.id}: {question.text}",
                 looks_like=known[0] if known else "",
                 hint=question.hint,
@@ -148,7 +150,7 @@ def misplaced_lines(exercise: Exercise, order: Sequence[str]) -> Finding | None:
         if lines[name].mistake:
             return Finding(
                 (),
-                f"line {name}, {lines[name].text.strip()!r}, is among them",
+                f"line {name}, {lines[name].text.strip()!r}, does not belong here",
                 f"line {name}",
                 looks_like=lines[name].mistake,
                 hint=lines[name].hint,

@@ -189,7 +189,7 @@ def because(label: str, prompt: str, text: str = "") -> Sheet:
 
         def keep(said: str) -> str:
             journal.note(journal.BECAUSE, label, prompt=prompt, text=said)
-            return forms.note("Kept. It comes back in the review.")
+            return forms.note("Kept. It comes back in course.review().")
 
         return forms.because_form(prompt, kept[-1]["text"] if kept else "", keep)
 

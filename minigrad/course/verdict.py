@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass
 
 from minigrad.course.findings import Evidence, Finding
@@ -113,7 +114,7 @@ class Verdict:
         note = f"<div>{html.escape(self.note)}</div>" if self.note else ""
         rows = "".join(
             f'<div style="opacity: 0.75">{html.escape(label)}</div>'
-            f'<div style="white-space: pre-line">{html.escape(text)}</div>'
+            f'<div style="white-space: pre-line">{with_code(text)}</div>'
             for label, text in self._rows()
         )
         return (
@@ -125,6 +126,15 @@ class Verdict:
             '<div style="display: grid; grid-template-columns: max-content 1fr;'
             f' gap: 0.25em 1.2em; margin-top: 0.4em">{rows}</div></div>'
         )
+
+
+def with_code(text: str) -> str:
+    """Text as HTML, with what stands between backticks as code.
+
+    >>> with_code("`x < y`: yes")
+    '<code>x &lt; y</code>: yes'
+    """
+    return re.sub("`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
 class CheckFailed(MinigradError, AssertionError):

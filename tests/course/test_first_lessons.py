@@ -50,13 +50,13 @@ def test_any_prediction_counts_and_is_shown_beside_the_outcome(answer: str) -> N
     verdict = examine("00.1", list(answer))
     assert (verdict.state, verdict.points) == ("solved", 1)
     right = sum([outcome.right for outcome in verdict.outcomes])
-    assert f"{right} of 3 as it happens" in verdict.message
+    assert f"{right} of 3 as you said" in verdict.message
     assert right == sum([a == b for a, b in zip(answer, "bbb", strict=True)])
 
 
 def test_prediction_that_is_a_known_misconception_is_told_what_is_so() -> None:
     text = examine("01.1", ["true"] * 5).message
-    assert "✗ a: you said true; it is false. Every call makes a ctx" in text
+    assert "✗ a: you said: true. In fact: false. Every call makes a ctx" in text
     assert "✓ b: true: yes." in text
 
 
@@ -65,9 +65,9 @@ def test_prediction_that_is_a_known_misconception_is_told_what_is_so() -> None:
     [
         ({"a": "(2, 3)", "b": "a"}, "the shape of the output"),
         ({"a": "3", "b": "a"}, "That is a length; a shape is a tuple"),
-        ({"a": "(4,)", "b": "a"}, "'(4,)' is not what happens"),
+        ({"a": "(4,)", "b": "a"}, "'(4,)' is not right"),
         ({"a": "(3,)", "b": "the class Stretch"}, "A class is shared by all calls"),
-        ({"a": "(3,)", "b": "c"}, "'the tensor of weights' is not what happens"),
+        ({"a": "(3,)", "b": "c"}, "'the tensor of weights' is not right"),
     ],
 )
 def test_wrong_reading_of_the_panel_is_named(answers: Any, says: str) -> None:
@@ -123,7 +123,7 @@ def todo(ctx: Any, x: Any) -> None:
 @pytest.mark.parametrize(
     ("forward", "state", "says"),
     [
-        (todo, "not tried", "still raises its 'TODO"),
+        (todo, "not tried", "its line 'TODO"),
         (forgets_return, "wrong", "it is not returned"),
         (lambda ctx, x: x.clone(), "wrong", "That is x itself, unchanged."),
         (lambda ctx, x: x + 2, "wrong", "That is x plus 2, not twice x."),

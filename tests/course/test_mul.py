@@ -1030,7 +1030,7 @@ def test_answer_with_half_a_todo_says_what_is_left() -> None:
 
     verdict = examine("01.4", Mul)
     assert verdict.state == "wrong"
-    assert "forward is right; backward still raises its 'TODO: write" in verdict.message
+    assert "forward is right; backward still has its 'TODO: write" in verdict.message
 
 
 @pytest.mark.parametrize(

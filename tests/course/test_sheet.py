@@ -60,7 +60,7 @@ def test_committed_answers_are_judged_kept_and_found_by_check(
     (entry,) = kept("00.1")
     assert entry["answer"] == choices
     course.check("00.1")
-    assert "1 of 3 as it happens" in capsys.readouterr().out
+    assert "1 of 3 as you said" in capsys.readouterr().out
 
 
 def test_form_comes_back_with_what_was_answered_and_keeps_it_once() -> None:
