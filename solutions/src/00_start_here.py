@@ -1,3 +1,5 @@
+# ruff: noqa: F401  (reset is there to be used by hand)
+
 # %% [markdown]
 # # Exercises: Start here
 #
@@ -10,7 +12,7 @@
 
 # %%
 import minigrad as mg
-from minigrad.course import check, exercise, hint
+from minigrad.course import check, exercise, hint, reset
 
 mg.teaching()
 
@@ -26,7 +28,8 @@ exercise("00.1")
 check("00.1", {"a": "b", "b": "b", "c": "b"})
 
 # %% [markdown]
-# What you committed is kept. The next cell looks it up.
+# What you committed is kept. The next cell looks it up. (A check that finds nothing, or
+# something wrong, ends in a red line. Only the words above that line matter.)
 
 # %% tags=["check"]
 check("00.1")
@@ -61,14 +64,15 @@ check("00.2", Double)
 hint("00.2")
 
 # %% [markdown]
-# Gone astray? Take the `#` away and run the cell: the exercise goes back into its first
-# form, and what you wrote is kept in the folder `attempts`.
+# Gone astray? Save the notebook, take the `#` away and run the cell. The exercise goes
+# back into its first form, and what you wrote is kept in the folder `attempts`. Then
+# choose *File, Reload Notebook from Disk*.
 
 # %%
 # reset("00.2")
 
 # %% [markdown]
-# ## 00.3 Read the panel
+# ## 00.3 Read the pane
 #
 # Step to the end of `apply`, then answer. (About 4 minutes.)
 

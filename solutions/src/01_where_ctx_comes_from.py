@@ -31,9 +31,9 @@ check("01.1")
 # %% [markdown]
 # ## 01.2 Assemble apply
 #
-# Put the lines in order. *Add* takes the chosen line over, behind the line chosen
-# below;
-# *Earlier* and *Later* move it. (About 10 minutes.)
+# Put the lines in order. *Add* (or Enter) moves the chosen line into your program,
+# behind the line chosen there; *Remove* (or Enter) takes it back. *Earlier* and
+# *Later* (or Alt+↑ and Alt+↓) move it. (About 10 minutes.)
 
 # %% tags=["exercise"]
 exercise("01.2")
@@ -97,8 +97,8 @@ hint("01.3")
 # ## 01.4 Mul, your first Function
 #
 # Write `Mul`, which multiplies two tensors of the same shape. `backward` gets one
-# gradient, the one that arrives for the product, and returns two: for `x` and for
-# `y`.
+# gradient, the one that arrives for the product (the *upstream gradient*), and returns
+# two: for `x` and for `y`.
 #
 # `ctx.save_for_backward(a, b, ...)` keeps tensors; in `backward`, `ctx.saved_tensors`
 # is the tuple of them. Replace each `raise` line. (About 12 minutes.)
