@@ -15,16 +15,17 @@ mg.teaching()
 # %% [markdown]
 # ## Before anything else
 #
-# A grey box with code is a *cell*. Click into it and press Shift+Enter to run it. The
-# next cell tries everything that the course needs. Every line should begin with ✓; one
-# that does not says how to mend it.
+# A grey box with code is a *cell*. Click into it and press Shift+Enter to run it. Run
+# the one above first: it loads the course, and makes minigrad warn of common mistakes
+# (*teaching mode*). The next cell tries everything that the course needs. Every line
+# should begin with ✓; one that does not says how to mend it.
 
 # %%
 course.doctor()
 
 # %% [markdown]
-# The last thing to try are the buttons of this course. Run the cell, then press the
-# button: a line should appear beside it.
+# The last thing to try is a button. The course has many of them. Run the cell, then
+# press the button: a line with ✓ should appear below it.
 
 # %%
 course.try_a_button()
@@ -35,8 +36,9 @@ course.try_a_button()
 # This is the habit that the course is built on: **say what will happen before it
 # happens**. A wrong guess costs nothing, and those who guess see more.
 #
-# Here is a small program. It multiplies two numbers and asks how much the product
-# changes when each of them changes a little. That is what a *gradient* is.
+# Here is a small program. It multiplies two numbers in `forward`. `backward` then says
+# how fast the product changes when each of them changes: its *gradient*.
+# `requires_grad=True` asks for it. A *tensor* is an array, here of one number.
 
 
 # %%
@@ -75,7 +77,7 @@ course.predict(
 # %% [markdown] tags=["explain"]
 # The first number is the product, 10. The second is the gradient for `x`: when `x`
 # grows by 1, the product grows by 5, because `w` is 5. The third is the gradient for
-# `w`.
+# `w`. (`grad_fn` is explained in lesson 01.)
 #
 # Your prediction was kept. When you open this notebook again tomorrow, it will be
 # there.
@@ -83,17 +85,19 @@ course.predict(
 # %% [markdown]
 # ## Step
 #
-# Now the same program as a recording. It opens below your answer to one more question.
+# Now the same program as a recording. Answer one more question, and the *player* opens.
+# (`apply` calls a Function: it runs `forward` for you.)
 #
-# * **Space** or **→** takes one step forward, **←** one back.
-# * The line at the top says in words what has just happened.
-# * On the left is the code, in the middle the graph, on the right the ctx. What has
-#   changed is marked in the same colour in all three.
+# * Click into it. **Space** or **→** (or *Step*) goes forward, **←** (or *Back*) goes
+#   back.
+# * The line at the top says what has just happened.
+# * Left is the code, in the middle the graph (the way the gradients will take), right
+#   the ctx. Each ctx has one colour in all three.
 
 # %% tags=["predict", "step"]
 course.predict(
     "00.order",
-    "`Product.apply(x, w)` is about to run. What will you see first?",
+    "`Product.apply(x, w)` is about to run. Which of these will you see first?",
     ["the lines of forward", "a new ctx", "the lines of backward"],
     then=lambda: mg.step(program),
 )
@@ -125,13 +129,18 @@ course.because(
 )
 
 # %% [markdown]
+# What you wrote there is kept too. `course.review()` makes a ten-minute notebook from
+# it, with questions on what you missed. Try it in a day or two: the notebook appears in
+# the topmost folder of the file list on the left.
+
+# %% [markdown]
 # ## What to remember
 #
 # You can now predict, step, and read the panes. Answer each card before you open
 # it.
 
 # %% [markdown] tags=["recall"]
-# <details><summary>What shows what ctx holds?</summary>
+# <details><summary>Where do you see what ctx holds?</summary>
 #
 # The right pane of the player.
 #
@@ -151,7 +160,7 @@ course.because(
 
 # %% [markdown]
 # **In PyTorch this is** the same program with `import torch as mg`; torch has no
-# player, so leave out the lines with `course` and `mg.step`.
+# player, so leave out the lines with `teaching`, `course` and `mg.step`.
 #
 # ## Now you
 #

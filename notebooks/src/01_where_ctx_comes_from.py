@@ -63,7 +63,7 @@ MulConstant._backward_cls
 # every call.
 #
 # Commit a prediction, and the recording opens below it. Step forward until the ctx
-# panel fills for the first time.
+# pane fills for the first time.
 
 # %% tags=["predict", "step"]
 course.predict(
@@ -84,7 +84,7 @@ course.predict(
 # | run forward | your code, without recording |
 # | take what was saved | what your code left on ctx |
 # | wrap outputs | the result becomes a tensor with a history |
-# | wire edges | ctx is hung on the result |
+# | wire edges | ctx becomes the result's `grad_fn`, and so joins the graph |
 
 # %% [markdown]
 # **Try.** Here nothing requires a gradient, so nothing will be recorded. Is there a
@@ -153,7 +153,8 @@ course.because(
 # Now nobody calls your `backward` by hand either.
 #
 # **Predict.** After `a.sum().backward()` there will be a third entry in `seen`. Is it
-# a new object, or one of the two that are there?
+# a new object, or one of the two that are there? (`%%step` on top of a cell shows the
+# run of that cell in the player.)
 
 # %% tags=["step"]
 # %%step
@@ -163,8 +164,8 @@ a.sum().backward()
 seen[2] is seen[0], seen[2] is a.grad_fn
 
 # %% [markdown] tags=["explain"]
-# The same object as in `forward` of that call. The engine walks from node to node,
-# and the node it stands on *is* ctx, so it has it at hand. It repeats five phases:
+# The same object that `forward` was given in that call. The engine walks from node to
+# node, and the node it stands on *is* ctx, so it has it at hand. It repeats five phases:
 # **pick the newest ready node · call its backward · check what it returned · add into
 # the receivers · release**. The last receiver, `AccumulateGrad`, adds to `x.grad`.
 
