@@ -85,14 +85,14 @@ course.predict(
 # %% [markdown]
 # ## Step
 #
-# Now the same program as a recording. Answer one more question, and the *player* opens.
+# The same program as a recording. Answer one more question, and the *player* opens.
 # (`apply` calls a Function: it runs `forward` for you.)
 #
 # * Click into it. **Space** or **→** (or *Step*) goes forward, **←** (or *Back*) goes
 #   back.
-# * The line at the top says what has just happened.
+# * The line at the top says what just happened.
 # * Left is the code, in the middle the graph (the way the gradients will take), right
-#   the ctx. Each ctx has one colour in all three.
+#   the ctx. A step is marked in one colour in all three.
 
 # %% tags=["predict", "step"]
 course.predict(
