@@ -65,6 +65,8 @@ def test_prediction_that_is_a_known_misconception_is_told_what_is_so() -> None:
     [
         ({"a": "(2, 3)", "b": "a"}, "the shape of the output"),
         ({"a": "3", "b": "a"}, "That is a length; a shape is a tuple"),
+        ({"a": "[3]", "b": "a"}, "in round brackets"),
+        ({"a": "(3)", "b": "a"}, "has a comma after the number"),
         ({"a": "(4,)", "b": "a"}, "'(4,)' is not right"),
         ({"a": "(3,)", "b": "the class Stretch"}, "A class is shared by all calls"),
         ({"a": "(3,)", "b": "c"}, "'the tensor of weights' is not right"),
