@@ -83,6 +83,7 @@ from minigrad.ops.questions import is_tensor, result_type
 if TYPE_CHECKING:
     from minigrad import course, func, utils
     from minigrad.func import vmap
+    from minigrad.utils.serialization import load, save
     from minigrad.views import load_trace, record, step
 
 __version__ = "0.1.0"
@@ -136,6 +137,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_tensor",
     "linspace",
+    "load",
     "load_trace",
     "long",
     "manual_seed",
@@ -154,6 +156,7 @@ __all__ = [
     "randperm",
     "record",
     "result_type",
+    "save",
     "seed",
     "set_default_dtype",
     "set_grad_enabled",
@@ -197,6 +200,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("minigrad.views"), name)
     if name in ("course", "func", "utils"):
         return importlib.import_module(f"minigrad.{name}")
+    if name in ("load", "save"):
+        return getattr(importlib.import_module("minigrad.utils.serialization"), name)
     if name == "vmap":
         return importlib.import_module("minigrad.func").vmap
     raise AttributeError(f"module 'minigrad' has no attribute {name!r}")

@@ -131,7 +131,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     __array_ufunc__ = None
 
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
-        self.array = array if type(array) is ndarray else np.asarray(array)
+        self.array = array if type(array) is ndarray else array_of(array)
         self._requires_grad = requires_grad
         self._grad_fn = None
         self.output_nr = 0
@@ -215,8 +215,8 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """For pickle: values, ``requires_grad`` and ``.grad``; the graph stays here."""
-        return unpickled, (self.array, self._requires_grad, self._grad)
+        """For pickle: values and ``requires_grad``; graph and ``.grad`` stay here."""
+        return unpickled, (self.array, self._requires_grad)
 
     def _refuse_deletion(self) -> None:
         raise errors.RequiresGradError(
@@ -584,11 +584,21 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         return tensor_text(self)
 
 
-def unpickled(array: Array, requires_grad: bool, grad: Tensor | None) -> Tensor:
-    """The leaf that pickle stored as these three."""
-    leaf = Tensor(array, requires_grad)
-    leaf._grad = grad
-    return leaf
+def unpickled(array: Array, requires_grad: bool) -> Tensor:
+    """The leaf that pickle stored as these two."""
+    return Tensor(array, requires_grad)
+
+
+def array_of(values: Any) -> Array:
+    """The array of a number, or of a list: a list becomes floating point, as torch's.
+
+    See: torch ``Tensor``, which takes the default dtype where ``tensor`` infers one.
+    """
+    if not isinstance(values, list | tuple):
+        return np.asarray(values)
+    from minigrad.engine.creation import get_default_dtype
+
+    return np.asarray(values, get_default_dtype())
 
 
 def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:

@@ -254,6 +254,14 @@ def test_copy_of_a_leaf_is_a_leaf_of_its_own(torch: Any, copied: Any) -> None:
 
 
 @pytest.mark.rule("U17")
+def test_pickle_leaves_grad_behind(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    (x * 2).sum().backward()
+    again = pickle.loads(pickle.dumps(x))
+    assert (again.grad, again.tolist(), again.is_leaf) == (None, [1.0, 2.0], True)
+
+
+@pytest.mark.rule("U17")
 def test_deep_copy_copies_grad_and_keeps_what_is_shared(torch: Any) -> None:
     x = leaf(torch, 1.0, 2.0)
     (x * 2).sum().backward()
