@@ -132,7 +132,7 @@ def check_randomness() -> None:
         raise errors.TransformError(
             errors.message(
                 "vmap",
-                "vmap: called random operation while in randomness error mode. Please "
+                "called random operation while in randomness error mode. Please "
                 "either use the 'same' or 'different' randomness flags on vmap or "
                 "perform the randomness operation out of vmap",
                 "say what is meant: vmap(f, randomness='different')",

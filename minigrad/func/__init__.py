@@ -1,6 +1,6 @@
 """torch.func's names: transforms that take a function and return a function."""
 
-from minigrad.func.forward import jvp
+from minigrad.func.forward import jvp, linearize
 from minigrad.func.jacobians import hessian, jacfwd, jacrev
 from minigrad.func.mapping import vmap
 from minigrad.func.reverse import grad, grad_and_value, vjp
@@ -12,6 +12,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linearize",
     "vjp",
     "vmap",
 ]

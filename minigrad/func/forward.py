@@ -47,6 +47,26 @@ def jvp(
     return jvp_by(func, primals, tangents, None, strict=strict, has_aux=has_aux)
 
 
+def linearize(
+    func: Callable[..., Any], *primals: Any
+) -> tuple[Any, Callable[..., Any]]:
+    """``func(*primals)``, and the function of tangents that is its slope there.
+
+    The second runs ``func`` again each time; torch keeps a trace of the first run.
+    See: torch ``func.linearize``.
+
+    >>> x, t = minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 10.0])
+    >>> value, slope = minigrad.func.linearize(lambda x: x * x, x)
+    >>> value, slope(t)
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+
+    def slope_along(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), slope_along
+
+
 def jvp_by(
     func: Callable[..., Any],
     primals: Any,

@@ -199,7 +199,7 @@ def warn_of_missing_choice(where: str) -> None:
     warnings.warn(
         errors.message(
             where,
-            f"{where}: the use_reentrant parameter should be passed explicitly. "
+            "the use_reentrant parameter should be passed explicitly. "
             "Without it, it is True: the older way, with more limits",
             "pass use_reentrant=False",
             "12",
