@@ -358,6 +358,8 @@ def as_item(item: Any) -> Any:
         return item
     if isinstance(item, (int, np.integer)):
         return int(item)
+    if isinstance(item, range):
+        item = list(item)
     if isinstance(item, str):
         raise errors.ArgumentTypeError(
             errors.message(

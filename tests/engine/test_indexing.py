@@ -357,3 +357,16 @@ def test_reading_and_writing_by_index_is_mapped_over_examples(torch: Any) -> Non
     assert torch.func.vmap(program)(rows).tolist() == [15.0, 42.0]
     slopes = torch.func.vmap(torch.func.grad(program))(rows)
     assert slopes.tolist() == [[4.0, 4.0, 1.0], [4.0, 4.0, 1.0]]
+
+
+def test_range_picks_like_a_list(torch: Any) -> None:
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    chosen = x[range(2), torch.tensor([2, 0])]
+    assert chosen.tolist() == [3.0, 4.0]
+    assert x[range(1, 2)].tolist() == [[4.0, 5.0, 6.0]]
+    assert x[range(0)].shape == (0, 3)
+    chosen.sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    y = torch.zeros(3)
+    y[range(0, 3, 2)] = 1.0
+    assert y.tolist() == [1.0, 0.0, 1.0]
