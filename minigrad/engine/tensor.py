@@ -590,10 +590,21 @@ def unpickled(array: Array, requires_grad: bool) -> Tensor:
 
 
 def array_of(values: Any) -> Array:
-    """The array of a number, or of a list: a list becomes floating point, as torch's.
+    """The array of a NumPy number, or of a list, which becomes floating point.
 
+    Raises: ArgumentTypeError for a whole number: torch's is a length, not a value.
     See: torch ``Tensor``, which takes the default dtype where ``tensor`` infers one.
     """
+    if type(values) is int:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "Tensor",
+                f"a whole number is not taken here, got {values}: in torch it is a "
+                "length, and the elements are whatever the memory held",
+                f"say what is meant: minigrad.empty({values}) or "
+                f"minigrad.tensor({values})",
+            )
+        )
     if not isinstance(values, list | tuple):
         return np.asarray(values)
     from minigrad.engine.creation import get_default_dtype

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import minigrad
+from minigrad import errors
 from tests.engine.support import leaf
 
 
@@ -60,3 +62,9 @@ def test_tensor_class_makes_floating_point_of_a_list(torch: Any) -> None:
     assert torch.Tensor([1, 2]).dtype == torch.float32
     assert torch.Tensor((True, False)).tolist() == [1.0, 0.0]
     assert torch.Tensor([[1, 2], [3, 4]]).shape == (2, 2)
+
+
+def test_tensor_class_refuses_a_length() -> None:
+    for lengths in ((5,), (2, 3)):
+        with pytest.raises(errors.ArgumentTypeError, match="in torch it is a length"):
+            minigrad.Tensor(*lengths)
