@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import importlib.metadata
 import locale
+import os
 import shutil
 import subprocess
 import sys
@@ -197,8 +198,11 @@ def kernel() -> str:
 
 
 def write_permission() -> str:
-    """The workspace, or else this folder, can be written."""
-    place = _workspace.around(Path.cwd()) or Path.cwd()
+    """The workspace, or the folder in which it will be made, can be written."""
+    chosen = _workspace.folder(_bootstrap.ROOT, os.environ)
+    place = _workspace.around(Path.cwd()) or chosen
+    if not place.exists():
+        place = place.parent
     probe = place / f".minigrad-doctor-{time.time_ns()}"
     try:
         probe.write_text("can this be written?", encoding="utf-8")

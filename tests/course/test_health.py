@@ -5,7 +5,6 @@ import locale
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,7 +64,7 @@ def numba_that_errs(patch: Patch) -> None:
 
 
 def a_folder_that_is_gone(patch: Patch) -> None:
-    patch.setattr(Path, "cwd", lambda: Path("/nowhere/at/all"))
+    patch.setenv("MINIGRAD_HOME", "/nowhere/at/all")
 
 
 def a_full_disk(patch: Patch) -> None:
