@@ -10,6 +10,7 @@ from minigrad import errors
 from minigrad.course import catalogue as exercises
 from minigrad.course import checking, journal
 from minigrad.course.catalogue import Exercise
+from minigrad.course.questions import answers_of
 
 
 class Sheet:
@@ -71,47 +72,50 @@ def question_form(asked: Exercise) -> Any:
     """The questions as a form that comes back with what was answered."""
     from minigrad.views import forms
 
-    kept = last_answer(asked.id)
-    first = [kept if isinstance(kept, Mapping) else {}]
-
-    def commit(answers: dict[str, str]) -> str:
-        before, first[0] = first[0], {}
-        # Shown again after a restart, an answer is not kept a second time.
-        again = answers == before
-        verdict = (
-            checking.examine(asked.id, answers)
-            if again
-            else checking.judged(asked.id, answers)
-        )
-        return verdict._repr_html_()
-
     head = f"{asked.id} {asked.title}", exercises.flat(asked.statement)
     questions = [
         {"id": q.id, "text": q.text, "choices": q.choices} for q in asked.questions
     ]
-    return forms.question_form(*head, questions, dict(first[0]), commit)
+    kept = last_answer(asked.id)
+    if not is_usable(asked, kept):
+        kept = {}
+    return forms.question_form(
+        *head, questions, kept, lambda said: verdict_on(asked, said), shown(asked, kept)
+    )
+
+
+def is_usable(asked: Exercise, kept: Any) -> bool:
+    """Whether a kept answer still fits the questions, which an update may change."""
+    if not isinstance(kept, Mapping):
+        return False
+    try:
+        answers_of(asked, kept)
+    except errors.ArgumentValueError:
+        return False
+    return True
 
 
 def order_form(asked: Exercise) -> Any:
     """The lines as a form that comes back with the order that was committed."""
     from minigrad.views import forms
 
-    kept = last_answer(asked.id)
-    first = [list(kept) if isinstance(kept, list) else []]
-
-    def commit(order: list[str]) -> str:
-        before, first[0] = first[0], []
-        again = bool(before) and order == before
-        verdict = (
-            checking.examine(asked.id, order)
-            if again
-            else checking.judged(asked.id, order)
-        )
-        return verdict._repr_html_()
-
     head = f"{asked.id} {asked.title}", exercises.flat(asked.statement)
     lines = {line.id: line.text for line in asked.lines}
-    return forms.order_form(*head, lines, first[0], commit)
+    kept = last_answer(asked.id)
+    kept = kept if isinstance(kept, list) else []
+    return forms.order_form(
+        *head, lines, kept, lambda said: verdict_on(asked, said), shown(asked, kept)
+    )
+
+
+def verdict_on(asked: Exercise, answer: Any) -> str:
+    """What is said to an answer that was just committed, as HTML; both are kept."""
+    return checking.judged(asked.id, answer)._repr_html_()
+
+
+def shown(asked: Exercise, kept: Any) -> str:
+    """What was said to an answer that is there already; nothing is kept anew."""
+    return checking.examine(asked.id, kept)._repr_html_() if kept else ""
 
 
 def predict(
@@ -138,19 +142,20 @@ def predict(
     def form() -> Any:
         from minigrad.views import forms
 
-        kept = last_answer(label)
-        again = [kept]
-
         def commit(answers: dict[str, str]) -> str:
-            said = answers[""]
-            if said != again[0]:
-                keep_prediction(label, question, said)
-            again[0] = None
+            keep_prediction(label, question, answers[""])
+            return told(answers[""])
+
+        def told(said: str) -> str:
             return forms.note(f"Your prediction: {said}")
 
         asked = [{"id": "", "text": question, "choices": list(choices)}]
-        first = {"": kept} if isinstance(kept, str) else {}
-        return forms.question_form("Predict", "", asked, first, commit, then)
+        kept = last_answer(label)
+        if kept not in choices:
+            return forms.question_form("Predict", "", asked, {}, commit, then=then)
+        return forms.question_form(
+            "Predict", "", asked, {"": kept}, commit, told(kept), then
+        )
 
     return Sheet(plain, form)
 

@@ -67,23 +67,28 @@ def question_form(
     questions: Sequence[Mapping[str, Any]],
     kept: Mapping[str, str],
     commit: Callable[[dict[str, str]], str],
+    outcome: str = "",
     then: Callable[[], Any] | None = None,
 ) -> Any:
     """One part for each question (``id``, ``text``, ``choices``), and a button.
 
-    ``kept`` are earlier answers: with them the form comes back as it was left. ``then``
-    is called after a commit, and what it gives is shown below.
+    With ``kept``, earlier answers, and ``outcome``, what was said to them, the form
+    comes back as it was left. ``then`` is called once there are answers, and what it
+    gives is shown below.
     """
     import ipywidgets
 
     after = ipywidgets.Output()
 
-    def answered(answers: dict[str, str]) -> str:
-        said = commit({key: value.strip() for key, value in answers.items()})
+    def show_what_follows() -> None:
         if then is not None:
             after.clear_output()
             with after:
                 display(then())
+
+    def answered(answers: dict[str, str]) -> str:
+        said = commit({key: value.strip() for key, value in answers.items()})
+        show_what_follows()
         return said
 
     made = form(
@@ -96,8 +101,9 @@ def question_form(
         press="Commit",
         about="Keep these answers and see what happens",
     )
+    made.outcome = outcome
     if kept:
-        made.outcome = answered(dict(kept))
+        show_what_follows()
     return made if then is None else ipywidgets.VBox([made, after])
 
 
@@ -107,6 +113,7 @@ def order_form(
     lines: Mapping[str, str],
     kept: Sequence[str],
     commit: Callable[[list[str]], str],
+    outcome: str = "",
 ) -> Any:
     """Two lists: the lines left over, and the program; buttons and keys move lines."""
     made = form(
@@ -119,8 +126,7 @@ def order_form(
         press="Commit",
         about="Run your program and see",
     )
-    if kept:
-        made.outcome = commit(list(kept))
+    made.outcome = outcome
     return made
 
 

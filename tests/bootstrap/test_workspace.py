@@ -108,6 +108,18 @@ def test_half_written_copy_is_the_learners_too(places: tuple[Path, Path]) -> Non
     assert (workspace / LESSON).read_bytes() == b'{"cells": ['
 
 
+def test_read_only_copy_keeps_its_text_and_its_mode(
+    places: tuple[Path, Path],
+) -> None:
+    root, workspace = places
+    (workspace / LESSON).write_text("mine")
+    (workspace / LESSON).chmod(0o444)
+    ship(root, "version 2")
+    assert _workspace.lay_out(root, workspace) == [Laid(UPDATE, BESIDE)]
+    assert (workspace / LESSON).read_text() == "mine"
+    assert (workspace / LESSON).stat().st_mode & 0o777 == 0o444
+
+
 def test_copy_saved_while_it_is_replaced_is_not_lost(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,7 +155,7 @@ def test_interrupted_write_leaves_no_half_of_a_file(
 
 
 def start_and_wait(root: Path, workspace: Path, barrier: object) -> None:
-    barrier.wait()  # type: ignore[attr-defined]
+    barrier.wait()
     _workspace.lay_out(root, workspace)
 
 

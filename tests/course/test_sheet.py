@@ -74,6 +74,20 @@ def test_form_comes_back_with_what_was_answered_and_keeps_it_once() -> None:
     assert len(kept("00.1")) == 2
 
 
+@pytest.mark.parametrize("kept", [{"a": "forward runs"}, {"z": "a"}, ["a"], "a", 3])
+def test_answers_to_questions_that_an_update_changed_are_left_out(kept: Any) -> None:
+    journal.note(journal.ANSWERED, "00.1", answer=kept)
+    form = form_of(course.exercise("00.1"))
+    assert (form.spec["kept"], form.outcome) == ({}, "")
+
+
+def test_prediction_with_other_choices_by_now_is_asked_anew() -> None:
+    journal.note(journal.ANSWERED, "x.1", answer="neither")
+    log: list[str] = []
+    asking, _ = form_of(opened(log)).children
+    assert (asking.spec["kept"], asking.outcome, log) == ({}, "", [])
+
+
 def test_order_is_judged_and_comes_back() -> None:
     form = form_of(course.exercise("01.2"))
     assert 'data-state="wrong"' in commit(form, ["f", "m"])

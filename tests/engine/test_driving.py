@@ -277,7 +277,7 @@ def test_edge_is_what_a_traversal_goes_by_and_not_a_tuple_of_tensors() -> None:
 def nesting(torch: Any) -> Any:
     """A Function whose backward counts down by a backward of itself."""
 
-    class Nested(torch.autograd.Function):  # type: ignore[misc]
+    class Nested(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             with torch.enable_grad():
@@ -307,7 +307,7 @@ def test_backwards_nest_far_beyond_the_recursion_limit(torch: Any) -> None:
 def test_error_deep_inside_nested_backwards_comes_out_as_it_is(torch: Any) -> None:
     depth: list[int] = []
 
-    class Failing(torch.autograd.Function):  # type: ignore[misc]
+    class Failing(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             return x * 1
@@ -334,7 +334,7 @@ def test_error_deep_inside_nested_backwards_comes_out_as_it_is(torch: Any) -> No
 def test_deeply_nested_backward_has_the_modes_of_its_caller(torch: Any) -> None:
     packed: list[Any] = []
 
-    class Nested(torch.autograd.Function):  # type: ignore[misc]
+    class Nested(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any, left: int) -> Any:
             ctx.left = left
@@ -428,7 +428,7 @@ def test_whatever_is_raised_wherever_leaves_all_as_it_was(
         if failing == [place]:
             raise kind(place)
 
-    class F(torch.autograd.Function):  # type: ignore[misc]
+    class F(torch.autograd.Function):
         @staticmethod
         def forward(x: Any) -> Any:
             at("forward")

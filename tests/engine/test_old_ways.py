@@ -33,7 +33,7 @@ def test_function_made_by_hand_is_like_a_node(torch: Any) -> None:
 def test_boxed_gradients_are_one_list_that_may_be_emptied(torch: Any) -> None:
     seen: list[Any] = []
 
-    class Boxed(torch.autograd.Function):  # type: ignore[misc]
+    class Boxed(torch.autograd.Function):
         boxed_grads_call = True
 
         @staticmethod

@@ -41,7 +41,7 @@ def test_setup_context_decides_that_forward_gets_no_ctx(torch: Any) -> None:
 
 @pytest.mark.rule("B01")
 def test_inherited_setup_context_decides_too(torch: Any) -> None:
-    class Child(split_style(torch, [])):  # type: ignore[misc]
+    class Child(split_style(torch, [])):
         pass
 
     x = leaf(torch, 2.0)
@@ -255,7 +255,7 @@ def test_wrong_number_of_arguments_with_setup_context_is_a_type_error(
 
 @pytest.mark.rule("B06")
 def test_keyword_only_parameter_of_forward_is_refused(torch: Any) -> None:
-    class F(torch.autograd.Function):  # type: ignore[misc]
+    class F(torch.autograd.Function):
         @staticmethod
         def forward(x: Any, *, k: Any) -> Any:
             return x * k

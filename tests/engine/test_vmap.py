@@ -253,7 +253,7 @@ def test_out_dim_that_is_not_there_is_refused(torch: Any) -> None:
 def test_chunks_give_what_the_whole_gives(torch: Any) -> None:
     sizes: list[int] = []
 
-    class Seen(torch.autograd.Function):  # type: ignore[misc]
+    class Seen(torch.autograd.Function):
         @staticmethod
         def forward(x: Any) -> Any:
             return x.sum()
@@ -332,7 +332,7 @@ def test_function_that_says_nothing_of_batches_is_refused(torch: Any) -> None:
 def test_generated_rule_runs_the_methods_on_examples(torch: Any) -> None:
     shapes: list[Any] = []
 
-    class Square(torch.autograd.Function):  # type: ignore[misc]
+    class Square(torch.autograd.Function):
         generate_vmap_rule = True
 
         @staticmethod
@@ -377,7 +377,7 @@ def test_generated_rule_under_grad_and_nested(torch: Any) -> None:
 def test_generated_rule_sums_the_gradient_of_what_all_examples_share(
     torch: Any,
 ) -> None:
-    class Product(torch.autograd.Function):  # type: ignore[misc]
+    class Product(torch.autograd.Function):
         generate_vmap_rule = True
 
         @staticmethod
@@ -451,7 +451,7 @@ def test_vmap_staticmethod_is_given_the_whole_batch(torch: Any) -> None:
 def test_vmap_staticmethod_sees_none_for_what_is_not_batched(torch: Any) -> None:
     calls: list[Any] = []
 
-    class Scaled(torch.autograd.Function):  # type: ignore[misc]
+    class Scaled(torch.autograd.Function):
         @staticmethod
         def forward(x: Any, y: Any, k: float) -> Any:
             return x * y * k, x * k
@@ -477,7 +477,7 @@ def test_vmap_staticmethod_sees_none_for_what_is_not_batched(torch: Any) -> None
 
 @pytest.mark.rule("M06")
 def test_function_on_numpy_works_through_its_vmap_staticmethod(torch: Any) -> None:
-    class NumpySort(torch.autograd.Function):  # type: ignore[misc]
+    class NumpySort(torch.autograd.Function):
         @staticmethod
         def forward(x: Any, dim: int) -> Any:
             array = x.detach().numpy()
@@ -547,7 +547,7 @@ def test_out_dims_have_the_structure_of_the_output(torch: Any) -> None:
 
 
 def test_dirty_input_comes_back_as_itself(torch: Any) -> None:
-    class Exp(torch.autograd.Function):  # type: ignore[misc]
+    class Exp(torch.autograd.Function):
         @staticmethod
         def forward(x: Any) -> Any:
             return x.mul_(2)

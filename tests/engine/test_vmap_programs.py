@@ -17,7 +17,7 @@ def numpy_functions(torch: Any) -> Any:
     def to_numpy(tensor: Any) -> Any:
         return tensor.detach().numpy()
 
-    class NumpySort(torch.autograd.Function):  # type: ignore[misc]
+    class NumpySort(torch.autograd.Function):
         @staticmethod
         def forward(x: Any, dim: int) -> Any:
             array = to_numpy(x)
@@ -46,7 +46,7 @@ def numpy_functions(torch: Any) -> Any:
             dim = dim if dim >= 0 else dim + x.dim() - 1
             return NumpySort.apply(x, dim + 1), (0, 0, 0)
 
-    class NumpyTake(torch.autograd.Function):  # type: ignore[misc]
+    class NumpyTake(torch.autograd.Function):
         @staticmethod
         def forward(x: Any, order: Any, back: Any, dim: int) -> Any:
             return torch.tensor(
@@ -102,7 +102,7 @@ def test_sort_on_numpy_under_every_transform(torch: Any) -> None:
 
 
 def test_cube_that_saves_an_intermediate_as_an_output(torch: Any) -> None:
-    class Cube(torch.autograd.Function):  # type: ignore[misc]
+    class Cube(torch.autograd.Function):
         generate_vmap_rule = True
 
         @staticmethod
