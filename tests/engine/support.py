@@ -84,3 +84,23 @@ def triple(torch: Any, seen: list[Any]) -> Any:
             return grad * 3
 
     return Triple
+
+
+def dual(torch: Any, value: Any, tangent: Any) -> Any:
+    """Numbers with their tangents; a level has to be open."""
+    tensors = [torch.tensor(one, dtype=torch.float64) for one in (value, tangent)]
+    return torch.autograd.forward_ad.make_dual(*tensors)
+
+
+def tangent_of(torch: Any, tensor: Any) -> Any:
+    """The tangent, as Python numbers; None if there is none."""
+    tangent = torch.autograd.forward_ad.unpack_dual(tensor).tangent
+    return None if tangent is None else tangent.tolist()
+
+
+def with_jvp(torch: Any, forward: Any, jvp: Any, **methods: Any) -> Any:
+    """The apply of a Function ``F`` of these methods."""
+    body = {"forward": forward, "jvp": jvp, **methods}
+    static = {name: staticmethod(method) for name, method in body.items()}
+    base = torch.autograd.Function
+    return type(base)("F", (base,), static).apply

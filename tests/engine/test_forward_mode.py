@@ -6,24 +6,12 @@ from typing import Any
 import pytest
 
 from minigrad import errors
-from tests.engine.support import Boom, leaf, raises, same_memory
+from tests.engine.support import Boom, dual, leaf, raises, same_memory, tangent_of
 
 
 def numbers(torch: Any, *values: float) -> Any:
     """A vector that requires no gradient."""
     return torch.tensor(list(values), dtype=torch.float64)
-
-
-def dual(torch: Any, value: float, tangent: float) -> Any:
-    """A number with its tangent; a level has to be open."""
-    tensors = [torch.tensor(one, dtype=torch.float64) for one in (value, tangent)]
-    return torch.autograd.forward_ad.make_dual(*tensors)
-
-
-def tangent_of(torch: Any, tensor: Any) -> Any:
-    """The tangent, as Python numbers; None if there is none."""
-    tangent = torch.autograd.forward_ad.unpack_dual(tensor).tangent
-    return None if tangent is None else tangent.tolist()
 
 
 @pytest.mark.rule("L01")

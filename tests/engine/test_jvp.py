@@ -5,27 +5,7 @@ from typing import Any
 import pytest
 
 from minigrad import errors
-from tests.engine.support import Boom, leaf, raises
-
-
-def with_jvp(torch: Any, forward: Any, jvp: Any, **methods: Any) -> Any:
-    """The apply of a Function ``F`` of these methods."""
-    body = {"forward": forward, "jvp": jvp, **methods}
-    static = {name: staticmethod(method) for name, method in body.items()}
-    base = torch.autograd.Function
-    return type(base)("F", (base,), static).apply
-
-
-def dual(torch: Any, value: Any, tangent: Any) -> Any:
-    """Numbers with their tangents; a level has to be open."""
-    tensors = [torch.tensor(one, dtype=torch.float64) for one in (value, tangent)]
-    return torch.autograd.forward_ad.make_dual(*tensors)
-
-
-def tangent_of(torch: Any, tensor: Any) -> Any:
-    """The tangent, as Python numbers; None if there is none."""
-    tangent = torch.autograd.forward_ad.unpack_dual(tensor).tangent
-    return None if tangent is None else tangent.tolist()
+from tests.engine.support import Boom, dual, leaf, raises, tangent_of, with_jvp
 
 
 def twice(ctx: Any, x: Any) -> Any:

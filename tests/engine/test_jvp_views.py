@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from minigrad import errors
-from tests.engine.support import raises, same_memory
-from tests.engine.test_jvp import dual, tangent_of, with_jvp
+from tests.engine.support import dual, raises, same_memory, tangent_of, with_jvp
 
 
 @pytest.mark.rule("L20")
