@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import weakref
 from typing import Any
 
 from minigrad import errors
@@ -106,6 +107,7 @@ def record_change(
             # The history of a view is that of its base; the rule's output is an alias.
             output = tensor.detach()
             output._set_history(ctx, 0)
+            ctx._view_history = weakref.ref(tensor.grad_fn)
             if dual is not None:
                 share_tangents(tensor, output)
         operation.setup_context(ctx, (before, *others), output)

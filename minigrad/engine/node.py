@@ -115,6 +115,9 @@ class _FunctionBase:
     # A learner's rule also answers for inputs whose gradient nobody needs.
     _answers_for_all = False
 
+    _view_history: weakref.ref[_FunctionBase] | None = None
+    """After a change of a view in place: the history that the view got then."""
+
     def name(self) -> str:
         """The name of the node, as ``repr`` of a tensor shows it."""
         return type(self).__name__
@@ -135,6 +138,14 @@ class _FunctionBase:
         """
         pairs = (split_edge(edge) for edge in self._edges if edge is not NOT_A_TENSOR)
         return tuple(pairs)
+
+    def _history_of_output(self) -> _FunctionBase:
+        """The ``grad_fn`` of an output that this node saved: mostly the node itself.
+
+        Of a view that it changed, the view's new history, while somebody uses that.
+        """
+        reference = self._view_history
+        return (None if reference is None else reference()) or self
 
     def _sequence_nr(self) -> int:
         """The place of this node in the order of creation; newer is greater."""

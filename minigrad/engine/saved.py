@@ -47,7 +47,7 @@ class Record:
             return self.tensor
         output = without_history(self.tensor)
         if node is not None:
-            output._set_history(node, self.output_nr)
+            output._set_history(node._history_of_output(), self.output_nr)
         return output
 
 
@@ -168,8 +168,9 @@ def modified_error(
 ) -> errors.SavedModifiedError:
     """The error for a saved tensor that was changed in place."""
     tensor = saved.tensor
-    maker = node if saved.output_nr is not None else tensor.grad_fn
-    number = tensor.output_nr if saved.output_nr is None else saved.output_nr
+    maker, number = tensor.grad_fn, tensor.output_nr
+    if saved.output_nr is not None:
+        maker, number = node and node._history_of_output(), saved.output_nr
     origin = ""
     if maker is not None:
         origin = f", which is output {number} of {maker.operation_name()},"

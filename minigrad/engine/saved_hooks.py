@@ -102,7 +102,9 @@ class HookedRecord:
                     "12",
                 )
             )
-        grad_fn = node if self.is_own_output else self.grad_fn
+        grad_fn = self.grad_fn
+        if self.is_own_output and node is not None:
+            grad_fn = node._history_of_output()
         has_place = grad_fn is not None or self.requires_grad or self.tangents
         if not has_place and not unpacked._requires_grad:
             return unpacked

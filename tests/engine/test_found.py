@@ -102,3 +102,40 @@ def test_tangent_of_a_number_takes_the_dtype_of_the_vector_it_joins(
         dual = ad.make_dual(number, torch.tensor(1.0, dtype=torch.float64))
         total = dual - torch.ones(3)
         assert ad.unpack_dual(total).tangent.dtype == torch.float32
+
+
+@pytest.mark.rule("K01")
+def test_saved_output_of_a_changed_view_leads_back_through_the_base(torch: Any) -> None:
+    def retained_by_base(keep: bool) -> Any:
+        x = leaf(torch, 0.5, 0.25)
+        base = x * 2
+        base.retain_grad()
+        view = base[1:].tanh_()
+        if not keep:
+            del view
+        (first,) = torch.autograd.grad(base.sum(), [x], create_graph=True)
+        base.grad = None
+        first.sum().backward()
+        assert x.grad[1] < -1
+        return base.grad
+
+    assert retained_by_base(keep=True)[1] < -1
+    # Nobody holds the history of the view any more: tanh_ leads to what was before.
+    assert retained_by_base(keep=False) is None
+
+
+@pytest.mark.rule("K01", "Q10")
+def test_second_backward_passes_the_history_that_a_change_gave_a_view(
+    torch: Any,
+) -> None:
+    seen: list[str] = []
+    x = leaf(torch, 0.5, 0.25)
+    base = x * 2
+    view = base[1:]
+    old, new = view.grad_fn, view.tanh_().grad_fn
+    old.register_prehook(lambda gs: seen.append("old"))
+    new.register_prehook(lambda gs: seen.append("new"))
+    base.register_hook(lambda g: seen.append("base"))
+    (first,) = torch.autograd.grad(view.sum(), [x], create_graph=True)
+    first.sum().backward()
+    assert seen == ["new", "base"] * 2
