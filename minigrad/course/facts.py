@@ -8,18 +8,66 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Arrays = tuple[Array | None, ...]
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What an exercise asks of a Function, apart from its numbers.
+
+    ``arguments`` and ``outputs`` are names, in order; plain values count as arguments.
+    ``non_differentiable`` are the outputs that have to be marked. ``in_place``: the
+    first argument is changed, marked dirty and returned. ``second_derivative`` is
+    wanted, refused (by once_differentiable) or any. Without ``materialize_grads`` an
+    unused output is to arrive as None. ``skips_unneeded``: a gradient that nobody needs
+    is to be None. ``random``: the result is drawn anew in each call.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    outputs: tuple[str, ...] = ("result",)
+    non_differentiable: tuple[int, ...] = ()
+    in_place: bool = False
+    second_derivative: str = "any"
+    jvp: bool = False
+    materialize_grads: bool = True
+    skips_unneeded: bool = False
+    random: bool = False
 
 
 @dataclass(frozen=True)
 class Case:
-    """One set of inputs with its upstream gradient; all arrays of one dtype."""
+    """One call with its upstream gradient; arrays become tensors, the rest stays.
+
+    Float arrays require grad. ``upstream`` is an array, or a tuple for several outputs
+    with None where an output is not differentiable.
+    """
 
     name: str
-    inputs: tuple[Array, ...]
-    upstream: Array
+    inputs: tuple[Any, ...]
+    upstream: Any
+
+    @property
+    def upstreams(self) -> Arrays:
+        """One upstream gradient an output."""
+        g = self.upstream
+        return g if isinstance(g, tuple) else (g,)
+
+    @property
+    def differentiable(self) -> tuple[int, ...]:
+        """The places of the arguments that can have a gradient."""
+        return tuple(i for i, value in enumerate(self.inputs) if is_float(value))
+
+
+def is_float(value: object) -> bool:
+    """Whether this argument is an array of floats."""
+    return isinstance(value, np.ndarray) and bool(
+        np.issubdtype(value.dtype, np.floating)
+    )
 
 
 @dataclass(frozen=True)

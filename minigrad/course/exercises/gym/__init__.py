@@ -1,0 +1,1 @@
+"""The gym: practice Functions, a spec module and a text file each."""
