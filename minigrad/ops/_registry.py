@@ -66,6 +66,9 @@ REFLECTED = frozenset(
 )
 """The operators that Python also asks the right operand for, as ``__r...__``."""
 
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+"""The keywords that torch takes under NumPy's name too."""
+
 
 def op(
     name: str,
@@ -201,6 +204,8 @@ def make_call(
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if kwargs:
+                kwargs = in_torchs_words(call, kwargs)
             if kwargs and keywords is not None:
                 variant, values = keywords(*args, **kwargs)
                 return variant.apply(*values)
@@ -229,12 +234,26 @@ def on_every_example(call: Called) -> Called:
 
     @functools.wraps(call)
     def whole(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = in_torchs_words(call, kwargs)
         try:
             return call(*args, **kwargs)
         except errors.NoStorageError:
             return call_for_examples(whole, args, kwargs)
 
     return cast("Called", whole)
+
+
+def in_torchs_words(call: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The keywords ``given``, ``axis`` and ``keepdims`` under torch's own names."""
+    if NUMPY_NAMES.keys().isdisjoint(given):
+        return given
+    taken = inspect.signature(call).parameters
+    named = dict(given)
+    for numpys, torchs in NUMPY_NAMES.items():
+        if numpys in named and torchs in taken and torchs not in named:
+            named[torchs] = named.pop(numpys)
+    return named
 
 
 def is_broadcast_error(error: ValueError) -> bool:

@@ -106,3 +106,18 @@ def test_stubs_are_current(path: str) -> None:
 def test_wrong_keyword_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="axes"):
         minigrad.ones(2).sum(axes=0)
+
+
+def test_keywords_go_by_numpys_names_too() -> None:
+    x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert x.sum(axis=1, keepdims=True).tolist() == [[3.0], [7.0]]
+    assert minigrad.stack([x, x], axis=2).shape == (2, 2, 2)
+    assert x.max(axis=0).values.tolist() == [3.0, 4.0]
+
+
+def test_numpys_names_are_refused_beside_torchs_and_where_torch_has_none() -> None:
+    x = minigrad.ones(2, 2)
+    with pytest.raises(TypeError, match="'axis'"):
+        x.sum(dim=0, axis=0)
+    with pytest.raises(TypeError, match="'axis'"):
+        x.exp(axis=0)
