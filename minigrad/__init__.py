@@ -81,7 +81,7 @@ from minigrad.ops.functions import *  # noqa: F403  the op table says which
 from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
-    from minigrad import course, func, utils
+    from minigrad import course, func, nn, utils
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
     from minigrad.views import load_trace, record, step
@@ -142,6 +142,7 @@ __all__ = [
     "long",
     "manual_seed",
     "nan",
+    "nn",
     "no_grad",
     "normal",
     "ones",
@@ -198,7 +199,7 @@ def __getattr__(name: str) -> Any:
     """Load the layers above the engine when one of their names is first used."""
     if name in _FROM_VIEWS:
         return getattr(importlib.import_module("minigrad.views"), name)
-    if name in ("course", "func", "utils"):
+    if name in ("course", "func", "nn", "utils"):
         return importlib.import_module(f"minigrad.{name}")
     if name in ("load", "save"):
         return getattr(importlib.import_module("minigrad.utils.serialization"), name)

@@ -220,3 +220,22 @@ class RangeError(MinigradError, RuntimeError):
 
 class AnomalyError(MinigradError, RuntimeError):
     """A gradient holds NaN, in anomaly mode."""
+
+
+class ModuleForwardError(MinigradError, NotImplementedError):
+    """A module was called that has no ``forward``."""
+
+
+class ModuleAttributeError(MinigradError, AttributeError):
+    """A module is asked for what it does not have, or before it is set up."""
+
+
+class ModuleNameError(MinigradError, KeyError):
+    """A name under which nothing can be registered in a module."""
+
+    # That of KeyError shows the message as it would be typed.
+    __str__ = Exception.__str__
+
+
+class StateDictError(MinigradError, RuntimeError):
+    """Saved values that do not fit a model."""

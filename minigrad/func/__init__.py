@@ -3,9 +3,11 @@
 from minigrad.func.forward import jvp, linearize
 from minigrad.func.jacobians import hessian, jacfwd, jacrev
 from minigrad.func.mapping import vmap
+from minigrad.func.modules import functional_call, stack_module_state
 from minigrad.func.reverse import grad, grad_and_value, vjp
 
 __all__ = [
+    "functional_call",
     "grad",
     "grad_and_value",
     "hessian",
@@ -13,6 +15,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "stack_module_state",
     "vjp",
     "vmap",
 ]

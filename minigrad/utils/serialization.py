@@ -16,6 +16,7 @@ KNOWN = {
     ("collections", "OrderedDict"),
     ("minigrad.engine.facts", "Size"),
     (unpickled.__module__, unpickled.__name__),
+    ("minigrad.nn.parameter", "unpickled_parameter"),
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
     ("numpy._core.multiarray", "_reconstruct"),

@@ -1,4 +1,4 @@
-"""Every program of tests/engine once more, with torch in the place of minigrad.
+"""Every program of tests/engine and tests/nn once more, with torch for minigrad.
 
 So each fact that those tests state of minigrad is also true of torch, as installed.
 """
@@ -8,14 +8,14 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-ENGINE = Path(__file__).resolve().parent.parent / "engine"
+TESTS = Path(__file__).resolve().parent.parent
 
 
 def programs() -> dict[str, Any]:
     """The tests that take the fixture ``torch``, by name."""
     found: dict[str, Any] = {}
-    for path in sorted(ENGINE.glob("test_*.py")):
-        module = importlib.import_module(f"tests.engine.{path.stem}")
+    for path in sorted([*TESTS.glob("engine/test_*.py"), *TESTS.glob("nn/test_*.py")]):
+        module = importlib.import_module(f"tests.{path.parent.name}.{path.stem}")
         for name, test in vars(module).items():
             if not name.startswith("test_") or not callable(test):
                 continue

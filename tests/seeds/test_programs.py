@@ -1,7 +1,4 @@
-"""What newcomers read about ctx elsewhere runs here with one changed import.
-
-Still to come: modules with ``torch.nn.Linear``.
-"""
+"""What newcomers read about ctx elsewhere runs here with one changed import."""
 
 from typing import Any
 
@@ -39,6 +36,30 @@ def test_mul_constant_prints_where_ctx_comes_from(
 
     result.sum().backward()
     assert tensor.grad.tolist() == [[10.0]] * 5
+
+
+class LinearModule(torch.nn.Module):
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super(LinearModule, self).__init__()  # noqa: UP008  as older programs write it
+        self.linear = torch.nn.Linear(in_features, out_features)
+
+    def forward(self, x: Any) -> Any:
+        return self.linear(x)
+
+
+def test_module_keeps_its_layer_on_self() -> None:
+    model = LinearModule(5, 3)
+    x = torch.randn(2, 5)
+    output = model.forward(x)
+    assert output.shape == (2, 3)
+    assert torch.equal(output, model(x))
+    output.sum().backward()
+    assert torch.equal(model.linear.weight.grad, x.sum(0).expand(3, 5))
+    assert model.linear.bias.grad.tolist() == [2.0] * 3
+    assert [name for name, _ in model.named_parameters()] == [
+        "linear.weight",
+        "linear.bias",
+    ]
 
 
 class Doubled(torch.autograd.Function):

@@ -1,0 +1,110 @@
+"""The linear layer, and how its parameters begin."""
+
+import math
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import errors
+from tests.engine.support import raises
+
+
+def test_linear_multiplies_and_adds(torch: Any) -> None:
+    layer = torch.nn.Linear(2, 1)
+    layer.load_state_dict(
+        {"weight": torch.tensor([[3.0, 4.0]]), "bias": torch.tensor([0.5])}
+    )
+    y = layer(torch.tensor([[1.0, 2.0]]))
+    assert y.tolist() == [[11.5]]
+    y.sum().backward()
+    assert layer.weight.grad.tolist() == [[1.0, 2.0]]
+    assert layer.bias.grad.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("shape", [(2,), (4, 2), (5, 4, 2)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear_works_along_the_last_dimension(
+    torch: Any, shape: tuple[int, ...], bias: bool
+) -> None:
+    layer = torch.nn.Linear(2, 3, bias=bias)
+    x = torch.randn(shape)
+    wanted = x.numpy() @ layer.weight.detach().numpy().T
+    if layer.bias is not None:
+        wanted = wanted + layer.bias.detach().numpy()
+    assert torch.allclose(layer(x), torch.from_numpy(wanted))
+
+
+def test_linear_starts_within_its_bounds(torch: Any) -> None:
+    layer = torch.nn.Linear(100, 50, dtype=torch.float64)
+    for parameter in layer.parameters():
+        assert parameter.dtype == torch.float64
+        assert 0.08 < parameter.abs().max().item() <= 0.1
+
+
+def test_linear_of_nothing_starts_at_zero() -> None:
+    # torch says so too, and warns that the weight has no elements.
+    assert minigrad.nn.Linear(0, 2).bias.tolist() == [0.0, 0.0]
+
+
+def test_linear_of_the_wrong_length_says_both(torch: Any) -> None:
+    with raises(torch, errors.ShapeError, "mat1 and mat2 shapes cannot be multiplied"):
+        torch.nn.Linear(2, 3)(torch.ones(4, 3))
+
+
+def test_first_values_depend_on_the_seed_alone(torch: Any) -> None:
+    layers = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        layers.append(torch.nn.Linear(3, 2))
+    assert torch.equal(layers[0].weight, layers[1].weight)
+
+
+@pytest.mark.parametrize("kind", ["uniform_", "normal_"])
+@pytest.mark.parametrize(
+    ("family", "deviation"),
+    [("xavier", math.sqrt(2 / 500)), ("kaiming", math.sqrt(2 / 400))],
+)
+def test_initial_values_have_their_spread(
+    torch: Any, family: str, kind: str, deviation: float
+) -> None:
+    weight = torch.nn.Parameter(torch.empty(100, 400))
+    assert getattr(torch.nn.init, f"{family}_{kind}")(weight) is weight
+    assert weight.std().item() == pytest.approx(deviation, rel=0.03)
+
+
+def test_spread_by_the_outputs_and_by_the_activation(torch: Any) -> None:
+    weight = torch.empty(100, 400)
+    torch.nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="tanh")
+    assert weight.std().item() == pytest.approx(5 / 3 / 10, rel=0.03)
+
+
+def test_constants(torch: Any) -> None:
+    weight = torch.nn.Parameter(torch.empty(2))
+    assert torch.nn.init.ones_(weight).tolist() == [1.0, 1.0]
+    assert torch.nn.init.zeros_(weight).tolist() == [0.0, 0.0]
+    assert weight.grad_fn is None
+
+
+def test_initial_values_that_cannot_be_computed(torch: Any) -> None:
+    init, weight = torch.nn.init, torch.ones(2, 2)
+    with raises(torch, errors.ArgumentValueError, "fewer than 2 dimensions"):
+        init.kaiming_uniform_(weight[0])
+    with raises(torch, errors.ArgumentValueError, "Mode fan not supported"):
+        init.kaiming_uniform_(weight, mode="fan")
+    with raises(torch, errors.ArgumentValueError, "Unsupported nonlinearity step"):
+        init.calculate_gain("step")
+
+
+def test_reduction_that_does_not_exist(torch: Any) -> None:
+    x = torch.ones(2)
+    with raises(torch, errors.ArgumentValueError, "max is not a valid value for red"):
+        torch.nn.functional.mse_loss(x, x, reduction="max")
+
+
+@pytest.mark.parametrize(
+    ("reduction", "loss"), [("mean", 2.5), ("sum", 5.0), ("none", [1.0, 4.0])]
+)
+def test_squared_error(torch: Any, reduction: str, loss: Any) -> None:
+    x, y = torch.tensor([1.0, 5.0]), torch.tensor([2.0, 3.0])
+    assert torch.nn.functional.mse_loss(x, y, reduction=reduction).tolist() == loss
