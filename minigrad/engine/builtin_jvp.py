@@ -80,13 +80,13 @@ def builtin_tangents(
 
 
 def stretched(tangent: Tensor, output: Tensor) -> Tensor:
-    """The tangent of an operand that was broadcast: in the output's shape and dtype."""
+    """The tangent that one operand brought: in the output's dtype and shape."""
     # Imported here because operations are built on what is in this module.
     from minigrad.engine.structural import Expand, ToCopy
 
-    if tangent.shape == output.shape:
-        return tangent
     cast: Tensor = ToCopy.apply(tangent, output.dtype)
+    if cast.shape == output.shape:
+        return cast
     expanded: Tensor = Expand.apply(cast, output.shape)
     return expanded
 

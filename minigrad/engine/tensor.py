@@ -236,7 +236,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                     "set it to True or False",
                 )
             )
-        node = None if value else self.grad_fn
+        node = None if value else self._grad_fn
         if node is not None:
             raise errors.RequiresGradError(
                 errors.message(

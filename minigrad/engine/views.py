@@ -226,8 +226,27 @@ def check_in_place(tensor: Tensor, where: str) -> None:
         refuse_kind(tensor, where)
         if tensor._requires_grad and tensor._base._grad_fn is None:
             raise on_a_leaf(where, "a view of a leaf Variable")
-    if tensor._requires_grad and tensor.is_leaf:
+    if tensor._requires_grad and tensor._grad_fn is None:
+        if tensor._base is not None and tensor._base._requires_grad:
+            raise without_history_yet(where)
         raise on_a_leaf(where, "a leaf Variable")
+
+
+def without_history_yet(where: str) -> errors.InplaceError:
+    """The error for a view that had no history, until its base got one: as in torch,
+    the view counts as a leaf for as long as nobody has asked for its own.
+    """
+    return errors.InplaceError(
+        errors.message(
+            where,
+            "a leaf Variable that requires grad is being used in an in-place "
+            "operation. It is a view that was made before its base became part of the "
+            "graph, and has no history of its own yet",
+            "take the view again, base[...], or read view.grad_fn, which makes its "
+            "history, before the change",
+            "08",
+        )
+    )
 
 
 def on_a_leaf(where: str, what: str) -> errors.InplaceError:

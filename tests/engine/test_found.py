@@ -93,15 +93,16 @@ def test_history_that_a_change_of_a_view_has_rewritten_takes_hooks(torch: Any) -
 
 
 @pytest.mark.rule("L07")
-def test_tangent_of_a_number_takes_the_dtype_of_the_vector_it_joins(
-    torch: Any,
-) -> None:
+def test_tangent_has_the_dtype_of_its_result(torch: Any) -> None:
     ad = torch.autograd.forward_ad
     number = torch.tensor(2.0, dtype=torch.float64)
     with ad.dual_level():
         dual = ad.make_dual(number, torch.tensor(1.0, dtype=torch.float64))
         total = dual - torch.ones(3)
         assert ad.unpack_dual(total).tangent.dtype == torch.float32
+        dual = ad.make_dual(torch.ones(3), torch.ones(3))
+        for total in (dual + number.expand(3), number.expand(3) - dual):
+            assert ad.unpack_dual(total).tangent.dtype == torch.float64
 
 
 @pytest.mark.rule("K01")
@@ -139,3 +140,24 @@ def test_second_backward_passes_the_history_that_a_change_gave_a_view(
     (first,) = torch.autograd.grad(view.sum(), [x], create_graph=True)
     first.sum().backward()
     assert seen == ["new", "base"] * 2
+
+
+def test_view_older_than_its_bases_history_is_a_leaf_until_somebody_asks(
+    torch: Any,
+) -> None:
+    def changed_base() -> tuple[Any, Any]:
+        base = torch.ones(2, dtype=torch.float64)
+        view = base[1:]
+        base.mul_(leaf(torch, 3.0))
+        return base, view
+
+    _, view = changed_base()
+    assert view.requires_grad
+    with raises(torch, errors.InplaceError, "a leaf Variable that requires grad is"):
+        view.mul_(2)
+    view.requires_grad = False
+    assert view.requires_grad
+    assert view.grad_fn is not None
+    assert view.mul_(2).tolist() == [6.0]
+    base, view = changed_base()
+    assert base[1:].mul_(2).tolist() == [6.0]

@@ -120,3 +120,39 @@ def test_one_cause_has_one_name() -> None:
     first = cause("left: t4: version: ours 0, torch 1")
     assert first == cause("left: t17: version: ours 2, torch 13")
     assert first != cause("left: t4: is_leaf: ours True, torch False")
+
+
+@pytest.mark.parametrize(
+    ("views", "meant"),
+    [
+        ("t1 = t0.transpose(0, 1)[2:] * 2; t2 = t1.view(1, 2)", True),
+        ("t1 = t0[0, 1:]; t2 = t0[0, :2]", False),
+    ],
+)
+def test_overlap_is_meant_only_for_dimensions_of_length_1(
+    views: str, meant: bool
+) -> None:
+    source = f"t0 = torch.ones(2, 3)\n{views}\nt1.add_(t2)\n"
+    theirs = run(source, importlib.import_module("torch"))
+    found = difference(Outcome(), theirs)
+    assert found
+    assert bool(reason_for(found, source)) == meant
+    assert (difference(run(source, minigrad), theirs) is not None) == meant
+
+
+def test_only_how_a_recorded_gradient_was_computed_is_left_out() -> None:
+    program = """
+t0 = torch.tensor([1.0, 2.0], requires_grad=True)
+{}, = torch.autograd.grad((t0 * t0).sum(), [t0], create_graph=True)
+t1 = {}
+t2 = t1[1:].exp()
+"""
+
+    def found(name: str, other: str) -> str | None:
+        outcomes = [run(program.format(name, x), minigrad) for x in ("t0 * 2", other)]
+        return difference(*outcomes)
+
+    assert found("t1", "t0 + t0") is None
+    assert found("t1", "(t0 * 2).view(2)") is None
+    assert "t1: value" in (found("t1", "t0 * 3") or "")
+    assert "t1: grad_fn" in (found("t9", "t0 + t0") or "")

@@ -65,7 +65,8 @@ def run(source: str, torch: Any) -> Outcome:
         torch.set_grad_enabled(True)
         made = {n: names[n] for n in names if n not in given and n[0] != "_"}
         tensors = {n: v for n, v in made.items() if isinstance(v, torch.Tensor)}
-        outcome.left = {n: full(torch, v, tensors) for n, v in tensors.items()}
+        recorded = [tensors[n] for n in recorded_gradients(source) if n in tensors]
+        outcome.left = {n: full(torch, v, tensors, recorded) for n, v in tensors.items()}
         outcome.left["grad mode"] = enabled
     return outcome
 
@@ -85,17 +86,34 @@ def array_of(tensor: Any) -> Any:
     return (plain + 0.0 if plain.is_floating_point() else plain).numpy().copy()
 
 
-def full(torch: Any, tensor: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-    """Everything a program could ask of a tensor that it made."""
+def recorded_gradients(source: str) -> list[str]:
+    """The names of the gradients that a program has recorded."""
+    targets = re.findall(r"(?m)^ *((?:t\d+, )+)= torch.autograd.grad\(", source)
+    return [name for names in targets for name in names.strip(", ").split(", ")]
+
+
+def full(
+    torch: Any, tensor: Any, tensors: dict[str, Any], recorded: list[Any]
+) -> dict[str, Any]:
+    """Everything a program could ask of a tensor that it made.
+
+    Of ``recorded`` gradients not by which operations: another backward may compute the
+    same slope. So their memory, and what is above them in the graph, is left out.
+    """
     base = tensor._base
+    is_recorded = any(tensor is one for one in recorded)
+    shown = tensor if base is None else base
     facts = {
         "value": array_of(tensor),
         "requires_grad": tensor.requires_grad,
-        "version": tensor._version,
         "is the object": next(n for n, t in tensors.items() if t is tensor),
-        "is a view": tensor._is_view(),
-        "base": next((n for n, t in tensors.items() if t is base), base is not None),
     }
+    if not any(shown is one or shown is one._base for one in recorded):
+        facts["version"] = tensor._version
+        names = [name for name, other in tensors.items() if other is base]
+        facts["base"] = names[0] if names else base is not None
+    if not is_recorded:
+        facts["is a view"] = tensor._is_view()
     try:
         # Of some views that were changed in place, none of this may be asked.
         node = tensor.grad_fn
@@ -104,12 +122,19 @@ def full(torch: Any, tensor: Any, tensors: dict[str, Any]) -> dict[str, Any]:
         facts["grad"] = None if tensor.grad is None else brief(torch, tensor.grad)
     except RuntimeError:
         return facts | {"grad_fn": "raises"}
-    if node is not None:
+    if node is not None and not is_recorded:
         facts["grad_fn"] = node.name()
-        facts["next"] = [
-            (None if n is None else n.name(), nr) for n, nr in node.next_functions
-        ]
+        facts["next"] = [receiver(recorded, *pair) for pair in node.next_functions]
     return facts
+
+
+def receiver(recorded: list[Any], node: Any, output_nr: int) -> Any:
+    """Where a gradient goes: the name of the node, and to which of its outputs."""
+    if node is None:
+        return None, output_nr
+    if any(node is one.grad_fn for one in recorded):
+        return "a recorded gradient"
+    return node.name(), output_nr
 
 
 def difference(ours: Outcome, theirs: Outcome) -> str | None:
