@@ -66,7 +66,9 @@ def run(source: str, torch: Any) -> Outcome:
         made = {n: names[n] for n in names if n not in given and n[0] != "_"}
         tensors = {n: v for n, v in made.items() if isinstance(v, torch.Tensor)}
         recorded = [tensors[n] for n in recorded_gradients(source) if n in tensors]
-        outcome.left = {n: full(torch, v, tensors, recorded) for n, v in tensors.items()}
+        outcome.left = {
+            n: full(torch, v, tensors, recorded) for n, v in tensors.items()
+        }
         outcome.left["grad mode"] = enabled
     return outcome
 
