@@ -71,8 +71,9 @@ class Addcmul(OfThree):
     @staticmethod
     @quietly
     def forward(input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
-        product = np.multiply(*promoted(tensor1, tensor2))
-        return np.add(*promoted(input, np.multiply(*promoted(product, value))))
+        product = np.asarray(np.multiply(*promoted(tensor1, tensor2)))
+        scaled = np.asarray(np.multiply(*promoted(product, value)))
+        return np.add(*promoted(input, scaled))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -111,8 +112,9 @@ class Addcdiv(OfThree):
     @staticmethod
     @quietly
     def forward(input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
-        quotient = np.true_divide(*promoted(tensor1, tensor2))
-        return np.add(*promoted(input, np.multiply(*promoted(quotient, value))))
+        quotient = np.asarray(np.true_divide(*promoted(tensor1, tensor2)))
+        scaled = np.asarray(np.multiply(*promoted(quotient, value)))
+        return np.add(*promoted(input, scaled))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -323,7 +323,7 @@ class Clamp(Builtin):
             )
         result: Any = input
         if min is not None:
-            result = np.maximum(*promoted(result, min))
+            result = np.asarray(np.maximum(*promoted(result, min)))
         if max is not None:
             result = np.minimum(*promoted(result, max))
         return result

@@ -248,3 +248,17 @@ def test_stacks_of_matrices_that_do_not_broadcast_are_refused() -> None:
     says = r"tensor a \(2\) must match the size of tensor b \(3\) at non-singleton dim"
     with pytest.raises(errors.ShapeError, match=says):
         minigrad.ones(2, 4, 5) @ minigrad.ones(3, 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda x: x.clamp(0.1, 0.3), 0.3),
+        (lambda x: x.clone().clamp_(0.1, 0.3), 0.3),
+        (lambda x: x.addcmul(x, x, value=0.1), 1.2 + 0.1 * (1.2 * 1.2)),
+        (lambda x: x.addcdiv(x, x, value=0.1), 1.3),
+    ],
+)
+def test_single_number_keeps_its_precision_on_the_way(call: Any, wanted: float) -> None:
+    result = call(minigrad.tensor(1.2, dtype=minigrad.float64))
+    assert (result.dtype, result.item()) == (minigrad.float64, wanted)
