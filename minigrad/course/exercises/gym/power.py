@@ -1,0 +1,66 @@
+"""gym.Power: a tensor to a fixed power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.drawing import numbers
+from minigrad.course.exercises.gym.elementwise import tensors
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="Power", arguments=("x", "n"))
+
+
+def reference(x: Array, n: float) -> Array:
+    """What forward returns."""
+    return np.asarray(x**n)
+
+
+def gradients(g: Array, x: Array, n: float) -> Arrays:
+    """The right gradients; a constant (n = 0) has the slope 0, at x = 0 as well."""
+    return (np.zeros_like(x) if n == 0 else g * n * x ** (n - 1)), None
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Powers of every kind; positive numbers where the power is no integer."""
+    powers = [3, 2, -2, 4, -1, 3, 5]
+    drawn: list[tuple[str, Array, float]] = [
+        (name, x, n) for (name, x), n in zip(tensors(random), powers, strict=True)
+    ]
+    drawn += [
+        ("the power 2.5", abs(numbers(random, 4)), 2.5),
+        ("a root, the power 0.5", abs(numbers(random, 2, 3)), 0.5),
+        ("the power 0, with zeros among the numbers", np.array([0.0, 1.5, -0.0]), 0),
+        ("the power 2, with a zero among the numbers", np.array([1.5, 0.0, -0.5]), 2),
+        ("the power 1, with a zero among the numbers", np.array([0.0, -2.5]), 1),
+    ]
+    return [
+        Case(name, (x, n), numbers(random, *x.shape).astype(x.dtype))
+        for name, x, n in drawn
+    ]
+
+
+def wrong_gradients(g: Array, x: Array, n: float) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    with np.errstate(all="ignore"):
+        y = x**n
+        lowered = np.zeros_like(x) if n == 0 else x ** (n - 1)
+        # 0 ** -1 is infinite, and 0 times that is no number.
+        careless = [n * np.power(x, float(n - 1)), n * y / x]
+        rules = [("L19", slope) for slope in careless]
+        for slope in (n * y, n * y * x, n * np.power(x, float(n - 2))):
+            rules += [("L03", slope), ("L03", np.zeros_like(x) if n == 0 else slope)]
+        rules += [("L02", np.power(x, float(n - 1))), ("L02", lowered)]
+        rules += [("L02", (n - 1) * lowered), ("L02", y)]
+        rules += [("L03", n * x)]
+        found = [(name, (g * slope, None)) for name, slope in rules]
+    yield from found
+
+
+def wrong_results(x: Array, n: float) -> Iterator[tuple[str, Array]]:
+    """What forward returns when it goes wrong in a known way."""
+    with np.errstate(all="ignore"):
+        cut = np.power(x, float(int(n)))
+    yield "T02", cut

@@ -1,0 +1,36 @@
+"""gym.Square: x times x, with a second derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="Square", arguments=("x",), second_derivative="wanted")
+
+
+def reference(x: Array) -> Array:
+    """What forward returns."""
+    return x * x
+
+
+def gradients(g: Array, x: Array) -> Arrays:
+    """The right gradients."""
+    return (2 * g * x,)
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Numbers of every kind."""
+    drawn = [*tensors(random), ("zeros among the numbers", np.array([0.0, -1.5, -0.0]))]
+    return with_upstreams(random, drawn)
+
+
+def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    yield "L03", (2 * g,)
+    yield "L03", (2 * g * x * x,)
+    yield "L02", (g * x,)
+    yield "L03", (g * x * x,)

@@ -1,0 +1,56 @@
+"""gym.StraightThroughRound: rounds, and lets every gradient pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.drawing import numbers
+from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="StraightThroughRound", arguments=("x",))
+
+
+def reference(x: Array) -> Array:
+    """What forward returns; halves go to the even neighbour."""
+    return np.round(x)
+
+
+def gradients(g: Array, x: Array) -> Arrays:
+    """The gradients that are asked for: those of a function that changes nothing."""
+    return (g.copy(),)
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Numbers of every kind: inside and outside of -1 to 1, halves and integers."""
+    drawn = [
+        *tensors(random),
+        ("halves", np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5])),
+        ("integers, large and small", np.array([0.0, -1.0, 3.0, 1.0, 120.0])),
+        ("numbers between -1 and 1", numbers(random, 2, 2) / 4),
+    ]
+    return with_upstreams(random, drawn)
+
+
+def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    y = np.round(x)
+    yield "L12", (np.zeros_like(g),)
+    yield "L13", (g * (np.abs(x) <= 1),)
+    yield "L13", (g * (np.abs(x) < 1),)
+    yield "L13", (g * (np.abs(y) <= 1),)
+    yield "L13", (g * (np.abs(x - y) < 0.5),)
+    yield "L13", (np.clip(g, -1, 1),)
+    yield "L13", (g * (1 - np.tanh(x) ** 2),)
+    yield "L11", (g * (x > 0),)
+    yield "L11", (g * (y != 0),)
+
+
+def wrong_results(x: Array) -> Iterator[tuple[str, Array]]:
+    """What forward returns when it goes wrong in a known way."""
+    yield "T02", np.trunc(x)
+    yield "L10", np.floor(x + 0.5)
+    yield "L10", np.trunc(x + np.copysign(0.5, x))
+    yield "L12", x.copy()
