@@ -1,0 +1,103 @@
+"""gym.Dropout: chance makes some numbers zero, and the others grow to make up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.drawing import numbers, single_precision
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="Dropout", arguments=("x", "p"), random=True)
+
+
+def reference(x: Array, p: float, *, output: Array) -> Array:
+    """What forward returns, for the numbers that it kept this time."""
+    return x * _kept(x, p, output) / (1 - p)
+
+
+def gradients(g: Array, x: Array, p: float, *, output: Array) -> Arrays:
+    """The right gradients."""
+    return g * _kept(x, p, output) / (1 - p), None
+
+
+def _kept(x: Array, p: float, output: Array) -> Array:
+    """1 where a number was kept, read off the output; with p = 0 all of them are."""
+    kept = np.ones_like(x, dtype=bool)
+    if p > 0 and np.shape(output) == x.shape:
+        kept = np.asarray(output) != 0
+    return kept.astype(x.dtype)
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Several probabilities; zeros among the numbers where nothing is dropped."""
+    zeros = numbers(random, 2, 3)
+    zeros[0, 1] = zeros[1, 2] = 0.0
+
+    def case(name: str, x: Array, p: float) -> Case:
+        return Case(f"{name}, p = {p}", (x, p), numbers(random, *x.shape))
+
+    return [
+        case("twelve numbers", numbers(random, 12), 0.25),
+        case("a 4 x 6 matrix", numbers(random, 4, 6), 0.5),
+        case("a square matrix", numbers(random, 5, 5), 0.3),
+        case("zeros among the numbers", zeros, 0.0),
+        case("a matrix that is transposed in memory", numbers(random, 7, 3).T, 0.6),
+        case("a block with three axes", numbers(random, 2, 3, 4), 0.8),
+        case("no number at all, shape (0, 3)", numbers(random, 0, 3), 0.4),
+        single_precision(case("float32 numbers", numbers(random, 3, 4), 0.5)),
+    ]
+
+
+def unusual_result(output: Array, x: Array, p: float) -> str:
+    """What is odd about the numbers that were dropped; empty if nothing is."""
+    if output.shape != x.shape or p == 0:
+        return ""
+    dropped = int(np.sum(np.asarray(output) == 0))
+    if _chance(dropped, x.size, p) > 1e-9:
+        return ""
+    return f"{dropped} of {x.size} numbers were dropped, though p is {p}"
+
+
+def _chance(dropped: int, count: int, p: float) -> float:
+    """How likely it is to drop so many, or so few, of ``count`` numbers."""
+    odds = [
+        math.comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(count + 1)
+    ]
+    return min(sum(odds[: dropped + 1]), sum(odds[dropped:]))
+
+
+def wrong_gradients(
+    g: Array, x: Array, p: float, *, output: Array
+) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    kept = _kept(x, p, output)
+    for scale in (1.0, 1 - p, 1 / (1 - p) ** 2, p, *((1 / p,) if p else ())):
+        yield "L18", (g * kept * scale, None)
+    yield "C07", (g / (1 - p), None)
+    yield "L11", (g * (np.asarray(output) != 0) / (1 - p), None)
+    yield "L11", (g * (x > 0) / (1 - p), None)
+    yield "L11", (g * (g > 0) / (1 - p), None)
+    yield "L01", (g * (1 - kept) / (1 - p), None)
+    yield "C05", (output * kept / (1 - p), None)
+    yield "L04", (g * x * kept / (1 - p), None)
+
+
+def wrong_results(x: Array, p: float, *, output: Array) -> Iterator[tuple[str, Array]]:
+    """Wrong results of forward that have a name."""
+    kept = _kept(x, p, output)
+    yield "L18", x * kept
+    yield "L18", x * kept * (1 - p)
+    if p:
+        yield "L18", x * kept / p
+
+
+def factors(x: Array, p: float, *, output: Array) -> Iterator[tuple[str, float]]:
+    """What a constant factor may follow."""
+    yield "L18", 1 - p
+    yield "L18", 1 / (1 - p)
+    if p:
+        yield "L18", (1 - p) / p
+        yield "L18", 1 / p

@@ -1,0 +1,103 @@
+"""gym.Max: the largest element of every row; elements that are equal share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.drawing import (
+    distinct,
+    numbers,
+    single_precision,
+    sizes,
+)
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="Max", arguments=("x",))
+
+
+def reference(x: Array) -> Array:
+    """What forward returns."""
+    return np.asarray(x.max(-1))
+
+
+def gradients(g: Array, x: Array) -> Arrays:
+    """The right gradients: winners of a row share what arrives for it."""
+    wins = _wins(x)
+    return (_spread(g) * wins / wins.sum(-1, keepdims=True),)
+
+
+def _wins(x: Array) -> Array:
+    return np.asarray((x == x.max(-1, keepdims=True)).astype(x.dtype))
+
+
+def _spread(g: Array) -> Array:
+    """The upstream gradient with the axis put back that forward took away."""
+    return np.asarray(g)[..., None]
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """One, two and three axes; ties of two, of three and of a whole row."""
+    rows, columns, depth = sizes(random, 3)
+    tied = distinct(random, 4, 4)
+    tied[0, [0, 2]] = tied[0].max() + 1
+    tied[1, [1, 2, 3]] = tied[1].max() + 1
+    tied[2] = tied[2, 0]
+    return [
+        Case("four numbers", (distinct(random, 4),), numbers(random)),
+        Case(
+            f"a {rows} x {columns} matrix",
+            (distinct(random, rows, columns),),
+            numbers(random, rows),
+        ),
+        Case("a square matrix", (distinct(random, 3, 3),), numbers(random, 3)),
+        Case("rows with ties", (tied,), numbers(random, 4)),
+        Case(
+            "a matrix that is transposed in memory",
+            (distinct(random, 5, 3).T,),
+            numbers(random, 3),
+        ),
+        Case(
+            "a block with three axes",
+            (distinct(random, 2, depth, 3),),
+            numbers(random, 2, depth),
+        ),
+        Case("one column", (distinct(random, 3, 1),), numbers(random, 3)),
+        Case(
+            "all numbers negative",
+            (-10.0 + distinct(random, 2, 3),),
+            numbers(random, 2),
+        ),
+        single_precision(
+            Case("float32 numbers", (distinct(random, 3, 4),), numbers(random, 3))
+        ),
+    ]
+
+
+def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    wide, wins = _spread(g), _wins(x)
+    shares = wins.sum(-1, keepdims=True)
+    positions = np.arange(x.shape[-1])
+    first = positions == x.argmax(-1)[..., None]
+    last = positions == x.shape[-1] - 1 - x[..., ::-1].argmax(-1)[..., None]
+    yield "C03", (wide * np.ones_like(x),)
+    for one in (first, last):
+        yield "L10", (wide * one,)
+    yield "L10", (wide * wins,)
+    yield "L10", (wide * wins * np.where(shares > 1, 0.5, 1.0),)
+    yield "L10", (wide * wins * (shares == 1),)
+    highest = (x == x.max()).astype(x.dtype)
+    yield "L11", (wide * highest,)
+    yield "L11", (wide * highest / highest.sum(),)
+    yield "L11", (wide * (x > 0),)
+    yield "R06", (wide * wins / wins.sum(),)
+    yield "R06", (wide * wins / np.maximum(wins.sum(0), 1),)
+    yield "R05", (wide * wins / x.shape[-1],)
+    if x.ndim < 3 and x.shape[-1] == g.size:
+        yield "R07", (g * wins / shares,)
+    if x.ndim > 1:
+        outer = np.zeros_like(x)
+        outer[..., x.argmax(-1).ravel()] = wide
+        yield "R13", (outer,)

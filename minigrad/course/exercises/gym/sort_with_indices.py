@@ -1,0 +1,85 @@
+"""gym.SortWithIndices: rows in ascending order, and where each number came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.drawing import (
+    distinct,
+    numbers,
+    single_precision,
+    sizes,
+)
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(
+    name="SortWithIndices",
+    arguments=("x",),
+    outputs=("values", "indices"),
+    non_differentiable=(1,),
+)
+
+
+def reference(x: Array) -> tuple[Array, Array]:
+    """What forward returns."""
+    return np.sort(x, -1), _order(x)
+
+
+def gradients(g: Arrays, x: Array) -> Arrays:
+    """The right gradients: each value goes back to where it came from."""
+    moved = np.empty_like(x)
+    np.put_along_axis(moved, _order(x), _values(g), -1)
+    return (moved,)
+
+
+def _order(x: Array) -> Array:
+    return np.argsort(x, -1)
+
+
+def _values(g: Arrays) -> Array:
+    """The upstream gradient of the sorted values."""
+    values = g[0]
+    assert values is not None
+    return values
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """A cycle of three, rows in order and in reverse, one to three axes."""
+    rows, columns, depth = sizes(random, 3)
+
+    def case(name: str, x: Array) -> Case:
+        return Case(name, (x,), (numbers(random, *x.shape), None))
+
+    ascending = np.sort(distinct(random, 4))
+    cycles = ascending[:3][np.array([[1, 2, 0], [2, 0, 1]])]
+    return [
+        case("three numbers, each in another's place", cycles[0]),
+        case("two rows of 3", cycles),
+        case(f"a {rows} x {columns} matrix", distinct(random, rows, columns)),
+        case("a square matrix", distinct(random, 4, 4)),
+        case("numbers in order already", ascending),
+        case("a matrix that is transposed in memory", distinct(random, 5, 3).T),
+        case("a block with three axes", distinct(random, 2, depth, 4)),
+        single_precision(case("float32 numbers", distinct(random, 2, 4))),
+    ]
+
+
+def wrong_gradients(g: Arrays, x: Array) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    values, order = _values(g), _order(x)
+    yield "L21", (np.take_along_axis(values, order, -1),)
+    yield "L11", (np.sort(values, -1),)
+    rows = order.reshape(-1, x.shape[-1])
+    for row in (rows[0], rows[-1]):
+        moved = np.empty_like(x)
+        moved[..., row] = values
+        yield "R13", (moved,)
+    last = np.empty_like(x)
+    last[..., rows[-1]] = values.reshape(rows.shape)[-1]
+    yield "R13", (last,)
+    along = np.zeros_like(x)
+    if x.ndim > 1 and x.shape[-1] <= x.shape[0]:
+        np.put_along_axis(along, order, values, 0)
+        yield "R07", (along,)
