@@ -1,0 +1,54 @@
+"""gym.JvpMul: x * y, for derivatives in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym.drawing import numbers, single_precision, sizes
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(
+    name="JvpMul", arguments=("x", "y"), second_derivative="wanted", jvp=True
+)
+
+
+def reference(x: Array, y: Array) -> Array:
+    """What forward returns."""
+    return np.asarray(x * y)
+
+
+def gradients(g: Array, x: Array, y: Array) -> Arrays:
+    """The right gradients."""
+    return np.asarray(g * y), np.asarray(g * x)
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Two tensors of one shape."""
+    rows, columns = sizes(random, 2)
+
+    def draw(*shape: int) -> Array:
+        return numbers(random, *shape)
+
+    def case(name: str, *shape: int) -> Case:
+        return Case(name, (draw(*shape), draw(*shape)), draw(*shape))
+
+    edges = np.array([0.0, -1.5, 0.0, 2.0]), np.array([1.25, 0.0, 0.0, -0.5])
+    turned = draw(3, 3), draw(3, 3).T
+    return [
+        case("three numbers", 3),
+        case("one number, without an axis"),
+        case(f"a {rows} x {columns} matrix", rows, columns),
+        Case("a square matrix, one of them transposed", turned, draw(3, 3)),
+        Case("zeros among the numbers", edges, draw(4)),
+        case("a block with three axes", 2, 1, 3),
+        case("no number at all, shape (0, 3)", 0, 3),
+        single_precision(case("float32 numbers", 3)),
+    ]
+
+
+def wrong_gradients(g: Array, x: Array, y: Array) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    yield "L04", (g * x, g * y)
+    yield "L05", (g * x * y, g * x * y)

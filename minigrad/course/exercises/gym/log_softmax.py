@@ -1,0 +1,73 @@
+"""gym.LogSoftmax: the logarithm of softmax along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym import rows
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="LogSoftmax", arguments=("x", "axis"))
+
+
+def reference(x: Array, axis: int) -> Array:
+    """What forward returns."""
+    shifted = x - x.max(axis, keepdims=True, initial=-np.inf)
+    return np.asarray(shifted - np.log(rows.total(np.exp(shifted), axis)))
+
+
+def gradients(g: Array, x: Array, axis: int) -> Arrays:
+    """The right gradients."""
+    return g - rows.softmax(x, axis) * rows.total(g, axis), None
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Every axis of several shapes, and large numbers."""
+    return rows.cases(random)
+
+
+def wrong_gradients(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    for name, value in _wrong(g, x, axis):
+        yield name, (value, None)
+
+
+def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
+    p, y = rows.softmax(x, axis), reference(x, axis)
+    g_sum = rows.total(g, axis)
+    yield "L07", g - p * g
+    yield "L09", g - p
+    yield "L09", g - p * rows.total(g * p, axis)
+    yield "L09", g - p * g
+    yield "L09", g - rows.total(g * p, axis)
+    yield "L09", g - g_sum
+    yield "L09", g - g_sum / x.shape[axis]
+    yield "L09", g - p * g_sum / x.shape[axis]
+    yield "L09", g - p * g * g_sum
+    yield "L08", -p * g_sum
+    yield "L01", g + p * g_sum
+    yield "L05", g - y * g_sum
+    yield "L05", g - x * g_sum
+    yield "L05", p * (g - rows.total(g * p, axis))
+    with np.errstate(all="ignore"):
+        yield "L05", g - np.exp(x) * g_sum
+        yield "L05", g - np.exp(p) * g_sum
+        yield "L05", g - np.log(p) * g_sum
+    for name, sums in rows.wrong_totals(g, axis):
+        yield name, None if sums is None else g - p * sums
+    for other in (0, -1):
+        yield "R08", g - rows.softmax(x, other) * rows.total(g, other)
+    with np.errstate(all="ignore"):
+        yield "L20", g - rows.unstable(x, axis) * g_sum
+
+
+def wrong_results(x: Array, axis: int) -> Iterator[tuple[str, Array]]:
+    """Wrong results of forward that have a name."""
+    with np.errstate(all="ignore"):
+        yield "L20", np.log(rows.unstable(x, axis))
+        yield "L20", x - np.log(rows.total(np.exp(x), axis))
+        yield "L20", np.log(rows.softmax(x, axis))
+        yield "R08", reference(x, 0)
+        yield "R08", reference(x, -1)

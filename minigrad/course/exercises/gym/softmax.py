@@ -1,0 +1,70 @@
+"""gym.Softmax: numbers that are positive and add up to 1 along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.course.exercises.gym import rows
+from minigrad.course.facts import Array, Arrays, Case, Contract
+
+CONTRACT = Contract(name="Softmax", arguments=("x", "axis"))
+
+
+def reference(x: Array, axis: int) -> Array:
+    """What forward returns."""
+    return rows.softmax(x, axis)
+
+
+def gradients(g: Array, x: Array, axis: int) -> Arrays:
+    """The right gradients."""
+    return _coupled(g, rows.softmax(x, axis), axis), None
+
+
+def _coupled(g: Array, y: Array, axis: int) -> Array:
+    return np.asarray(y * (g - rows.total(g * y, axis)))
+
+
+def cases(random: np.random.Generator) -> list[Case]:
+    """Every axis of several shapes, and large numbers."""
+    return rows.cases(random)
+
+
+def wrong_gradients(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Arrays]]:
+    """What each known wrong rule returns."""
+    for name, value in _wrong(g, x, axis):
+        yield name, (value, None)
+
+
+def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
+    y = rows.softmax(x, axis)
+    coupling = rows.total(g * y, axis)
+    yield "L07", y * (1 - y) * g
+    yield "L08", y * g
+    yield "L08", y * (g - rows.total(g, axis))
+    yield "L08", y * g - rows.total(g * y, axis)
+    yield "L08", g - rows.total(g * y, axis)
+    yield "L08", g - y * rows.total(g, axis)
+    yield "L08", -y * coupling
+    yield "L01", y * (g + coupling)
+    yield "L05", _coupled(g, x, axis)
+    with np.errstate(all="ignore"):
+        yield "L05", _coupled(g, np.exp(x), axis)
+        yield "L05", _coupled(g, np.log(y), axis)
+    yield "L05", x * (g - coupling)
+    yield "C07", g - coupling
+    for name, sums in rows.wrong_totals(g * y, axis):
+        yield name, None if sums is None else y * (g - sums)
+    for other in (0, -1):
+        again = rows.softmax(x, other)
+        yield "R08", _coupled(g, again, other)
+    with np.errstate(all="ignore"):
+        yield "L20", _coupled(g, rows.unstable(x, axis), axis)
+
+
+def wrong_results(x: Array, axis: int) -> Iterator[tuple[str, Array]]:
+    """Wrong results of forward that have a name."""
+    yield "L20", rows.unstable(x, axis)
+    yield "R08", rows.softmax(x, 0)
+    yield "R08", rows.softmax(x, -1)
