@@ -44,7 +44,7 @@ from minigrad.engine.creation import (
     zeros_like,
 )
 from minigrad.engine.device import cuda, device
-from minigrad.engine.dtypes import can_cast, finfo, iinfo, promote_types
+from minigrad.engine.dtypes import DTYPES, can_cast, dtype, finfo, iinfo, promote_types
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
@@ -175,16 +175,15 @@ __all__ = [
     *functions.__all__,
 ]
 
-dtype = _np.dtype
-uint8 = _np.dtype("uint8")
-int8 = _np.dtype("int8")
-int16 = short = _np.dtype("int16")
-int32 = int = _np.dtype("int32")
-int64 = long = _np.dtype("int64")
-float16 = half = _np.dtype("float16")
-float32 = float = _np.dtype("float32")
-float64 = double = _np.dtype("float64")
-bool = _np.dtype("bool")
+uint8 = DTYPES["uint8"]
+int8 = DTYPES["int8"]
+int16 = short = DTYPES["int16"]
+int32 = int = DTYPES["int32"]
+int64 = long = DTYPES["int64"]
+float16 = half = DTYPES["float16"]
+float32 = float = DTYPES["float32"]
+float64 = double = DTYPES["float64"]
+bool = DTYPES["bool"]
 
 inf = _np.inf
 nan = _np.nan

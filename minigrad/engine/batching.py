@@ -169,7 +169,7 @@ def lined_up(values: tuple[Any, ...], in_dims: tuple[Any, ...]) -> list[Any]:
     ranks = [rank_of(value, dim) for value, dim in pairs]
     most = max(ranks)
     deciding = [
-        value.dtype
+        value.dtype.dtype
         for value, rank in zip(values, ranks, strict=True)
         if rank > 0 and isinstance(value, Tensor)
     ]

@@ -58,8 +58,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     def _wire(self, output: Any) -> bool:
         """Hang this node on each output that can carry a gradient; is there one?"""
         if type(output) is tuple:
-            self._output_metadata = tuple([(x.shape, x.dtype) for x in output])
-            floating = [x.dtype.kind in "fc" for x in output]
+            self._output_metadata = tuple([(x.shape, x.array.dtype) for x in output])
+            floating = [x.array.dtype.kind in "fc" for x in output]
             for output_nr, can in enumerate(floating):
                 if can:
                     output[output_nr]._set_history(self, output_nr)

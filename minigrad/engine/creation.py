@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.device import check_device
-from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.dtypes import DType, as_dtype, known_dtype
 from minigrad.engine.tensor import Array, Tensor, check_can_require_grad
 
 Shape = int | tuple[int, ...] | list[int]
@@ -18,8 +18,13 @@ Shape = int | tuple[int, ...] | list[int]
 _default_dtype = np.dtype("float32")
 
 
-def get_default_dtype() -> np.dtype[Any]:
+def get_default_dtype() -> DType:
     """The dtype of tensors made from Python floats."""
+    return known_dtype(_default_dtype)
+
+
+def default_dtype() -> np.dtype[Any]:
+    """The same as NumPy knows it."""
     return _default_dtype
 
 
@@ -285,7 +290,7 @@ def leaf(array: Any, requires_grad: bool, where: str) -> Tensor:
     """
     result = Tensor(array)
     if requires_grad:
-        check_can_require_grad(result.dtype, where)
+        check_can_require_grad(result.array.dtype, where)
         result._requires_grad = True
     return result
 

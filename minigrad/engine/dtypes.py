@@ -1,4 +1,4 @@
-"""The dtypes under torch's names: they are NumPy's."""
+"""The dtypes under torch's names; each stands for one of NumPy's."""
 
 from __future__ import annotations
 
@@ -8,8 +8,82 @@ import numpy as np
 
 from minigrad import errors
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    name: np.dtype(name)
+
+class dtype:
+    """The type of a tensor's elements: torch's name for one of NumPy's dtypes.
+
+    It equals NumPy's, and NumPy takes it wherever it takes its own.
+    See: torch ``dtype``.
+
+    >>> minigrad.tensor(1.0).dtype
+    minigrad.float32
+    >>> minigrad.float32 == np.float32, np.zeros(2, minigrad.float32).dtype
+    (True, dtype('float32'))
+    """
+
+    __slots__ = ("dtype", "itemsize", "kind", "name")
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype  # where NumPy looks for its own
+        self.itemsize = dtype.itemsize
+        self.kind = dtype.kind
+        self.name = dtype.name
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether these are floating-point numbers."""
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether these are complex numbers."""
+        return self.kind == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there are negative numbers among them."""
+        return self.kind in "ifc"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is DType:
+            return self is other or self.dtype == other.dtype
+        if isinstance(other, np.dtype) or is_scalar_type(other):
+            return self.dtype == other
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __reduce__(self) -> Any:
+        return unpickled_dtype, (self.name,)
+
+    def __repr__(self) -> str:
+        return f"minigrad.{self.name}"
+
+
+def is_scalar_type(value: object) -> bool:
+    """Whether this is a class such as ``np.float32``."""
+    return isinstance(value, type) and issubclass(value, np.generic)
+
+
+class _Known(dict[np.dtype[Any], dtype]):
+    """The dtype that stands for each of NumPy's: always the same one."""
+
+    def __missing__(self, numpy_dtype: np.dtype[Any]) -> dtype:
+        made = self[numpy_dtype] = dtype(numpy_dtype)
+        return made
+
+
+known_dtype = _Known().__getitem__
+
+
+def unpickled_dtype(name: str) -> dtype:
+    """The dtype that pickle stored by its name."""
+    return known_dtype(np.dtype(name))
+
+
+DTYPES: dict[str, dtype] = {
+    name: known_dtype(np.dtype(name))
     for name in (
         "bool",
         "uint8",
@@ -117,6 +191,10 @@ def wrong_kind(where: str, kind: str, other: str) -> errors.ArgumentTypeError:
     )
 
 
+DType = dtype
+"""Its name where ``dtype`` is an argument."""
+
+
 def as_dtype(dtype: Any, where: str) -> np.dtype[Any] | None:
     """A dtype as NumPy knows it; None stays None, and float is float64 as in torch.
 
@@ -125,6 +203,8 @@ def as_dtype(dtype: Any, where: str) -> np.dtype[Any] | None:
     if dtype is None or type(dtype) in NUMPY_DTYPES:
         known: np.dtype[Any] | None = dtype
         return known
+    if type(dtype) is DType:
+        return dtype.dtype
     chosen: np.dtype[Any] | None = None
     if not isinstance(dtype, str):
         try:
@@ -143,20 +223,20 @@ def as_dtype(dtype: Any, where: str) -> np.dtype[Any] | None:
     return chosen
 
 
-NUMPY_DTYPES = frozenset(type(dtype) for dtype in DTYPES.values())
+NUMPY_DTYPES = frozenset(type(known.dtype) for known in DTYPES.values())
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+def promote_types(type1: Any, type2: Any) -> dtype:
     """The smallest dtype that both can be converted to without a change of kind.
 
     See: torch ``promote_types``.
 
     >>> minigrad.promote_types(minigrad.int64, minigrad.float32)
-    dtype('float32')
+    minigrad.float32
     """
     from minigrad.engine.promotion import common_dtype
 
-    return common_dtype(np.dtype(type1), np.dtype(type2))
+    return known_dtype(common_dtype(np.dtype(type1), np.dtype(type2)))
 
 
 def can_cast(from_: Any, to: Any) -> bool:

@@ -53,7 +53,7 @@ def check_floating(primal: Tensor, tangent: Tensor) -> None:
                 errors.message(
                     "make_dual",
                     f"Expected {name} to be floating point or complex, but got: "
-                    f"torch.{value.dtype}",
+                    f"torch.{value.dtype.name}",
                     "make it floating point, for example x.to(minigrad.float32)",
                     "11",
                 )

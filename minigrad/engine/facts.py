@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
-from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.dtypes import TENSOR_TYPES, DType, known_dtype
 
 if TYPE_CHECKING:
     from minigrad.engine.tensor import Array, Tensor
@@ -71,10 +71,9 @@ class TensorFacts:
         return Size(self.array.shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the elements, as NumPy names it."""
-        dtype: np.dtype[Any] = self.array.dtype
-        return dtype
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return known_dtype(self.array.dtype)
 
     @property
     def device(self) -> Device:

@@ -97,7 +97,7 @@ def record_change(
     tensor._bump_version()
 
     if tensor.dtype.kind in "fc":
-        ctx._output_metadata = ((tensor.shape, tensor.dtype),)
+        ctx._output_metadata = ((tensor.shape, memory.dtype),)
         rebase_history(tensor, ctx)
     if dual is not None:
         move_tangents(dual, tensor)
@@ -195,7 +195,7 @@ def check_fits(tensor: Tensor, values: Any, where: str) -> None:
             errors.message(
                 where,
                 f"result type {values.dtype} can't be cast to the desired output type "
-                f"{tensor.dtype}",
+                f"{tensor.dtype.name}",
                 "use the form that returns a new tensor",
             )
         )

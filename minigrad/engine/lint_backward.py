@@ -114,8 +114,8 @@ def look_at_gradient(node: Any, place: int, gradient: Any, arrived: bool) -> Non
         what = f"returned shape {got} for {name} of shape {shape}"
         fix = "sum over the copied axes in backward"
         tell(function, "R01", name, where, what, fix, "06")
-    if dtype is not None and precision(gradient.dtype) < precision(dtype):
-        what = f"returned {gradient.dtype} for {name}, which is {dtype}"
+    if dtype is not None and precision(gradient.dtype.dtype) < precision(dtype):
+        what = f"returned {gradient.dtype.name} for {name}, which is {dtype}"
         fix = f"compute in {dtype} all the way"
         tell(function, "T03", name, where, what, fix, "04")
 

@@ -12,9 +12,10 @@ from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.accumulate import accumulating, added, is_own
 from minigrad.engine.anomaly import remember
-from minigrad.engine.creation import get_default_dtype
+from minigrad.engine.creation import default_dtype
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
+from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import _this_thread, anomaly
 from minigrad.engine.hooks import (
@@ -63,7 +64,7 @@ class OutputInfo(NamedTuple):
     """What a node remembers of one of its outputs."""
 
     shape: Size
-    dtype: np.dtype[Any] | None
+    dtype: DType | None
 
     @property
     def device(self) -> Device:
@@ -166,9 +167,14 @@ class _FunctionBase:
 
         An output that is not a Tensor counts as a number of the default dtype.
         """
-        number = (), get_default_dtype()
+        number = (), default_dtype()
         known = [pair or number for pair in self._output_metadata]
-        return tuple([OutputInfo(Size(shape), dtype) for shape, dtype in known])
+        return tuple(
+            [
+                OutputInfo(Size(shape), dtype and known_dtype(dtype))
+                for shape, dtype in known
+            ]
+        )
 
     def _set_sequence_nr(self, number: int) -> None:
         """Change the place of this node in the order of creation."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.creation import get_default_dtype
+from minigrad.engine.creation import default_dtype
 
 if TYPE_CHECKING:
     from minigrad.engine.tensor import Array, Tensor
@@ -78,7 +78,7 @@ def tensor_text(tensor: Tensor) -> str:
     if array.size == 0 and array.ndim != 1:
         notes.append(f"size={array.shape}")
     usual = array.size > 0 and array.dtype.name in ("int64", "bool")
-    if not usual and array.dtype != get_default_dtype():
+    if not usual and array.dtype != default_dtype():
         notes.append(f"dtype=minigrad.{array.dtype.name}")
     history = name_of_history(tensor)
     if history is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.engine.creation import get_default_dtype
+from minigrad.engine.creation import default_dtype
 
 quietly = np.errstate(all="ignore")
 """For a forward that gives inf or nan, as torch does, without a warning."""
@@ -122,7 +122,7 @@ def dtype_of_number(number: Any) -> np.dtype[Any]:
         )
     if isinstance(number, bool):
         return np.dtype("bool")
-    return np.dtype("int64") if isinstance(number, int) else get_default_dtype()
+    return np.dtype("int64") if isinstance(number, int) else default_dtype()
 
 
 def refuse_bools(where: str, array: Any) -> None:
@@ -144,7 +144,7 @@ def as_floating(array: Any) -> Any:
     """Integers and bools in the default dtype, for functions like ``exp``."""
     if array.dtype.kind in "fc":
         return array
-    return array.astype(get_default_dtype())
+    return array.astype(default_dtype())
 
 
 def do_not_broadcast(where: str, a: Any, b: Any) -> errors.ShapeError:

@@ -13,7 +13,7 @@ from minigrad import errors
 from minigrad.engine import transforms
 from minigrad.engine.creation import (
     check_is_tensor,
-    get_default_dtype,
+    default_dtype,
     leaf,
     size_of,
 )
@@ -256,5 +256,5 @@ def made(
 ) -> Tensor:
     """The leaf on random numbers, in the dtype that was asked for."""
     check_device(device)
-    chosen = as_dtype(dtype, where) or get_default_dtype()
+    chosen = as_dtype(dtype, where) or default_dtype()
     return leaf(np.asarray(array, chosen), requires_grad, where)

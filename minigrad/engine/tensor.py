@@ -248,7 +248,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                 )
             )
         if value:
-            check_can_require_grad(self.dtype, "Tensor.requires_grad")
+            check_can_require_grad(self.dtype.dtype, "Tensor.requires_grad")
             if self._version_counter is NO_COUNTER:
                 inference.check_inside(
                     "Tensor.requires_grad",
@@ -607,9 +607,9 @@ def array_of(values: Any) -> Array:
         )
     if not isinstance(values, list | tuple):
         return np.asarray(values)
-    from minigrad.engine.creation import get_default_dtype
+    from minigrad.engine.creation import default_dtype
 
-    return np.asarray(values, get_default_dtype())
+    return np.asarray(values, default_dtype())
 
 
 def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:

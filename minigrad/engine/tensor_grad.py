@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.dtypes import TENSOR_TYPES, DType, as_dtype, known_dtype
 
 if TYPE_CHECKING:
     from minigrad.engine.node import _FunctionBase
@@ -67,7 +67,7 @@ class TensorGrad:
         cast("Tensor", self)._grad = None
 
     @property
-    def grad_dtype(self) -> np.dtype[Any] | None:
+    def grad_dtype(self) -> DType | None:
         """The dtype of ``.grad``: the tensor's own unless set; None allows any.
 
         Raises: GraphError for a tensor that is no leaf.
@@ -77,17 +77,17 @@ class TensorGrad:
         >>> x.grad_dtype = minigrad.float32
         >>> (x * 3).backward()
         >>> x.grad.dtype
-        dtype('float32')
+        minigrad.float32
         """
         self._check_is_leaf("accessed")
-        wanted = self._grad_dtype
-        return self.array.dtype if isinstance(wanted, SameAsTensor) else wanted
+        wanted = self._wanted_dtype()
+        return wanted and known_dtype(wanted)
 
     @grad_dtype.setter
     def grad_dtype(self, value: Any) -> None:
         self._check_is_leaf("set")
         tensor = cast("Tensor", self)
-        if value is not None and not isinstance(value, np.dtype):
+        if value is not None and not isinstance(value, DType | np.dtype):
             raise errors.GradientKindError(
                 errors.message(
                     "Tensor.grad_dtype",
@@ -96,18 +96,24 @@ class TensorGrad:
                     "give a dtype, such as minigrad.float32, or None for any",
                 )
             )
+        value = as_dtype(value, "grad_dtype")
         grad = tensor._grad
         if grad is not None and value is not None and grad.dtype != value:
             raise errors.GradientKindError(
                 errors.message(
                     "Tensor.grad_dtype",
                     f"Cannot set grad_dtype to '{kind_of(value)}' because there is "
-                    f"already a gradient with dtype '{c_name_of(grad.dtype)}'",
+                    f"already a gradient with dtype '{c_name_of(grad.array.dtype)}'",
                     "set .grad to None first",
                 )
             )
         tensor._grad_dtype = value
         tensor._tell_accumulate_node()
+
+    def _wanted_dtype(self) -> np.dtype[Any] | None:
+        """``grad_dtype`` as NumPy knows it."""
+        wanted = self._grad_dtype
+        return self.array.dtype if isinstance(wanted, SameAsTensor) else wanted
 
     def _check_is_leaf(self, done: str) -> None:
         if cast("Tensor", self).grad_fn is not None:
@@ -125,7 +131,7 @@ class TensorGrad:
         reference = leaf._accumulate_node
         node = None if reference is None else reference()
         if node is not None:
-            node._output_metadata = ((leaf.array.shape, leaf.grad_dtype),)
+            node._output_metadata = ((leaf.array.shape, leaf._wanted_dtype()),)
 
     def retain_grad(self) -> None:
         """Let backward fill ``.grad`` of this tensor too, though it is no leaf.
@@ -194,7 +200,7 @@ def check_assigned(tensor: Tensor, value: Any) -> None:
             )
         )
     dtype = value.array.dtype
-    wanted = tensor.grad_dtype if tensor.is_leaf else tensor.array.dtype
+    wanted = tensor._wanted_dtype() if tensor.is_leaf else tensor.array.dtype
     if wanted is not None and dtype != wanted:
         raise errors.GradientKindError(
             errors.message(

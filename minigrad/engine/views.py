@@ -73,7 +73,7 @@ class CopySlices(_FunctionBase, _HookMixin):
         self._edges = tuple(edges)
         self.needs_input_grad = tuple([needs_gradient(edge) for edge in edges])
         self._number = next_sequence_nr()
-        self._output_metadata = ((base.shape, base.dtype),)
+        self._output_metadata = ((base.shape, base.array.dtype),)
         self._saved = ()
         self._attached = None
         self.geometry = geometry_of(view.array, base.array)

@@ -234,7 +234,7 @@ def check_are_floating(leaves: list[Tensor], where: str) -> None:
             raise refused(
                 where,
                 f"All outputs of f must be floating-point or complex "
-                f"Tensors, got Tensor with dtype torch.{leaf.dtype}",
+                f"Tensors, got Tensor with dtype torch.{leaf.dtype.name}",
                 "return it as aux, with has_aux=True",
             )
 

@@ -55,8 +55,10 @@ op(
 )(ToCopy)
 
 
-def add_conversion(name: str, dtype: np.dtype[Any]) -> None:
+def add_conversion(name: str, dtype_name: str) -> None:
     """The method that converts to one dtype, such as ``x.double()``."""
+
+    dtype = np.dtype(dtype_name)
 
     def convert(self: Tensor) -> Any:
         return ToCopy.apply(self, dtype)
@@ -68,8 +70,8 @@ def add_conversion(name: str, dtype: np.dtype[Any]) -> None:
 
 
 for method, dtype_name in (ALIASES | {"bool": "bool", "char": "int8"}).items():
-    add_conversion(method, DTYPES[dtype_name])
-add_conversion("byte", DTYPES["uint8"])
+    add_conversion(method, dtype_name)
+add_conversion("byte", "uint8")
 
 
 def change_type(self: Tensor, dtype: Any = None) -> Any:

@@ -123,7 +123,7 @@ def refuse_integers(where: str, tensor: Tensor) -> None:
         raise errors.UnsupportedOptionError(
             errors.message(
                 where,
-                f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype}'",
+                f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype.name}'",
                 "use a floating-point tensor",
             )
         )

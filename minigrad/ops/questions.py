@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.engine import promotion
 from minigrad.engine.builtin import must_be_tensor
+from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import publish
 
@@ -29,16 +30,16 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
+def result_type(tensor1: Any, tensor2: Any) -> DType:
     """The dtype of an operation on two tensors or numbers.
 
     See: torch ``result_type``.
 
     >>> minigrad.result_type(minigrad.tensor([1, 2]), 1.0)
-    dtype('float32')
+    minigrad.float32
     """
     a, b = (x.array if isinstance(x, Tensor) else x for x in (tensor1, tensor2))
-    return promotion.result_type(a, b)
+    return known_dtype(promotion.result_type(a, b))
 
 
 def numel(input: Tensor) -> int:

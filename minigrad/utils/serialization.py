@@ -17,6 +17,7 @@ KNOWN = {
     ("minigrad.engine.facts", "Size"),
     (unpickled.__module__, unpickled.__name__),
     ("minigrad.nn.parameter", "unpickled_parameter"),
+    ("minigrad.engine.dtypes", "unpickled_dtype"),
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
     ("numpy._core.multiarray", "_reconstruct"),

@@ -87,7 +87,7 @@ def dtype_of(compute: Callable[..., Any], *values: Any) -> str:
             result = compute(*values)
     except (RuntimeError, TypeError):
         return "refused"
-    return str(getattr(result, "dtype", result)).removeprefix("torch.")
+    return str(getattr(result, "dtype", result)).rpartition(".")[2]
 
 
 def skipped(name: str, a: Any, b: Any) -> bool:
@@ -150,7 +150,7 @@ def test_default_dtype_decides_as_in_torch(torch: Any, default: str) -> None:
             module.where(module.tensor([True]), 1.0, 2.0),
         ]
         module.set_default_dtype(module.float32)
-        return [str(one.dtype).removeprefix("torch.") for one in made]
+        return [str(one.dtype).rpartition(".")[2] for one in made]
 
     assert names(minigrad) == names(torch)
 
@@ -162,7 +162,11 @@ def test_promotion_of_dtypes_alone_is_torchs(torch: Any) -> None:
                 getattr(m, name)(getattr(m, a), getattr(m, b))
                 for m in (minigrad, torch)
             ]
-            assert str(ours) == str(theirs).removeprefix("torch."), (name, a, b)
+            assert str(ours).rpartition(".")[2] == str(theirs).rpartition(".")[2], (
+                name,
+                a,
+                b,
+            )
 
 
 def test_comparison_sees_another_dtype() -> None:
