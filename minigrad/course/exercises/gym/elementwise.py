@@ -15,7 +15,6 @@ def tensors(random: np.random.Generator) -> list[tuple[str, Array]]:
         ("three numbers", numbers(random, 3)),
         (f"a {rows} x {columns} matrix", numbers(random, rows, columns)),
         ("a square matrix, transposed in memory", numbers(random, rows, rows).T),
-        ("a block with three axes", numbers(random, 2, 1, 3)),
         ("no number at all, shape (0, 3)", numbers(random, 0, 3)),
         ("float32 numbers", numbers(random, 4).astype(np.float32)),
         ("one number, without an axis", numbers(random)),

@@ -25,7 +25,7 @@ def gradients(g: Array, x: Array, n: float) -> Arrays:
 
 def cases(random: np.random.Generator) -> list[Case]:
     """Powers of every kind; positive numbers where the power is no integer."""
-    powers = [3, 2, -2, 4, -1, 3, 5]
+    powers = [3, 2, -2, -1, 3, 4]
     drawn: list[tuple[str, Array, float]] = [
         (name, x, n) for (name, x), n in zip(tensors(random), powers, strict=True)
     ]
@@ -33,7 +33,6 @@ def cases(random: np.random.Generator) -> list[Case]:
         ("the power 2.5", abs(numbers(random, 4)), 2.5),
         ("a root, the power 0.5", abs(numbers(random, 2, 3)), 0.5),
         ("the power 0, with zeros among the numbers", np.array([0.0, 1.5, -0.0]), 0),
-        ("the power 2, with a zero among the numbers", np.array([1.5, 0.0, -0.5]), 2),
         ("the power 1, with a zero among the numbers", np.array([0.0, -2.5]), 1),
     ]
     return [
@@ -44,17 +43,19 @@ def cases(random: np.random.Generator) -> list[Case]:
 
 def wrong_gradients(g: Array, x: Array, n: float) -> Iterator[tuple[str, Arrays]]:
     """What each known wrong rule returns."""
+    none = np.zeros_like(x)
     with np.errstate(all="ignore"):
         y = x**n
-        lowered = np.zeros_like(x) if n == 0 else x ** (n - 1)
+        lowered = none if n == 0 else x ** (n - 1)
         # 0 ** -1 is infinite, and 0 times that is no number.
-        careless = [n * np.power(x, float(n - 1)), n * y / x]
-        rules = [("L19", slope) for slope in careless]
-        for slope in (n * y, n * y * x, n * np.power(x, float(n - 2))):
-            rules += [("L03", slope), ("L03", np.zeros_like(x) if n == 0 else slope)]
-        rules += [("L02", np.power(x, float(n - 1))), ("L02", lowered)]
-        rules += [("L02", (n - 1) * lowered), ("L02", y)]
-        rules += [("L03", n * x)]
+        rules = [("L19", n * np.power(x, float(n - 1))), ("L19", n * y / x)]
+        rules.append(("L19", none if n == 0 else n * y / x))
+        for slope in (n * y, n * y * x, n * np.power(x, float(n - 2)), (n + 1) * y):
+            rules += [("L03", slope), ("L03", none if n == 0 else slope)]
+        rules += [("L03", n * x), ("L03", np.full_like(x, n))]
+        rules += [("L02", factor * lowered) for factor in (1, n - 1, n + 1)]
+        rules += [("L02", np.power(x, float(n - 1))), ("L02", y)]
+        rules += [("R08", 2 * x), ("R08", 3 * x * x)]
         found = [(name, (g * slope, None)) for name, slope in rules]
     yield from found
 

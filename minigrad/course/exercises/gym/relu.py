@@ -28,7 +28,7 @@ def cases(random: np.random.Generator) -> list[Case]:
     drawn = [
         *tensors(random),
         ("zeros among the numbers", np.array([0.0, -1.5, -0.0, 2.0, 0.5, 0.0])),
-        ("negative numbers only", -abs(numbers(random, 2, 2))),
+        ("negative numbers only", -abs(numbers(random, 2))),
     ]
     return with_upstreams(random, drawn)
 
@@ -42,6 +42,8 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L11", (g * (g > 0),)
     yield "L11", (g * (g > 0) * positive,)
     yield "L11", (g * (x * g > 0),)
+    yield "L11", (g * bool(np.any(x > 0)),)
+    yield "L11", (g * (np.sum(x) > 0),)
     yield "L01", (g * np.sign(x),)
     yield "L01", (g * (x < 0),)
     yield "L05", (g * x * positive,)

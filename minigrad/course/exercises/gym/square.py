@@ -34,3 +34,4 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L03", (2 * g * x * x,)
     yield "L02", (g * x,)
     yield "L03", (g * x * x,)
+    yield "L03", (3 * g * x * x,)
