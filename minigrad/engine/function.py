@@ -139,6 +139,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     _takes_detached = True
 
+    _is_pure_view = False
+
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
         """The old name of ``saved_tensors``."""

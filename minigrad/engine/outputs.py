@@ -23,7 +23,7 @@ def wrap_outputs(
     that forward made, or that is handed out for an input, must not change in place.
     Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs.
     """
-    marked = dirty or non_differentiable
+    marked = dirty or non_differentiable or ctx._is_pure_view
     if recording and not marked and is_new_tensor(result, inputs):
         return [result], [True]
 
@@ -40,7 +40,7 @@ def wrap_outputs(
     for tensor in dirty:
         if not contains(values, tensor):
             raise not_returned(ctx)
-    if getattr(ctx, "_is_pure_view", False):
+    if ctx._is_pure_view:
         check_pure_view(ctx, inputs, outputs)
     else:
         mark_views(outputs, dirty, sum(differentiable) > 1)
@@ -107,7 +107,7 @@ def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> No
         )
     for output in outputs:
         if isinstance(output, Tensor) and output._base is not None:
-            output._view_kind = tensors[0]._view_kind
+            output._view_kind = None
 
 
 def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> None:

@@ -31,6 +31,22 @@ def test_leaf_takes_over_a_gradient_that_nobody_else_holds(torch: Any) -> None:
 
 
 @pytest.mark.rule("O01")
+def test_leaf_takes_over_a_gradient_that_was_asked_for_before(torch: Any) -> None:
+    places: list[int] = []
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        mine = grad * 2
+        places.append(mine.data_ptr())
+        return mine
+
+    x = leaf(torch, 1.0, 2.0)
+    y = passing(torch, backward)(x).sum()
+    torch.autograd.grad(y, x, retain_graph=True)
+    y.backward()
+    assert x.grad.data_ptr() == places[1]
+
+
+@pytest.mark.rule("O01")
 def test_each_leaf_takes_over_its_own_gradient(torch: Any) -> None:
     places: list[int] = []
 

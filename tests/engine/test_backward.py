@@ -86,6 +86,15 @@ def test_several_roots_are_one_run_with_the_sum(torch: Any) -> None:
     assert (log, x.grad.item()) == (["H"], 2 * (3 * 1 + 5 * 10.0))
 
 
+@pytest.mark.rule("N06")
+def test_several_roots_may_come_from_one_node(torch: Any) -> None:
+    x = leaf(torch, 1.0)
+    F = rule(torch, lambda ctx, x: (x * 2, x * 3), lambda ctx, a, b: a * 2 + b * 3)
+    a, b = F.apply(x * 1)
+    torch.autograd.backward([a, b, a])
+    assert x.grad.item() == 7.0
+
+
 @pytest.mark.rule("N07")
 def test_grad_returns_a_tuple_and_touches_no_grad(torch: Any) -> None:
     x, y = leaf(torch, 2.0), leaf(torch, 5.0)

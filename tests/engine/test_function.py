@@ -325,6 +325,7 @@ def test_ctx_stays_usable_after_its_tensors_died(torch: Any) -> None:
     triple(torch, seen).apply(torch.tensor(2.0))
     assert [len(ctx.next_functions) for ctx in seen] == [1, 0]
     assert {ctx.name() for ctx in seen} == {"TripleBackward"}
+    assert [len(ctx._input_metadata) for ctx in seen] == [1, 0]
 
 
 @pytest.mark.rule("A24")

@@ -271,6 +271,37 @@ def test_hook_of_a_captured_input_waits_for_its_turn(torch: Any) -> None:
     assert log == ["newer", "h", "k", "older"]
 
 
+@pytest.mark.rule("Q09")
+@pytest.mark.parametrize("is_root", [False, True])
+def test_hook_of_a_node_that_does_not_run_waits_for_its_turn(
+    torch: Any, is_root: bool
+) -> None:
+    log: list[Any] = []
+    w = leaf(torch, 3.0)
+    older = logged(torch, "older", log)(w)
+    h = leaf(torch, 2.0) * 2
+    h.register_hook(lambda grad: log.append("h"))
+    if is_root:
+        torch.autograd.grad([h, older], [h, w])
+        assert log == ["h", "older"]
+    else:
+        newer = logged(torch, "newer", log)(w)
+        torch.autograd.grad(older + newer + h, [h, w])
+        assert log == ["newer", "h", "older"]
+
+
+@pytest.mark.rule("N11")
+def test_hook_of_a_tensor_that_no_wanted_gradient_passes_is_not_called(
+    torch: Any,
+) -> None:
+    log: list[Any] = []
+    x, w = leaf(torch, 2.0), leaf(torch, 3.0)
+    for tensor in (w, h := w * 2):
+        tensor.register_hook(log.append)
+    assert torch.autograd.grad(x * h, x)[0].item() == 6.0
+    assert log == []
+
+
 @pytest.mark.rule("Q10")
 def test_prehook_comes_between_the_tensor_hooks_and_the_node(torch: Any) -> None:
     seen: list[Any] = []

@@ -26,15 +26,62 @@ def test_pure_view_may_be_changed_and_its_rule_is_left_out(torch: Any) -> None:
     assert (x.grad.tolist(), called) == ([3.0, 3.0], [])
 
 
-@pytest.mark.rule("D19")
-def test_pure_view_is_of_one_tensor_and_one_output(torch: Any) -> None:
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
+@pytest.mark.rule("D18")
+def test_input_passed_on_as_a_pure_view_may_be_changed(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
         ctx._is_pure_view = True
-        return x.view(2, 1)
+        return x
+
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    rule(torch, forward).apply(b).mul_(3)
+    b.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.rule("D18")
+@pytest.mark.parametrize("kind", ["in a Function", "several", "no_grad"])
+def test_pure_view_of_a_view_that_must_not_change_may(torch: Any, kind: str) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx._is_pure_view = True
+        return x
+
+    x = leaf(torch, 2.0, 3.0)
+    b = x * 1
+    with torch.set_grad_enabled(kind != "no_grad"):
+        views = {
+            "in a Function": rule(torch, lambda ctx, x: x[:1]).apply,
+            "several": lambda b: b.split(1)[0],
+            "no_grad": lambda b: b[:1],
+        }
+        view = views[kind](b)
+    y = rule(torch, forward).apply(view)
+    y.mul_(3)
+    b.sum().backward()
+    assert y.grad_fn.name() == "AsStridedBackward0"
+    assert x.grad.tolist() == [3.0, 1.0]
+
+
+@pytest.mark.rule("D19")
+@pytest.mark.parametrize(
+    ("result", "count"),
+    [
+        (lambda x: x.view(2, 1), 2),
+        (lambda x: x * 2, 2),
+        (lambda x: (x, 3), 1),
+    ],
+)
+def test_pure_view_is_of_one_tensor_and_one_output(
+    torch: Any, result: Any, count: int
+) -> None:
+    def forward(ctx: Any, *inputs: Any) -> Any:
+        ctx._is_pure_view = True
+        return result(inputs[0])
 
     says = "Pure view custom Function can only have one input Tensor and one output"
+    inputs = [leaf(torch, 2.0, 3.0) for _ in range(count)]
     with raises(torch, errors.CtxUseError, says):
-        rule(torch, forward).apply(leaf(torch, 2.0, 3.0), leaf(torch, 1.0))
+        rule(torch, forward).apply(*inputs)
 
 
 @pytest.mark.rule("F15")

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad
 from minigrad.engine import observe
+from minigrad.engine.backward import GraphTask
 from tests.engine.support import leaf, rule
 
 
@@ -55,6 +57,9 @@ def test_apply_tells_its_phases_in_order(listener: Listener) -> None:
     ctx, function, inputs = next(v for n, v in listener.heard if n == "ctx_created")
     assert (ctx, function.__name__) == (y.grad_fn, "F")
     assert inputs[0] is x
+    saved = [v[1] for n, v in listener.heard if n == "saved_taken"]
+    wired = [v[1] for n, v in listener.heard if n == "edges_wired"]
+    assert saved[-1] is wired[-1][0] is y
 
 
 def test_operation_inside_forward_is_told_too(listener: Listener) -> None:
@@ -81,6 +86,9 @@ def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
         "node_released",
         "backward_finished",
     ]
+    of_a_node = ("node_released", "gradient_accumulated")
+    tasks = {v[0] for n, v in listener.heard if n in names and n not in of_a_node}
+    assert [type(task) for task in tasks] == [GraphTask]
     sent = listener.last("gradient_sent")
     assert sent[1] is y.grad_fn
     assert (sent[2], sent[4], float(sent[5]), float(sent[6])) == (0, 0, 2.0, 2.0)
@@ -101,3 +109,39 @@ def test_listener_changes_no_result() -> None:
         results.append((y.item(), x.grad.item(), y.grad_fn.name()))
     observe.observer = None
     assert results[0] == results[1]
+
+
+def test_node_returns_one_array_or_none_for_each_argument(listener: Listener) -> None:
+    for second in (7.0, minigrad.tensor(7.0)):
+        unasked = None if isinstance(second, float) else second
+        gradients = (minigrad.tensor(3.0), unasked)
+        F = rule(minigrad, lambda ctx, x, k: x * k, lambda ctx, grad: gradients)  # noqa: B023
+        F.apply(leaf(minigrad, 3.0), second).backward()
+        (given,) = [
+            values[2]
+            for name, values in listener.heard
+            if name == "node_returned" and values[1].name() == "FBackward"
+        ]
+        assert (float(given[0]), given[1]) == (3.0, None)
+        listener.heard.clear()
+
+
+def test_listener_hears_arrays_as_the_hooks_left_them(listener: Listener) -> None:
+    y = doubled().apply(leaf(minigrad, 3.0))
+    y.grad_fn.register_hook(lambda grads, received: (grads[0] * 10,))
+    y.backward()
+    (returned,) = [v[2] for n, v in listener.heard if n == "node_returned" and v[2]]
+    for heard in (*returned, listener.last("gradient_sent")[5]):
+        assert isinstance(heard, np.ndarray)
+        assert float(heard) == 20.0
+
+
+def test_leaf_does_not_take_over_what_was_told(listener: Listener) -> None:
+    x = leaf(minigrad, 3.0, 4.0)
+    slope = np.array([3.0, 4.0])
+    rules = (lambda ctx, x: x.sum(), lambda ctx, grad: minigrad.tensor(slope))
+    F = rule(minigrad, *rules)
+    F.apply(x).backward()
+    gradient = listener.last("gradient_sent")[5]
+    F.apply(x).backward()
+    assert gradient.tolist() == [3.0, 4.0]

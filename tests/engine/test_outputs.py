@@ -360,9 +360,11 @@ def test_dirty_constant_joins_the_graph_of_the_other_input(torch: Any) -> None:
         return a
 
     a, x = torch.tensor(1.0, dtype=torch.float64), leaf(torch, 2.0)
+    view = a.view(1)
     y = rule(torch, forward, lambda ctx, grad: (grad, grad)).apply(a, x)
     assert y is a
     assert (a.requires_grad, a.is_leaf) == (True, False)
+    assert (view.requires_grad, view.is_leaf) == (True, False)
     y.backward()
     assert x.grad.item() == 1.0
 
@@ -515,3 +517,93 @@ def test_marked_view_of_an_input_requires_grad_without_a_node(torch: Any) -> Non
     assert part.requires_grad
     assert part.grad_fn is None
     assert part._is_view()
+
+
+@pytest.mark.rule("I01", "A06")
+@pytest.mark.parametrize("marked", [True, False])
+def test_tensor_from_elsewhere_is_cut_off_where_no_gradient_can_come(
+    torch: Any, marked: bool
+) -> None:
+    def forward(ctx: Any, x: Any, global_: Any) -> Any:
+        if marked:
+            ctx.mark_non_differentiable(*global_)
+        return global_[0]
+
+    x = leaf(torch, 2.0)
+    for global_ in (leaf(torch, 3.0), leaf(torch, 3.0) * 2):
+        with torch.set_grad_enabled(marked):
+            y = rule(torch, forward).apply(x, [global_])
+        assert y is global_
+        assert (y.requires_grad, y.grad_fn, y.is_leaf) == (False, None, True)
+
+
+@pytest.mark.rule("A06")
+def test_view_from_elsewhere_keeps_its_history_under_no_grad(torch: Any) -> None:
+    view = leaf(torch, 2.0, 3.0).clone()[:1]
+    with torch.no_grad():
+        y = rule(torch, lambda ctx, x: view).apply(leaf(torch, 2.0))
+    assert y is view
+    assert y.grad_fn.name() == "SliceBackward0"
+
+
+@pytest.mark.rule("D06")
+def test_view_that_forward_changed_belongs_to_its_node(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    F = rule(torch, lambda ctx, x: x[:1].mul_(5), lambda ctx, grad: grad * 5 + x * 0)
+    y = F.apply(x)
+    assert y.grad_fn.name() == "FBackward"
+    y.backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_dirty_view_gets_its_gradient_wherever_it_stands() -> None:
+    def forward(ctx: Any, k: Any, view: Any) -> Any:
+        ctx.mark_dirty(view)
+        return view.mul_(k)
+
+    k, x = leaf(minigrad, 3.0), leaf(minigrad, 1.0, 2.0)
+    b = x.clone()
+    F = rule(minigrad, forward, lambda ctx, grad: (grad.sum() * 7, grad * 10))
+    F.apply(k, b[:1])
+    b.sum().backward()
+    assert (k.grad.item(), x.grad.tolist()) == (7.0, [10.0, 1.0])
+
+
+def mark_number_dirty(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(5)
+    return x * 2
+
+
+def mark_text(ctx: Any, x: Any) -> Any:
+    ctx.mark_non_differentiable("y")
+    return x * 2
+
+
+def lose_the_dirty_one(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(x)
+    return x * 2
+
+
+def change_a_leaf(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(x)
+    return x
+
+
+def call_two_outputs_a_pure_view(ctx: Any, x: Any) -> Any:
+    ctx._is_pure_view = True
+    return x, x
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        mark_number_dirty,
+        mark_text,
+        lose_the_dirty_one,
+        change_a_leaf,
+        call_two_outputs_a_pure_view,
+    ],
+)
+def test_errors_about_outputs_name_the_class_of_the_learner(forward: Any) -> None:
+    with pytest.raises(errors.MinigradError, match=r"^F\.forward: "):
+        rule(minigrad, forward).apply(leaf(minigrad, 2.0))

@@ -209,6 +209,27 @@ def test_combined_style_may_save_an_input_returned_as_it_is(torch: Any) -> None:
     assert x.grad.item() == 2.0
 
 
+@pytest.mark.rule("B09")
+def test_dirty_input_may_be_saved_and_returned(torch: Any) -> None:
+    class F(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x.mul_(2)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.mark_dirty(*inputs)
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * ctx.saved_tensors[0]
+
+    x = leaf(torch, 3.0)
+    F.apply(x.clone()).backward()
+    assert x.grad.item() == 6.0
+
+
 @pytest.mark.rule("B10")
 def test_ctx_methods_work_in_setup_context(torch: Any) -> None:
     seen: list[Any] = []

@@ -318,6 +318,12 @@ def test_forward_with_ctx_is_refused_under_a_transform(torch: Any, name: str) ->
     assert F.apply(x).tolist() == [2.0, 4.0]
 
 
+def test_refusal_under_a_transform_names_the_class_of_the_learner() -> None:
+    F = rule(minigrad, lambda ctx, x: x * 2)
+    with pytest.raises(errors.TransformError, match=r"^F\.apply: "):
+        minigrad.vmap(F.apply)(minigrad.ones(2))
+
+
 @pytest.mark.rule("M03")
 def test_function_that_says_nothing_of_batches_is_refused(torch: Any) -> None:
     F = square(torch)

@@ -2,9 +2,10 @@
 
 ``python -m tests.engine.token_mutants`` does it for each token of ``apply``, of the
 loop of backward, and of what these call in their phases.
-Each mutant runs in a process of its own: first the short programs of tests/engine, and
-if none of them fails, all tests of tests/engine and tests/autograd. A mutant that
-survives both has to be explained in token_survivors.py.
+Each mutant runs in a process of its own: first the short programs of tests/engine and
+tests/tracing, and if none of them fails, all tests of these. A mutant that survives
+both has to be explained in token_survivors.py. With ``--results FILE`` a run that was
+broken off goes on where it was.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import dataclasses
 import datetime
 import functools
 import importlib
@@ -26,13 +28,23 @@ import sys
 import time
 import tokenize
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-import numpy as np
+from tests.engine.short_programs import (
+    FOLDERS,
+    LEFT_OUT,
+    Program,
+    is_killed,
+    let_the_killer_go_first,
+    quick_and_green,
+    short_programs,
+)
+from tests.engine.token_survivors import REASONS
 
 HERE = Path(__file__).resolve().parent
 
@@ -100,7 +112,15 @@ class Mutant:
     @property
     def name(self) -> str:
         """What the mutant is called; it stays the same when lines move."""
-        return f"{self.function} | {self.line.strip()} | {self.mark}"
+        text = self.line.strip() + " (again)" * self.repeats
+        return f"{self.function} | {text} | {self.mark}"
+
+    @property
+    def repeats(self) -> int:
+        """How many lines of the function before this one read the same."""
+        first = function_of(self).__code__.co_firstlineno
+        before = lines_of(self.module)[first - 1 : self.number - 1]
+        return [line.strip() for line in before].count(self.line.strip())
 
     @property
     def mark(self) -> str:
@@ -112,9 +132,14 @@ class Mutant:
 @functools.cache
 def lines_of(module: str) -> list[str]:
     """The source of a module, as it was when it was first asked for."""
+    return Path(path_of(module)).read_text(encoding="utf-8").splitlines()
+
+
+def path_of(module: str) -> str:
+    """Where a module's source lies."""
     path = importlib.import_module(module).__file__
     assert path
-    return Path(path).read_text(encoding="utf-8").splitlines()
+    return path
 
 
 def mutants_of(module: str, function: str) -> list[Mutant]:
@@ -211,7 +236,7 @@ def mutated(mutant: Mutant) -> CodeType | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            code = compile("\n".join(lines) + "\n", mutant.module, "exec")
+            code = compile("\n".join(lines) + "\n", path_of(mutant.module), "exec")
     except SyntaxError:
         return None
     for part in mutant.function.split("."):
@@ -228,92 +253,26 @@ def function_of(mutant: Mutant) -> FunctionType:
     return getattr(found, "__func__", found)
 
 
-def short_programs() -> list[Callable[[], None]]:
-    """The tests of tests/engine that need nothing but minigrad under torch's name."""
-    import minigrad
+def put_in_place(function: FunctionType, code: CodeType) -> None:
+    """Give a function other code, by which the recorder shall know it as before."""
+    from minigrad.tracing import lines, recorder
 
-    found: list[Callable[[], None]] = []
-    for path in sorted(HERE.glob("test_*.py")):
-        if path.stem == "test_token_mutants":
-            continue
-        module = importlib.import_module(f"tests.engine.{path.stem}")
-        for name, test in vars(module).items():
-            if name.startswith("test_") and callable(test):
-                found += calls_of(test, minigrad)
-    return found
-
-
-def calls_of(test: Any, torch: Any) -> list[Callable[[], None]]:
-    """One call for each case of a test; none if it needs other fixtures."""
-    marks = [m for m in getattr(test, "pytestmark", []) if m.name == "parametrize"]
-    if len(marks) > 1:
-        return []
-    cases: list[dict[str, Any]] = [{}]
-    if marks:
-        names, values = marks[0].args[:2]
-        names = names.split(",") if isinstance(names, str) else names
-        names = [name.strip() for name in names]
-        cases = []
-        for value in values:
-            value = getattr(value, "values", value) if len(names) > 1 else value
-            row = value if len(names) > 1 else (getattr(value, "values", value),)
-            if len(names) == 1 and hasattr(value, "marks"):
-                row = value.values
-            cases.append(dict(zip(names, row, strict=True)))
-    wanted = set(inspect.signature(test).parameters)
-    calls = []
-    for case in cases:
-        given = case | ({"torch": torch} if "torch" in wanted else {})
-        if set(given) == wanted:
-            calls.append(lambda given=given: test(**given))
-    return calls
-
-
-def fails(program: Callable[[], None]) -> bool:
-    """Whether a program raises, started from the state that every test starts from."""
-    import minigrad
-    from minigrad.engine import observe
-
-    np.random.seed(0)
-    minigrad.manual_seed(0)
-    minigrad.set_grad_enabled(True)
-    minigrad.set_default_dtype(minigrad.float32)
-    minigrad.teaching(False)
-    minigrad.autograd.set_detect_anomaly(False)
-    observe.observer = None
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            program()
-        except BaseException:
-            return True
-    return False
-
-
-def is_killed(programs: list[Callable[[], None]]) -> bool:
-    """Whether one of the programs fails."""
-    return any(fails(program) for program in programs)
-
-
-def quick_and_green(programs: list[Callable[[], None]]) -> list[Callable[[], None]]:
-    """Without the programs that need fixtures of their own, or long."""
-    kept = []
-    for program in programs:
-        started = time.perf_counter()
-        if not fails(program) and time.perf_counter() - started < 0.1:
-            kept.append(program)
-    return kept
+    old = function.__code__
+    if old in lines.ENGINE_CODES:
+        lines.ENGINE_CODES[code] = lines.ENGINE_CODES.pop(old)
+    for module in (lines, recorder):
+        if vars(module)["APPLY_CODE"] is old:
+            vars(module)["APPLY_CODE"] = code
+    function.__code__ = code
 
 
 def all_tests_fail() -> bool:
-    """Whether pytest finds a failure in the tests of the engine and its face."""
+    """Whether pytest finds a failure in the tests of the engine and of the recorder."""
     import pytest
 
-    folders = [str(HERE), str(HERE.parent / "autograd"), str(HERE.parent / "tracing")]
     chosen = ["-x", "-q", "-p", "no:cacheprovider", "--no-header"]
-    chosen += ["--ignore", str(HERE / "test_token_mutants.py")]
-    chosen += ["--ignore", str(HERE / "test_mutants.py")]
-    return pytest.main([*chosen, *folders]) != 0
+    chosen += [f"--ignore={HERE / name}.py" for name in LEFT_OUT]
+    return pytest.main([*chosen, *map(str, FOLDERS)]) != 0
 
 
 def in_a_process(seconds: int, question: Callable[[], bool]) -> bool:
@@ -330,25 +289,40 @@ def in_a_process(seconds: int, question: Callable[[], bool]) -> bool:
     return status != 0
 
 
-def survives(
-    mutant: Mutant, programs: list[Callable[[], None]], short: bool = False
-) -> bool | None:
-    """Whether no test notices the mutant; None if it is no Python at all."""
+def is_killed_unchanged(mutant: Mutant, programs: list[Program]) -> bool:
+    """Whether a program fails that has no reason to: the code is new, but the same."""
+
+    def ask() -> bool:
+        code = mutated(dataclasses.replace(mutant, new=mutant.old))
+        assert code
+        put_in_place(function_of(mutant), code)
+        return is_killed(programs)
+
+    return in_a_process(SHORT, ask)
+
+
+def verdict(mutant: Mutant, programs: list[Program], short: bool = False) -> str:
+    """What becomes of a mutant: who killed it, or that it survived."""
     code = mutated(mutant)
     function = function_of(mutant)
     if code is None or code.co_freevars != function.__code__.co_freevars:
-        return None
+        return "no Python"
 
     def killed_by(question: Callable[[], bool]) -> Callable[[], bool]:
         def ask() -> bool:
-            function.__code__ = code
+            put_in_place(function, code)
             return question()
 
         return ask
 
     if in_a_process(SHORT, killed_by(lambda: is_killed(programs))):
-        return False
-    return short or not in_a_process(LONG, killed_by(all_tests_fail))
+        let_the_killer_go_first(programs)
+        return "killed by the short programs"
+    if mutant.name in REASONS:
+        return "explained"
+    if not short and in_a_process(LONG, killed_by(all_tests_fail)):
+        return "killed by all tests"
+    return "SURVIVED"
 
 
 def all_mutants(wanted: str = "") -> list[Mutant]:
@@ -378,43 +352,46 @@ def bar(mutants: list[Mutant]) -> Iterator[Any]:
 
 def main() -> int:
     """Run mutants; fail if one survives that nobody explained."""
-    from tests.engine.token_survivors import reason_for
-
     parser = argparse.ArgumentParser(prog="python -m tests.engine.token_mutants")
     parser.add_argument("--today", type=int, metavar="N", help="only N of this day")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument("--short", action="store_true", help="short programs only")
+    parser.add_argument("--results", type=Path, help="note each; skip killed ones")
     options = parser.parse_args()
     mutants = all_mutants(options.only)
     if options.today:
         mutants = of_the_day(options.today)
+    known = known_results(options.results)
+    left = [mutant for mutant in mutants if mutant.name not in known]
     programs = quick_and_green(short_programs())
 
     started = time.monotonic()
-    counts = {"killed": 0, "explained": 0, "no Python": 0}
-    unexplained = []
-    with bar(mutants) as shown:
+    with bar(left) as shown:
         for number, mutant in enumerate(shown):
-            if number % 100 == 0 and in_a_process(SHORT, lambda: is_killed(programs)):
+            if number % 100 == 0 and is_killed_unchanged(mutant, programs):
                 raise SystemExit("the engine fails its tests without any mutant")
-            if options.today:
-                print(mutant.name)
-            reason = reason_for(mutant.name)
-            lives = survives(mutant, programs, options.short)
-            if lives is None:
-                counts["no Python"] += 1
-            elif not lives:
-                counts["killed"] += 1
-            elif reason:
-                counts["explained"] += 1
-            else:
-                unexplained.append(mutant.name)
-                print(f"SURVIVED {mutant.name}", flush=True)
+            known[mutant.name] = verdict(mutant, programs, options.short)
+            line = f"{known[mutant.name]}: {mutant.name}\n"
+            if options.today or known[mutant.name] == "SURVIVED":
+                print(line, end="", flush=True)
+            if options.results:
+                with options.results.open("a", encoding="utf-8") as file:
+                    file.write(line)
     took = time.monotonic() - started
-    print(f"{len(mutants)} mutants in {took:.0f} s:", end=" ")
-    print(", ".join(f"{number} {word}" for word, number in counts.items()), end="")
-    print(f", {len(unexplained)} survived without a reason")
-    return bool(unexplained)
+    counts = Counter(known[mutant.name] for mutant in mutants)
+    print(f"{len(mutants)} mutants, {len(left)} of them run now in {took:.0f} s:")
+    for word, number in counts.most_common():
+        print(f"{number:6} {word}")
+    return bool(counts["SURVIVED"])
+
+
+def known_results(path: Path | None) -> dict[str, str]:
+    """What earlier runs noted in ``path``, but for survivors: these run again."""
+    if path is None or not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = [line.split(": ", 1) for line in lines]
+    return {name: word for word, name in pairs if word != "SURVIVED"}
 
 
 if __name__ == "__main__":
