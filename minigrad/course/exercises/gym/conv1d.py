@@ -98,7 +98,7 @@ def wrong_gradients(
 
 def _wrong_for_x(
     g: Array, x: Array, w: Array, padding: int
-) -> Iterator[tuple[str, Array]]:
+) -> Iterator[tuple[str, Array | None]]:
     length = x.shape[-1]
     inside = slice(padding, padding + length)
     padded = _for_padded(g, w)
@@ -106,17 +106,18 @@ def _wrong_for_x(
     yield "L16", padded[..., inside][..., ::-1]
     for start in (0, 2 * padding):
         yield "L17", padded[..., start : start + length]
-        yield "L17", padded[..., start:] if start else padded[..., : length + padding]
+    yield "L17", padded[..., padding:]
+    yield "L17", padded[..., : padding + length]
     yield "L17", padded
     yield "C01", _for_padded(np.ones_like(g), w)[..., inside]
     yield "R14", _for_padded(g[:, :1], w[:1])[..., inside]
     yield "R14", _for_padded(g[:, -1:], w[-1:])[..., inside]
     yield "R04", padded[..., inside] / w.shape[0]
     yield "R06", padded[..., inside] / w.shape[-1]
-    if w.shape[0] == w.shape[1]:
-        yield "L06", _for_padded(g, np.swapaxes(w, 0, 1))[..., inside]
-        flipped = np.swapaxes(w, 0, 1)[..., ::-1]
-        yield "L06", _for_padded(g, flipped)[..., inside]
+    turned = np.swapaxes(w, 0, 1)
+    fits = w.shape[0] == w.shape[1]
+    for kernel in (turned, turned[..., ::-1]):
+        yield "L06", _for_padded(g, kernel)[..., inside] if fits else None
 
 
 def _wrong_for_w(
@@ -135,8 +136,7 @@ def _wrong_for_w(
     yield "R06", right / (len(x) * g.shape[-1])
     sums = g.sum((0, 2)), signal.sum((0, 2))
     yield "R12", np.multiply.outer(*sums)[..., None] * np.ones_like(w)
-    if w.shape[0] == w.shape[1]:
-        yield "L06", np.swapaxes(right, 0, 1)
+    yield "L06", np.swapaxes(right, 0, 1)
 
 
 def _windowed(signal: Array, w: Array, only: slice) -> Array:

@@ -74,7 +74,7 @@ def wrong_gradients(
 ) -> Iterator[tuple[str, Arrays]]:
     """What each known wrong rule returns."""
     kept = _kept(x, p, output)
-    for scale in (1.0, 1 - p, 1 / (1 - p) ** 2, p, *((1 / p,) if p else ())):
+    for scale in (1.0, 1 - p, 1 / (1 - p) ** 2, p, 1 / p if p else np.inf):
         yield "L18", (g * kept * scale, None)
     yield "C07", (g / (1 - p), None)
     yield "L11", (g * (np.asarray(output) != 0) / (1 - p), None)
@@ -90,14 +90,4 @@ def wrong_results(x: Array, p: float, *, output: Array) -> Iterator[tuple[str, A
     kept = _kept(x, p, output)
     yield "L18", x * kept
     yield "L18", x * kept * (1 - p)
-    if p:
-        yield "L18", x * kept / p
-
-
-def factors(x: Array, p: float, *, output: Array) -> Iterator[tuple[str, float]]:
-    """What a constant factor may follow."""
-    yield "L18", 1 - p
-    yield "L18", 1 / (1 - p)
-    if p:
-        yield "L18", (1 - p) / p
-        yield "L18", 1 / p
+    yield "L18", x * kept * (1 / p if p else np.inf)

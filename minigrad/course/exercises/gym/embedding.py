@@ -76,10 +76,9 @@ def wrong_gradients(
         within[i] += row
     yield "R10", (within, None)
     across = np.zeros_like(weight)
-    if idx.ndim > 1:
-        for i, row in zip(np.moveaxis(idx, -1, 0), np.moveaxis(g, -2, 0), strict=True):
-            across[i] += row
-        yield "R10", (across, None)
+    for i, row in zip(np.moveaxis(idx, -1, 0), np.moveaxis(g, -2, 0), strict=True):
+        across[i] += row
+    yield "R10", (across, None)
     counts = np.bincount(flat, minlength=len(weight))[:, None]
     yield "R04", (right / np.maximum(counts, 1), None)
     yield "R04", (right / flat.size, None)

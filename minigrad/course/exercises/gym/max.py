@@ -95,9 +95,9 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "R06", (wide * wins / wins.sum(),)
     yield "R06", (wide * wins / np.maximum(wins.sum(0), 1),)
     yield "R05", (wide * wins / x.shape[-1],)
-    if x.ndim < 3 and x.shape[-1] == g.size:
-        yield "R07", (g * wins / shares,)
-    if x.ndim > 1:
-        outer = np.zeros_like(x)
-        outer[..., x.argmax(-1).ravel()] = wide
-        yield "R13", (outer,)
+    yield "R07", (np.asarray(g),)
+    fits = x.ndim == 1 or (x.ndim == 2 and x.shape[-1] in (1, g.size))
+    yield "R07", (g * wins / shares if fits else None,)
+    outer = np.zeros_like(x)
+    outer[..., x.argmax(-1).ravel()] = wide
+    yield "R13", (outer,)
