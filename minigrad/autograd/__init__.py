@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from minigrad.autograd import anomaly_mode, forward_ad, function, grad_mode, graph
 from minigrad.autograd._versions import _unsafe_preserve_version_counter
 from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+from minigrad.autograd.grad_mode import set_multithreading_enabled
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.autograd.variable import Variable
 from minigrad.engine.function import Function
@@ -36,6 +37,7 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 

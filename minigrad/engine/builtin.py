@@ -122,6 +122,9 @@ class Builtin(Function):
     """Whether the tangent is in the graph of all operands, as in torch: also of those
     that it does not change with, which then get a gradient of zeros."""
 
+    tangent_names_from: ClassVar[int] = 0
+    """The first of those operands; one that is only added comes before them."""
+
     without_edges: ClassVar[tuple[int, ...]] = ()
     """The arguments that are Tensors and never get a gradient: masks and indices."""
 

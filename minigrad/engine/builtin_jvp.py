@@ -59,7 +59,7 @@ def carry_through_builtin(
                     keep_tangent(one, tangent, level)
                     continue
                 if operation.tangent_names_operands:
-                    tangent = named(tangent, inputs)
+                    tangent = named(tangent, inputs[operation.tangent_names_from :])
                 tangent = stretched(tangent, one)
                 set_tangent(one, of_its_own(tangent, tangents), level)
 

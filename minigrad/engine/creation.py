@@ -91,24 +91,39 @@ def from_numpy(ndarray: Array) -> Tensor:
 
 
 def zeros(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    *lengths: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``."""
-    return _filled(size, 0, dtype, device, requires_grad, "zeros")
+    shape = size_of(lengths, "zeros", size)
+    return _filled(shape, 0, dtype, device, requires_grad, "zeros")
 
 
 def ones(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    *lengths: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of ones: ``ones(2, 3)`` or ``ones((2, 3))``."""
-    return _filled(size, 1, dtype, device, requires_grad, "ones")
+    shape = size_of(lengths, "ones", size)
+    return _filled(shape, 1, dtype, device, requires_grad, "ones")
 
 
 def empty(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    *lengths: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of whatever the memory held: write into it before you read."""
-    return _filled(size, None, dtype, device, requires_grad, "empty")
+    shape = size_of(lengths, "empty", size)
+    return _filled(shape, None, dtype, device, requires_grad, "empty")
 
 
 def full(
@@ -124,7 +139,8 @@ def full(
         dtype = _as_array(fill_value, None).dtype
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
-    return _filled((size,), fill_value, dtype, device, requires_grad, "full")
+    shape = size_of((size,), "full")
+    return _filled(shape, fill_value, dtype, device, requires_grad, "full")
 
 
 def eye(
@@ -245,7 +261,7 @@ def linspace(
 
 
 def _filled(
-    size: tuple[Any, ...],
+    shape: tuple[int, ...],
     value: Any,
     dtype: Any,
     device: Any,
@@ -253,7 +269,7 @@ def _filled(
     where: str,
 ) -> Tensor:
     check_device(device)
-    shape, chosen = size_of(size, where), as_dtype(dtype, where) or _default_dtype
+    chosen = as_dtype(dtype, where) or _default_dtype
     return leaf(_array_of(shape, value, chosen), requires_grad, where)
 
 
@@ -295,12 +311,19 @@ def leaf(array: Any, requires_grad: bool, where: str) -> Tensor:
     return result
 
 
-def size_of(size: tuple[Any, ...], where: str) -> tuple[int, ...]:
-    """One tuple, whether the lengths came one by one or together.
+def size_of(size: tuple[Any, ...], where: str, keyword: Any = None) -> tuple[int, ...]:
+    """One tuple, whether the lengths came one by one, together, or by keyword.
 
-    Raises: ArgumentTypeError for what is no whole number; RangeError for a negative
-    length.
+    Raises: ArgumentTypeError for what is no whole number, and without any length;
+    RangeError for a negative length.
     """
+    if (keyword is None) == (not size):
+        what = "got multiple values for argument 'size'"
+        if not size:
+            what = 'missing 1 required positional argument: "size"'
+        fix = f"give it once, for example {where}(2, 3) or {where}(())"
+        raise errors.ArgumentTypeError(errors.message(f"{where}()", what, fix))
+    size = size or (keyword,)
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
     lengths = []

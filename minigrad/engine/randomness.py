@@ -130,27 +130,29 @@ def source(generator: Generator | None) -> np.random.Generator:
 
 @for_each_example
 def rand(
-    *size: Any,
+    *lengths: Any,
+    size: Any = None,
     generator: Generator | None = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Random numbers, even between 0 and 1."""
-    shape = size_of(size, "rand")
+    shape = size_of(lengths, "rand", size)
     return made(source(generator).random(shape), dtype, device, requires_grad, "rand")
 
 
 @for_each_example
 def randn(
-    *size: Any,
+    *lengths: Any,
+    size: Any = None,
     generator: Generator | None = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Random numbers, normal with mean 0 and standard deviation 1."""
-    array = source(generator).standard_normal(size_of(size, "randn"))
+    array = source(generator).standard_normal(size_of(lengths, "randn", size))
     return made(array, dtype, device, requires_grad, "randn")
 
 

@@ -42,3 +42,27 @@ def softplus(array: Any, output: Any) -> None:
     for i in range(array.size):
         x = array[i]
         output[i] = max(x, 0) + math.log1p(math.exp(-abs(x)))
+
+
+def erf_in_numpy(array: Any) -> Any:
+    """The error function: NumPy has none, so Python's for each element."""
+    return np.vectorize(math.erf, otypes=[float])(array).astype(array.dtype)
+
+
+@elementwise_kernel(erf_in_numpy)
+def erf(array: Any, output: Any) -> None:
+    """2 / sqrt(pi) times the integral of e**-t**2 from 0 to x, elementwise."""
+    for i in range(array.size):
+        output[i] = math.erf(array[i])
+
+
+def erfc_in_numpy(array: Any) -> Any:
+    """1 - erf(x)."""
+    return np.vectorize(math.erfc, otypes=[float])(array).astype(array.dtype)
+
+
+@elementwise_kernel(erfc_in_numpy)
+def erfc(array: Any, output: Any) -> None:
+    """1 - erf(x), elementwise, exact also where that is small."""
+    for i in range(array.size):
+        output[i] = math.erfc(array[i])

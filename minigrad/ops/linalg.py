@@ -265,6 +265,9 @@ class Addmm(Builtin):
             [3., 4.]])
     """
 
+    tangent_names_operands = True
+    tangent_names_from = 1
+
     operands = 3
     saved_names = ("mat1", "mat2")
 

@@ -25,11 +25,23 @@ from minigrad.ops._registry import alias, composite, name_nodes, op
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
-def with_shape(input: Tensor, *shape: Any) -> tuple[Any, ...]:
-    """``reshape(2, 3)`` and ``reshape((2, 3))`` alike."""
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        return input, tuple(shape[0])
-    return input, shape
+def with_shape(input: Tensor, *lengths: Any, shape: Any = None) -> tuple[Any, ...]:
+    """``reshape(2, 3)``, ``reshape((2, 3))`` and ``reshape(shape=(2, 3))`` alike."""
+    if shape is not None and not lengths:
+        return input, tuple(shape)
+    if len(lengths) == 1 and isinstance(lengths[0], (tuple, list)):
+        return input, tuple(lengths[0])
+    return input, lengths
+
+
+def with_size(input: Tensor, *lengths: Any, size: Any = None) -> tuple[Any, ...]:
+    """The same where torch calls it ``size``."""
+    return with_shape(input, *lengths, shape=size)
+
+
+def with_dims(input: Tensor, *order: Any, dims: Any = None) -> tuple[Any, ...]:
+    """The same where torch calls it ``dims``."""
+    return with_shape(input, *order, shape=dims)
 
 
 op(
@@ -44,7 +56,7 @@ op(
     node_name="ExpandBackward0",
     reference=lambda x, *shape: np.broadcast_to(x, shape),
     samples=[([[1.0], [2.0]], 2, 3), ([1.0, 2.0], 3, 2)],
-    arguments=with_shape,
+    arguments=with_size,
 )(Expand)
 
 
@@ -53,7 +65,7 @@ op(
     node_name="ViewBackward0",
     reference=lambda x, *shape: np.reshape(x, shape),
     samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
-    arguments=with_shape,
+    arguments=with_size,
 )
 class View(Builtin):
     """The same memory in another shape, one length of which may be -1 (the rest).
@@ -132,7 +144,7 @@ name_nodes(UnsafeView, "UnsafeViewBackward0")
     reference=lambda x, *shape: np.reshape(x, shape),
     samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
 )
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     """The elements in another shape, one length of which may be -1 (the rest).
 
     A view where the memory allows it, else a copy.
@@ -143,7 +155,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
             [2, 3]])
     """
     check_is_tensor(input, "reshape")
-    _, lengths = with_shape(input, *shape)
+    _, lengths = with_shape(input, *lengths, shape=shape)
     if isinstance(input, BatchedTensor):
         whole = front(input)
         return BatchedTensor(whole.reshape(whole.shape[0], *lengths), input.transform)
@@ -283,7 +295,7 @@ alias("swapdims", "transpose")
     node_name="PermuteBackward0",
     reference=lambda x, *dims: np.transpose(x, dims),
     samples=[(MATRIX, 1, 0), ([MATRIX], 2, 0, 1), ([MATRIX], -2, -1, 0)],
-    arguments=with_shape,
+    arguments=with_dims,
 )
 class Permute(Builtin):
     """The dimensions in another order; ``x.T`` is the reverse one.

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import as_floating, quietly
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.promotion import as_floating, promoted, quietly
+from minigrad.engine.structural import total
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.kernels import elementwise
 from minigrad.ops import functions
 from minigrad.ops._registry import IN_PLACE, alias, composite, op
+from minigrad.ops.arithmetic import keep_operands, operands
+from minigrad.ops.elementwise import Exp, like, plain
 
 Slope = Callable[[Any], Any]
 
@@ -32,6 +36,7 @@ def function(
     of_output: Slope | None = None,
     samples: list[tuple[Any, ...]],
     node_name: str = "",
+    reference: Callable[..., Any] | None = None,
 ) -> type[Builtin]:
     """One elementwise function, registered; its slope is computed from what it saves.
 
@@ -67,7 +72,7 @@ def function(
     return op(
         name,
         node_name=node_name or f"{name.capitalize()}Backward0",
-        reference=compute,
+        reference=compute if reference is None else reference,
         samples=samples,
         in_place=True,
     )(Function)
@@ -176,7 +181,79 @@ Atanh = function(
     samples=SMALL,
 )
 
+ERROR_SLOPE = 2 / math.sqrt(math.pi)
+
+Erf = function(
+    "erf",
+    elementwise.erf,
+    "The error function",
+    of_input=lambda x: Exp.of(-(x * x)) * ERROR_SLOPE,
+    samples=ANY,
+    reference=np.vectorize(math.erf),
+)
+Erfc = function(
+    "erfc",
+    elementwise.erfc,
+    "1 - erf(input), exact also where that is small",
+    of_input=lambda x: Exp.of(-(x * x)) * -ERROR_SLOPE,
+    samples=ANY,
+    reference=np.vectorize(math.erfc),
+)
+
+
+@op(
+    "atan2",
+    node_name="Atan2Backward0",
+    reference=np.arctan2,
+    samples=[([1.0, -2.0, 0.5], [0.5, -1.0, 2.0]), ([[1.0], [2.0]], [0.5, -3.0])],
+    in_place=True,
+)
+class Atan2(Builtin):
+    """The angle of the point (other, input), from -pi to pi; at (0, 0) it has slope 0.
+
+    >>> minigrad.atan2(minigrad.tensor([1.0, -1.0]), minigrad.tensor([1.0, -1.0]))
+    tensor([ 0.7854, -2.3562])
+    """
+
+    elementwise = True
+    operands = 2
+    saved_names = ("other", "self")
+
+    @staticmethod
+    @quietly
+    def forward(input: Array, other: Array) -> Any:
+        if not isinstance(other, (np.ndarray, np.generic)):
+            raise must_be_tensor("atan2", "other", 2, other)
+        a, b = promoted(input, other)
+        return np.arctan2(as_floating(a), as_floating(b))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        keep_operands(ctx, inputs)
+
+    @staticmethod
+    def slopes(ctx: Any) -> Any:
+        """How the angle moves with each coordinate."""
+        y, x = operands(ctx)
+        squares = x * x + y * y
+        squares = squares + like(squares, plain(squares) == 0)
+        return x / squares, -y / squares
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        return tuple([grad * slope for slope in cls.slopes(ctx)])
+
+    @classmethod
+    def jvp(cls, ctx: Any, t_input: Any, t_other: Any) -> Any:
+        slopes = cls.slopes(ctx)
+        return total(
+            None if t_input is None else t_input * slopes[0],
+            None if t_other is None else t_other * slopes[1],
+        )
+
+
 for short, long in {
+    "arctan2": "atan2",
     "arcsin": "asin",
     "arccos": "acos",
     "arctan": "atan",

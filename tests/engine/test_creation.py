@@ -175,3 +175,19 @@ def test_complex_numbers_are_refused_a_gradient_that_would_be_wrong() -> None:
         minigrad.tensor(numbers, requires_grad=True)
     with pytest.raises(errors.RequiresGradError, match="two tensors"):
         minigrad.tensor(numbers).requires_grad_()
+
+
+def test_size_may_be_given_by_its_name(torch: Any) -> None:
+    for make in (torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn):
+        assert make(size=(2, 1)).shape == (2, 1)
+        with raises(torch, errors.ArgumentTypeError, "()"):
+            make()
+    with raises(torch, errors.ArgumentTypeError, "multiple values for argument 'size'"):
+        torch.zeros(2, size=(2,))
+
+
+def test_shapes_may_be_given_by_their_names(torch: Any) -> None:
+    x = torch.arange(6.0)
+    assert torch.reshape(x, shape=(2, 3)).shape == x.reshape(shape=[2, 3]).shape
+    assert x.expand(size=(2, 6)).shape == (2, 6)
+    assert x.view(size=(3, 2)).permute(dims=(1, 0)).shape == (2, 3)

@@ -456,3 +456,15 @@ def test_tangent_is_in_the_graph_of_both_factors(torch: Any) -> None:
         tangent = fwAD.unpack_dual(made * 3).tangent
     assert tangent.requires_grad
     assert torch.autograd.grad(tangent, x)[0].item() == 0.0
+
+
+@pytest.mark.rule("L27")
+def test_tangent_of_a_layer_is_in_the_graph_of_its_weight_only(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    x = torch.ones(2, 2)
+    for place in range(3):
+        values = [x.clone().requires_grad_(one == place) for one in range(3)]
+        with fwAD.dual_level():
+            values[2] = fwAD.make_dual(values[2], x)
+            tangent = fwAD.unpack_dual(torch.addmm(*values)).tangent
+        assert tangent.requires_grad == (place > 0)

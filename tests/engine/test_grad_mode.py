@@ -166,3 +166,17 @@ def test_mode_is_a_bool(torch: Any) -> None:
     for value in ("a", 1):
         with raises(torch, errors.ArgumentTypeError, "must be bool, not"):
             torch.set_grad_enabled(value)
+
+
+def test_threads_of_backward_are_switched_off_as_in_torch(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.set_multithreading_enabled(False):
+        (x * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+    @torch.autograd.grad_mode.set_multithreading_enabled(False)
+    def doubled(x: Any) -> Any:
+        return x * 2
+
+    assert doubled(x).requires_grad
+    torch.autograd.set_multithreading_enabled(True)

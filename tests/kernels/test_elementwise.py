@@ -9,7 +9,12 @@ from hypothesis import given
 
 from minigrad.kernels import elementwise
 
-KERNELS = [elementwise.sigmoid, elementwise.softplus]
+KERNELS = [
+    elementwise.sigmoid,
+    elementwise.softplus,
+    elementwise.erf,
+    elementwise.erfc,
+]
 ULPS = 4
 """How many representable numbers the two may lie apart."""
 
