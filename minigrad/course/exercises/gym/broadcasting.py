@@ -84,6 +84,22 @@ def _mean(terms: Array, shape: Shape) -> Array:
     return right * (right.size / terms.size) if terms.size else right
 
 
+def _mean_of_new(terms: Array, shape: Shape) -> Array:
+    copies = int(np.prod(terms.shape[: terms.ndim - len(shape)]))
+    return summed(terms, shape) / max(copies, 1)
+
+
+def _mean_of_ones(terms: Array, shape: Shape) -> Array:
+    copies = int(np.prod([terms.shape[i] for i in _ones(terms.ndim, shape)]))
+    return summed(terms, shape) / max(copies, 1)
+
+
+def _all_for_new(terms: Array, shape: Shape) -> Array:
+    if terms.ndim == len(shape):
+        return _over_ones(terms, shape)
+    return np.full(shape, terms.sum())
+
+
 def _ones_from_the_left(terms: Array, shape: Shape) -> Array:
     ones = tuple(i for i, n in enumerate(shape) if n == 1)
     return np.asarray(terms.sum(ones, keepdims=True))
@@ -94,15 +110,22 @@ def _one_new(terms: Array, shape: Shape) -> Array:
     return _ones_from_the_left(fewer, shape)
 
 
-def _first_copy(terms: Array, shape: Shape) -> Array:
-    first = terms
+def _one_copy(terms: Array, shape: Shape, which: int = 0) -> Array:
+    one = terms
     for axis in _copied(terms, shape):
-        first = first.take([0], axis)
-    return first.reshape(shape)
+        one = one.take([which], axis)
+    return one.reshape(shape)
+
+
+def _one_of_new(terms: Array, shape: Shape) -> Array:
+    one = terms[(0,) * (terms.ndim - len(shape))]
+    return _over_ones(np.asarray(one), shape)
 
 
 WRONG_SUMS: list[tuple[str, Callable[[Array, Shape], Array]]] = [
     ("R04", _mean),
+    ("R04", _mean_of_new),
+    ("R04", _mean_of_ones),
     ("R09", _over_new),
     ("R09", _over_ones),
     ("R09", lambda t, shape: _over_ones(t, shape) if t.ndim == len(shape) else t),
@@ -112,7 +135,10 @@ WRONG_SUMS: list[tuple[str, Callable[[Array, Shape], Array]]] = [
     ("R03", lambda terms, shape: np.asarray(terms.sum(_copied(terms, shape)))),
     ("R11", lambda terms, shape: np.full(shape, terms.sum())),
     ("R11", lambda terms, shape: np.asarray(terms.sum())),
+    ("R11", _all_for_new),
     ("R02", lambda terms, shape: _over_ones(_over_new(terms, shape, -1), shape)),
     ("R02", lambda terms, shape: np.asarray(terms.sum(-1))),
-    ("R14", _first_copy),
+    ("R14", _one_copy),
+    ("R14", lambda terms, shape: _one_copy(terms, shape, -1)),
+    ("R14", _one_of_new),
 ]

@@ -93,7 +93,7 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "R13", counted / batch
     yield "L08", -marks / batch
     yield "L08", p / batch
-    yield "C07", -marks * (1 - p) / batch
+    yield "L07", marks * (p - 1) / batch
     yield "L01", (p + marks) / batch
     yield "L05", (logits - marks) / batch
     yield "L05", (_log_softmax(logits) - marks) / batch
@@ -101,7 +101,9 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
         yield "L05", (np.exp(logits) - marks) / batch
         yield "L20", (rows.unstable(logits, -1) - marks) / batch
     yield "R02", (rows.softmax(logits, 0) - marks) / batch
-    yield "R14", (p - marks) * (np.arange(batch) == 0)[:, None]
+    first = (p - marks) * (np.arange(batch) == 0)[:, None]
+    yield "R14", first
+    yield "R14", first / batch
 
 
 def wrong_results(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:

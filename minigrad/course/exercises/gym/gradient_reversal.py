@@ -47,8 +47,6 @@ def wrong_gradients(g: Array, x: Array, lam: float) -> Iterator[tuple[str, Array
     yield "C07", (-g, None)
     yield "C07", (-lam * lam * g, None)
     yield "A10", (-x * g, None)
-    yield "L05", (-lam * x * g, None)
-    yield "L12", (np.zeros_like(g), None)
 
 
 def wrong_results(x: Array, lam: float) -> Iterator[tuple[str, Array]]:

@@ -59,6 +59,8 @@ def wrong_gradients(
         yield name, (value, None, None)
     for name, value in (*_products(g, x), ("L06", for_w.T)):
         yield name, (None, value, None)
+    for (_, own_x), (_, own_w) in zip(_products(g, x), _products(g, W), strict=True):
+        yield "L04", (own_x, own_w, None)
     count = len(g)
     for name, bias in (
         ("R01", g),

@@ -38,6 +38,7 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
     p, y = rows.softmax(x, axis), reference(x, axis)
     g_sum = rows.total(g, axis)
     yield "L07", g - p * g
+    yield "L08", g
     yield "L09", g - p
     yield "L09", g - p * rows.total(g * p, axis)
     yield "L09", g - p * g

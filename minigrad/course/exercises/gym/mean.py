@@ -68,12 +68,19 @@ def _wrong(
     yield "R05", spread
     yield "L05", spread * x / size
     with np.errstate(all="ignore"):
-        for count in (x.size, x.shape[0], x.shape[-1], g.size, x.ndim):
+        for count in (x.size, x.shape[0], x.shape[-1], g.size, x.ndim, size - 1):
             yield "R06", np.float64(1) / count * spread
     for count in (size, x.size, 1):
         yield "R07", g / count
         stretched = _stretched(g, x.shape)
         yield "R07", None if stretched is None else stretched / count
+    for name in ("R07", "R08"):
+        yield name, np.repeat(g.ravel(), size).reshape(x.shape) / size
+        yield name, np.tile(g.ravel(), size).reshape(x.shape) / size
+    other = x.ndim - 1 - axis % x.ndim
+    kept = np.moveaxis(g, axis, other) if keepdim else np.expand_dims(g, other)
+    stretched = _stretched(kept, x.shape)
+    yield "R07", None if stretched is None else stretched / size
     for place in (0, -1):
         there = g if keepdim else np.expand_dims(g, place)
         for kept in (there, np.expand_dims(g, place)):

@@ -66,7 +66,8 @@ def wrong_totals(terms: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
     yield "R03", lost if fits(lost, terms.shape) else None
     last = np.asarray(terms.sum(-1))
     yield "R03", last if fits(last, terms.shape) else None
-    yield "R02", total(terms, terms.ndim - 1 - axis % terms.ndim)
+    for other in (terms.ndim - 1 - axis, axis + 1, axis - 1):
+        yield "R02", total(terms, other % terms.ndim)
 
 
 def fits(array: Array, shape: tuple[int, ...]) -> bool:

@@ -41,10 +41,11 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
     y = rows.softmax(x, axis)
     coupling = rows.total(g * y, axis)
     yield "L07", y * (1 - y) * g
+    yield "C07", g - coupling
+    yield "L08", g - coupling
     yield "L08", y * g
     yield "L08", y * (g - rows.total(g, axis))
     yield "L08", y * g - rows.total(g * y, axis)
-    yield "L08", g - rows.total(g * y, axis)
     yield "L08", g - y * rows.total(g, axis)
     yield "L08", -y * coupling
     yield "L01", y * (g + coupling)
@@ -53,7 +54,6 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
         yield "L05", _coupled(g, np.exp(x), axis)
         yield "L05", _coupled(g, np.log(y), axis)
     yield "L05", x * (g - coupling)
-    yield "C07", g - coupling
     for name, sums in rows.wrong_totals(g * y, axis):
         yield name, None if sums is None else y * (g - sums)
     for other in (0, -1):
