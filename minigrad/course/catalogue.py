@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.facts import Array, Case
+from minigrad.course.facts import Array, Arrays, Case, Contract, is_float
 
 
 class ExerciseUnknownError(errors.MinigradError, KeyError):
@@ -74,14 +75,20 @@ class Exercise:
     @property
     def answer(self) -> str:
         """The name of the class or function to be written."""
-        name: str = self.spec.ANSWER
+        contract = getattr(self.spec, "CONTRACT", None)
+        name: str = contract.name if contract else self.spec.ANSWER
         return name
+
+    @property
+    def contract(self) -> Contract:
+        """What is asked of a Function, apart from its numbers."""
+        asked: Contract = self.spec.CONTRACT
+        return asked
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The names of forward's arguments."""
-        names: tuple[str, ...] = self.spec.ARGUMENTS
-        return names
+        return self.contract.arguments
 
     @property
     def remarks(self) -> frozenset[str]:
@@ -94,29 +101,56 @@ class Exercise:
         drawn: list[Case] = self.spec.cases(random)
         return drawn
 
-    def reference(self, *inputs: Array) -> Array:
-        """What forward returns; right gradients follow from it."""
-        value: Array = self.spec.reference(*inputs)
+    def reference(self, *inputs: Any, **seen: Array) -> Array | Arrays:
+        """What forward returns: an array, or a tuple of arrays for several outputs.
+
+        ``output=`` is what was seen, where the contract says that it is random.
+        """
+        value: Array | Arrays = self.spec.reference(*inputs, **seen)
         return value
 
-    def known_wrong(self, *values: Array) -> Mapping[str, tuple[Array, ...]]:
-        """What each wrong rule of this exercise would return."""
-        found: Mapping[str, tuple[Array, ...]] = self.spec.known_wrong(*values)
-        return found
+    def gradients(self, g: Any, *inputs: Any, **seen: Array) -> Arrays:
+        """The right gradients, one an argument, None for what has none."""
+        if hasattr(self.spec, "gradients"):
+            found: Arrays = self.spec.gradients(g, *inputs, **seen)
+            return found
+        return slopes(self.spec.reference, inputs, g)
+
+    def wrong_gradients(
+        self, g: Any, *inputs: Any, **seen: Array
+    ) -> Iterable[tuple[str, Arrays]]:
+        """What each known wrong rule of this exercise returns, by its mistake's id."""
+        found = getattr(self.spec, "wrong_gradients", None)
+        return list(found(g, *inputs, **seen)) if found else []
+
+    def wrong_results(
+        self, *inputs: Any, **seen: Array
+    ) -> Iterable[tuple[str, Array | Arrays]]:
+        """What forward returns for the mistakes that have a name."""
+        found = getattr(self.spec, "wrong_results", None)
+        return list(found(*inputs, **seen)) if found else []
+
+    def factors(self, *inputs: Any) -> Iterable[tuple[str, float]]:
+        """The quantities that a gradient may be wrong by, with the mistake each is."""
+        found = getattr(self.spec, "factors", None)
+        return list(found(*inputs)) if found else []
 
 
 def slopes(
-    reference: Callable[..., Array], inputs: tuple[Array, ...], upstream: Array
-) -> tuple[Array, ...]:
-    """The gradient of ``sum(upstream * reference(*inputs))`` for every input.
+    reference: Callable[..., Array], inputs: tuple[Any, ...], upstream: Array
+) -> Arrays:
+    """The gradient of ``sum(upstream * reference(*inputs))`` for every float array.
 
     A step along the imaginary axis has no subtraction in it, so a reference built from
     analytic functions gives its slope to the last digit.
     """
     step = 1e-30
-    wide = [np.array(a, dtype=np.complex128) for a in inputs]
-    found = []
+    wide = [np.array(a, np.complex128) if is_float(a) else a for a in inputs]
+    found: list[Array | None] = []
     for a in wide:
+        if not (isinstance(a, np.ndarray) and a.dtype == np.complex128):
+            found.append(None)
+            continue
         slope = np.empty(a.shape)
         for index in np.ndindex(a.shape):
             a[index] += 1j * step
@@ -127,25 +161,49 @@ def slopes(
 
 
 def names() -> list[str]:
-    """The ids of all exercises, in order."""
+    """The ids of the lessons' exercises, in order."""
     folder = resources.files("minigrad.course.exercises")
     files = (file.name for file in folder.iterdir())
     texts = (name.removesuffix(".toml") for name in files if name.endswith(".toml"))
     return sorted(stem.removeprefix("ex").replace("_", ".") for stem in texts)
 
 
+def gym_names() -> list[str]:
+    """The ids of the practice Functions of the gym, such as ``"gym.Power"``."""
+    folder = resources.files("minigrad.course.exercises.gym")
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    texts = [file for file in files if file.name.endswith(".toml")]
+    tables = [tomllib.loads(text.read_text("utf8")) for text in texts]
+    return [t["id"] for t in sorted(tables, key=lambda t: (t["points"], t["id"]))]
+
+
+def stem_of(exercise_id: str) -> str:
+    """The module of an exercise, below ``minigrad.course.exercises``.
+
+    >>> stem_of("01.4"), stem_of("gym.MulConstant")
+    ('ex01_4', 'gym.mul_constant')
+    """
+    area, _, name = exercise_id.partition(".")
+    if area != "gym":
+        return "ex" + exercise_id.replace(".", "_")
+    return "gym." + re.sub("(?<=[a-z])(?=[A-Z][a-z])", "_", name).lower()
+
+
 @cache
 def load(exercise_id: str) -> Exercise:
-    """The exercise with this id, such as ``"01.4"``.
+    """The exercise with this id, such as ``"01.4"`` or ``"gym.Power"``.
 
     >>> load("01.4").answer
     'Mul'
     """
-    stem = "ex" + str(exercise_id).replace(".", "_")
-    file = resources.files("minigrad.course.exercises") / f"{stem}.toml"
-    if not stem.isidentifier() or not file.is_file():
+    stem = stem_of(str(exercise_id))
+    parts = stem.split(".")
+    file = resources.files("minigrad.course.exercises").joinpath(
+        *parts[:-1], f"{parts[-1]}.toml"
+    )
+    if not all(part.isidentifier() for part in parts) or not file.is_file():
         what = f"no exercise {exercise_id!r}"
-        fix = f"use one of {', '.join(names())}"
+        fix = f"use one of {', '.join([*names(), *gym_names()])}"
         raise ExerciseUnknownError(errors.message("exercise", what, fix))
     text = tomllib.loads(file.read_text("utf8"))
     return Exercise(

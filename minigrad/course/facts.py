@@ -1,6 +1,7 @@
-"""What is seen of an answer: plain data, with no expected value and no live object.
+"""What is asked of an answer and what is seen of it: plain data, no live object.
 
-Facts are arrays, counts, flags and text, so they may come from another process.
+Facts are arrays, counts, flags and text, with no expected value among them, so they
+may come from another process.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Case:
 
     name: str
     inputs: tuple[Any, ...]
-    upstream: Any
+    upstream: Array | Arrays
 
     @property
     def upstreams(self) -> Arrays:
@@ -65,9 +66,7 @@ class Case:
 
 def is_float(value: object) -> bool:
     """Whether this argument is an array of floats."""
-    return isinstance(value, np.ndarray) and bool(
-        np.issubdtype(value.dtype, np.floating)
-    )
+    return isinstance(value, np.ndarray) and bool(np.issubdtype(value.dtype, np.floating))
 
 
 @dataclass(frozen=True)
@@ -87,11 +86,21 @@ class Crash:
 
 
 @dataclass(frozen=True)
-class Returned:
-    """One value that backward returned, before the engine touched it."""
+class Output:
+    """One value that apply returned; ``is_input`` is the place of the argument it is."""
 
     kind: str
     value: Array | None
+    requires_grad: bool
+    is_input: int | None = None
+
+
+@dataclass(frozen=True)
+class Saved:
+    """One tensor given to save_for_backward: its value then, and when forward ended."""
+
+    at_call: Array
+    packed: Array
 
 
 @dataclass(frozen=True)
@@ -102,55 +111,92 @@ class Attribute:
     kind: str
     value: Array
     shares_input: bool
+    is_output: bool = False
+
+
+@dataclass(frozen=True)
+class Returned:
+    """One value that backward returned, before the engine touched it."""
+
+    kind: str
+    value: Array | None
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One run of backward: what went in, what came back, what arrived at the leaves."""
+    """One run of backward: what went in, what came back, what arrived at the leaves.
 
-    upstream: Array
+    ``upstreams`` is what was sent (None: that output was not used), ``received`` the
+    types that backward was given for them. One gradient an argument.
+    """
+
+    upstreams: Arrays
     crash: Crash | None = None
+    received: tuple[str, ...] = ()
     returned_kind: str = ""
     returned: tuple[Returned, ...] = ()
-    gradients: tuple[Array | None, ...] = ()
+    gradients: Arrays = ()
     upstream_changed: bool = False
 
 
 @dataclass(frozen=True)
 class Second:
-    """The derivative of ``sum(weights * first gradients)`` for the inputs, then for g.
+    """The derivative of ``sum(weights * first gradients)``: for each input, then each g.
 
-    None where no graph leads there.
+    None where no graph leads there. ``recorded``: whether the first gradients had a
+    graph at all. ``crash``: what stopped it, the engine's refusal for one.
     """
 
     weights: tuple[Array, ...]
-    gradients: tuple[Array | None, ...]
+    gradients: Arrays
+    recorded: bool
+    crash: Crash | None = None
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """One run of forward mode: a tangent for each argument (None: none), the result's."""
+
+    tangents: Arrays
+    result: Arrays = ()
+    crash: Crash | None = None
 
 
 @dataclass(frozen=True)
 class Trial:
     """One call of apply and the backward passes through it.
 
-    ``name`` is one of: plain, double, zero, again (two passes through one graph),
-    only 0, only 1 (the other inputs frozen), same (one tensor for every argument),
-    first and second (two live calls). ``kept`` says whether ctx was left anything.
+    ``name`` is one of: plain; double, negative, zero, ones (other upstream gradients);
+    again (two passes through one graph), freed (two, nothing retained); expanded (the
+    upstream gradient of y.sum()); only 0, only 1 (the others frozen), without 0, ...
+    (just that one frozen); output 0, ... (the others unused); same (one tensor for all
+    arguments); first and second (two live calls); written 0, ... (that input changed
+    in place between forward and backward).
+
+    ``changed`` are the places of the inputs that forward changed; ``dirty`` and
+    ``marked`` the places of the inputs and outputs that were marked (-1: something
+    else). ``kept``: whether ctx was left anything.
     """
 
     name: str
-    inputs: tuple[Array, ...]
+    inputs: tuple[Any, ...]
     needed: tuple[bool, ...]
     crash: Crash | None = None
-    output_kind: str = ""
-    output: Array | None = None
-    recorded: bool = False
-    forward_changed_input: bool = False
+    result_kind: str = ""
+    outputs: tuple[Output, ...] = ()
+    changed: tuple[int, ...] = ()
     backward_changed_input: bool = False
-    saved: tuple[Array, ...] = ()
+    backward_changed_output: bool = False
+    saved: tuple[Saved, ...] = ()
     save_calls: int = 0
+    dirty: tuple[int, ...] = ()
+    marked: tuple[int, ...] = ()
+    materialize_grads: bool = True
     attributes: tuple[Attribute, ...] = ()
     passes: tuple[Pass, ...] = ()
     rewritten: bool = False
     kept: bool = False
+    backward_changed_saved: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,9 +208,12 @@ class Declared:
     own_setup_context: bool
     saved_names: tuple[str, ...]
     unpacked_names: tuple[str, ...]
+    once_differentiable: bool = False
     state_on_class: tuple[str, ...] = ()
     tensors_on_class: tuple[str, ...] = ()
     tensors_shared: tuple[str, ...] = ()
+    forward_parameters: tuple[str, ...] = ()
+    setup_parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,3 +224,4 @@ class Facts:
     declared: Declared
     trials: tuple[Trial, ...]
     second: Second | None = None
+    tangents: tuple[Tangent, ...] = ()

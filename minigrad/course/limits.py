@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
+import math
 import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.engine import randomness
 
 _TICK = 0.1
 
@@ -96,3 +106,91 @@ def silence() -> Iterator[None]:
     ):
         warnings.simplefilter("ignore")
         yield
+
+
+class _AsImported:
+    """What stood in the modules that a check computes with, before any answer ran."""
+
+    def __init__(self, *modules: ModuleType | type) -> None:
+        self._modules = [(module, dict(vars(module))) for module in modules]
+
+    def restore(self) -> list[tuple[Any, str, Any]]:
+        """Put back what was replaced since; returns what stood there."""
+        replaced = []
+        for module, before in self._modules:
+            now = vars(module)
+            for name, value in before.items():
+                if now.get(name, _MISSING) is not value:
+                    replaced.append((module, name, now.get(name, _MISSING)))
+                    setattr(module, name, value)
+        return replaced
+
+    @contextlib.contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Compute with the originals; afterwards stands what stood there before."""
+        replaced = self.restore()
+        try:
+            yield
+        finally:
+            self.restore()
+            for module, name, value in replaced:
+                if value is _MISSING:
+                    delattr(module, name)
+                else:
+                    setattr(module, name, value)
+
+
+_MISSING = object()
+
+# Names that change of themselves, and are no one's doing, are not in here.
+as_imported = _AsImported(np, np.linalg, np.random, math, minigrad.Tensor)
+
+
+@contextlib.contextmanager
+def own_random_numbers(seed: int) -> Iterator[None]:
+    """Draw from ``seed`` within; the learner's own random numbers go on afterwards."""
+    state = randomness.get_rng_state()
+    numpys = np.random.get_state()
+    randomness.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+    try:
+        yield
+    finally:
+        randomness.default_generator.set_state(state)
+        np.random.set_state(numpys)
+
+
+@contextlib.contextmanager
+def bounded_memory(extra: int) -> Iterator[None]:
+    """Let the process grow by ``extra`` bytes at most; beyond it, MemoryError.
+
+    On Linux only: elsewhere nothing bounds it.
+    """
+    set_limit = _memory_limit()
+    if set_limit is None:
+        yield
+        return
+    undo = set_limit(extra)
+    try:
+        yield
+    finally:
+        undo()
+
+
+def _memory_limit() -> Callable[[int], Callable[[], None]] | None:
+    pages = Path("/proc/self/statm")
+    if not pages.exists():
+        return None
+    resource: Any = importlib.import_module("resource")
+
+    def set_limit(extra: int) -> Callable[[], None]:
+        kind = resource.RLIMIT_AS
+        before = soft, hard = resource.getrlimit(kind)
+        size = int(pages.read_text().split()[0]) * resource.getpagesize() + extra
+        if hard != resource.RLIM_INFINITY:
+            size = min(size, hard)
+        if soft == resource.RLIM_INFINITY or size < soft:
+            resource.setrlimit(kind, (size, hard))
+        return lambda: resource.setrlimit(kind, before)
+
+    return set_limit

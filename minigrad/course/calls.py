@@ -1,0 +1,334 @@
+"""One call of an answer under watch, and the backward passes through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor
+from minigrad.autograd import forward_ad
+from minigrad.course.facts import (
+    Array,
+    Arrays,
+    Attribute,
+    Contract,
+    Crash,
+    Output,
+    Pass,
+    Returned,
+    Saved,
+    Second,
+    Tangent,
+    Trial,
+    is_float,
+)
+from minigrad.course.watch import Watch, copy_of, equal
+
+
+class Call:
+    """Arrays become fresh tensors, leaves that require grad where it is needed.
+
+    ``same``: one tensor takes the place of all of them.
+    """
+
+    def __init__(
+        self,
+        watch: Watch,
+        contract: Contract,
+        inputs: tuple[Any, ...],
+        needed: tuple[bool, ...],
+        same: bool = False,
+    ) -> None:
+        self.watch, self.contract = watch, contract
+        self.inputs, self.needed = inputs, needed
+        self.leaves = [
+            _tensor(value, need) if isinstance(value, np.ndarray) else value
+            for value, need in zip(inputs, needed, strict=True)
+        ]
+        if same:
+            self.leaves = [self.leaves[0]] * len(inputs)
+        self.arguments = list(self.leaves)
+        if contract.in_place:
+            # A leaf that requires grad may not be changed in place.
+            self.arguments[0] = self.leaves[0].clone()
+        self.result: Any = None
+        self.raw: object = None
+        self.facts: dict[str, Any] = {}
+        self.passes: list[Pass] = []
+
+    def forward(self) -> Call:
+        """Apply the answer, and look at the outputs, its ctx and the inputs."""
+        self.watch.reset()
+        crashes: list[Crash] = []
+        with self.watch.phase_of("forward", crashes):
+            self.result = self.watch.function.apply(*self.arguments)
+        if crashes:
+            self.facts["crash"] = crashes[0]
+            return self
+        self.facts |= {
+            "outputs": tuple(self._output(value) for value in self._results()),
+            "changed": self._changed_inputs(),
+            "save_calls": self.watch.save_calls,
+            "dirty": self._places(self.watch.dirty, self.arguments),
+            "marked": self._places(self.watch.marked, self._results()),
+        }
+        ctx = self._node()
+        if ctx is not None:
+            self.facts |= self._on_ctx(ctx)
+        return self
+
+    def backward(self, upstreams: Arrays, *, keep: bool = False) -> Call:
+        """Send ``upstreams`` through the recorded call, None where there is none."""
+        roots = self._roots(upstreams)
+        if not roots:
+            return self
+        self.watch.reset()
+        for leaf in self.leaves:
+            if isinstance(leaf, Tensor):
+                leaf.grad = None
+        outputs = [copy_of(value) for value in self._results()]
+        crashes: list[Crash] = []
+        with self.watch.phase_of("backward", crashes):
+            minigrad.autograd.backward(
+                [y for y, _ in roots],
+                [minigrad.tensor(g) for _, g in roots],
+                retain_graph=keep,
+            )
+        self._note_pass(upstreams, crashes, outputs)
+        return self
+
+    def backward_of_the_sum(self) -> Call:
+        """Send a gradient that is one number, expanded, as ``y.sum()`` does."""
+        ones = tuple(
+            np.ones(y.shape) if isinstance(y, Tensor) and y.requires_grad else None
+            for y in self._results()
+        )
+        roots = self._roots(ones)
+        if not roots:
+            return self
+        self.watch.reset()
+        outputs = [copy_of(value) for value in self._results()]
+        crashes: list[Crash] = []
+        totals = [y.sum() for y, _ in roots]
+        with self.watch.phase_of("backward", crashes):
+            minigrad.autograd.backward(totals)
+        self._note_pass(ones, crashes, outputs)
+        return self
+
+    def write_into(self, place: int) -> Call:
+        """Change an input in place between forward and backward, unrecorded."""
+        with minigrad.no_grad():
+            self.arguments[place].add_(1)
+        return self
+
+    def second(self, upstreams: Arrays) -> Second | None:
+        """The derivative of the weighted gradients; None where there is no graph."""
+        roots = self._roots(upstreams)
+        if not roots:
+            return None
+        leaves = [x for x in self.leaves if isinstance(x, Tensor) and x.requires_grad]
+        weights = tuple(
+            np.linspace(0.5, 1.5, x.numel()).reshape(x.shape) * (i + 1)
+            for i, x in enumerate(leaves)
+        )
+        gs = [minigrad.tensor(g, requires_grad=True) for _, g in roots]
+        crashes: list[Crash] = []
+        recorded = False
+        with self.watch.phase_of("backward", crashes):
+            first = minigrad.autograd.grad(
+                [y for y, _ in roots],
+                leaves,
+                gs,
+                create_graph=True,
+                allow_unused=True,
+            )
+            pairs = zip(first, weights, strict=True)
+            terms = [
+                (f * minigrad.tensor(w)).sum()
+                for f, w in pairs
+                if f is not None and f.requires_grad
+            ]
+            recorded = bool(terms)
+            if terms:
+                # backward, since grad would pass by a node that refuses to be derived.
+                minigrad.autograd.backward(terms)
+        return Second(
+            weights,
+            tuple(copy_of(x.grad) for x in (*leaves, *gs)),
+            recorded,
+            crashes[0] if crashes else None,
+        )
+
+    def raw_copies(self) -> list[Array | None]:
+        """What backward returned, as it looks now."""
+        return [copy_of(v) for v in _listed(self.raw)]
+
+    def trial(self, name: str, *, rewritten: bool = False) -> Trial:
+        """The facts of this call."""
+        return Trial(
+            name=name,
+            inputs=tuple(copy_of_input(value) for value in self.inputs),
+            needed=self.needed,
+            result_kind=type(self.result).__name__,
+            passes=tuple(self.passes),
+            rewritten=rewritten,
+            **self.facts,
+        )
+
+    def _results(self) -> tuple[Any, ...]:
+        """What apply returned, one by one."""
+        result = self.result
+        return result if isinstance(result, tuple) else (result,)
+
+    def _node(self) -> Any:
+        """The ctx of this call, if it was recorded."""
+        for value in self._results():
+            node = getattr(value, "grad_fn", None) if isinstance(value, Tensor) else None
+            if isinstance(node, self.watch.function._backward_cls):
+                return node
+        return None
+
+    def _roots(self, upstreams: Arrays) -> list[tuple[Tensor, Array]]:
+        """The outputs to begin at, each with its gradient; none if one is malformed."""
+        if "crash" in self.facts or len(self._results()) != len(upstreams):
+            return []
+        roots = []
+        for y, g in zip(self._results(), upstreams, strict=True):
+            if g is None:
+                continue
+            if not isinstance(y, Tensor) or y.shape != g.shape:
+                return []
+            if y.requires_grad:
+                roots.append((y, g.astype(y.array.dtype)))
+        return roots
+
+    def _note_pass(
+        self, upstreams: Arrays, crashes: list[Crash], outputs: list[Array | None]
+    ) -> None:
+        self.raw = self.watch.raw
+        self.passes.append(
+            Pass(
+                upstreams=tuple(None if g is None else g.copy() for g in upstreams),
+                crash=crashes[0] if crashes else None,
+                received=self.watch.received,
+                returned_kind=type(self.raw).__name__ if self.watch.finished else "",
+                returned=tuple(
+                    Returned(type(v).__name__, copy_of(v)) for v in _listed(self.raw)
+                ),
+                gradients=tuple(
+                    copy_of(x.grad) if isinstance(x, Tensor) else None
+                    for x in self.leaves
+                ),
+                upstream_changed=self.watch.upstream_changed,
+            )
+        )
+        if not self.facts["changed"]:
+            self.facts["backward_changed_input"] = bool(self._changed_inputs())
+        if any(
+            before is not None and now is not None and not equal(before, now)
+            for before, now in zip(
+                outputs, [copy_of(v) for v in self._results()], strict=True
+            )
+        ):
+            self.facts["backward_changed_output"] = True
+
+    def _output(self, value: object) -> Output:
+        (place, *_) = (*self._places((value,), self.arguments), -1)
+        return Output(
+            type(value).__name__,
+            copy_of(value),
+            isinstance(value, Tensor) and value.requires_grad,
+            None if place < 0 else place,
+        )
+
+    def _changed_inputs(self) -> tuple[int, ...]:
+        return tuple(
+            i
+            for i, (x, value) in enumerate(
+                zip(self.arguments, self.inputs, strict=True)
+            )
+            if isinstance(x, Tensor) and not equal(x.array, value)
+        )
+
+    @staticmethod
+    def _places(marked: Sequence[object], among: Sequence[object]) -> tuple[int, ...]:
+        """Which of ``among`` were marked; -1 for something else."""
+        places = {id(value): i for i, value in reversed(list(enumerate(among)))}
+        return tuple(
+            places.get(id(value), -1) if isinstance(value, Tensor) else -1
+            for value in marked
+        )
+
+    def _on_ctx(self, ctx: Any) -> dict[str, Any]:
+        """What forward left there: saved tensors, and attributes that hold arrays."""
+        packed = [s.tensor for s in ctx._raw_saved_tensors]
+        # A second call of save_for_backward replaces what the first one was given.
+        pairs = zip(self.watch.at_call, packed, strict=True)
+        saved = tuple(
+            Saved(at_call, now.array.copy())
+            for at_call, now in pairs
+            if at_call is not None and now is not None
+        )
+        attributes = []
+        tensors = [x for x in self.arguments if isinstance(x, Tensor)]
+        for name, value in vars(ctx).items():
+            array = value.array if isinstance(value, Tensor) else value
+            if isinstance(array, np.ndarray):
+                shares = any(np.shares_memory(array, x.array) for x in tensors)
+                is_output = any(value is y for y in self._results())
+                kind = type(value).__name__
+                attributes.append(
+                    Attribute(name, kind, array.copy(), shares, is_output)
+                )
+        return {
+            "saved": saved,
+            "attributes": tuple(attributes),
+            "kept": bool(saved or vars(ctx)),
+            "materialize_grads": ctx._materialize_grads,
+        }
+
+
+def forward_mode(
+    watch: Watch, contract: Contract, inputs: tuple[Any, ...], tangents: Arrays
+) -> Tangent:
+    """Run the answer on dual numbers: a tangent for each argument, None for none."""
+    crashes: list[Crash] = []
+    result: Arrays = ()
+    with watch.phase_of("jvp", crashes), forward_ad.dual_level():
+        arguments: list[Any] = []
+        for value, tangent in zip(inputs, tangents, strict=True):
+            x = value
+            if isinstance(value, np.ndarray):
+                x = _tensor(value, False)
+            if tangent is not None:
+                x = forward_ad.make_dual(x, minigrad.tensor(tangent))
+            arguments.append(x)
+        if contract.in_place:
+            arguments[0] = arguments[0].clone()
+        y = watch.function.apply(*arguments)
+        outputs = y if isinstance(y, tuple) else (y,)
+        result = tuple(
+            copy_of(forward_ad.unpack_dual(each).tangent)
+            if isinstance(each, Tensor)
+            else None
+            for each in outputs
+        )
+    return Tangent(tangents, result, crashes[0] if crashes else None)
+
+
+def copy_of_input(value: Any) -> Any:
+    """An argument of which nobody else holds the memory."""
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+
+
+def _tensor(array: Array, needed: bool) -> Tensor:
+    leaf = minigrad.tensor(array.copy(order="K"))
+    return leaf.requires_grad_(needed and is_float(array))
+
+
+def _listed(value: object) -> list[object]:
+    """What backward returned, as a list whatever it was."""
+    return list(value) if isinstance(value, tuple | list) else [value]

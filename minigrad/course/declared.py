@@ -1,0 +1,63 @@
+"""What can be read off an answer without running it: its decorators and its source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+from collections.abc import Iterator
+
+from minigrad.autograd import Function
+from minigrad.course.facts import Declared
+from minigrad.engine.lint import is_once_differentiable
+
+METHODS = ("forward", "setup_context", "backward", "vjp", "jvp", "vmap")
+
+
+def declare(answer: type[Function]) -> Declared:
+    """Read the class: decorators, style, and names saved against names unpacked."""
+    own = vars(answer)
+    saved, unpacked = _names_in_source(answer)
+    return Declared(
+        name=answer.__name__,
+        not_static=tuple(
+            m for m in METHODS if m in own and not isinstance(own[m], staticmethod)
+        ),
+        own_setup_context="setup_context" in own,
+        saved_names=saved,
+        unpacked_names=unpacked,
+        once_differentiable=is_once_differentiable(answer),
+    )
+
+
+def _names_in_source(answer: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names given to save_for_backward and names that saved_tensors is unpacked to."""
+    saved: list[str] = []
+    unpacked: list[str] = []
+    for node in _syntax(answer):
+        if isinstance(node, ast.Call) and _attribute(node.func) == "save_for_backward":
+            saved = [a.id for a in node.args if isinstance(a, ast.Name)]
+        if isinstance(node, ast.Assign) and _attribute(node.value) == "saved_tensors":
+            target = node.targets[0]
+            if isinstance(target, ast.Tuple):
+                unpacked = [e.id for e in target.elts if isinstance(e, ast.Name)]
+    return tuple(saved), tuple(unpacked)
+
+
+def _syntax(answer: type) -> Iterator[ast.AST]:
+    """Every node of the source of the class's own methods; none where it is unknown."""
+    for value in vars(answer).values():
+        code = getattr(inspect.unwrap(getattr(value, "__func__", value)), "__code__", 0)
+        if not code:
+            continue
+        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+        try:
+            tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+        except (SyntaxError, IndexError):
+            continue
+        yield from ast.walk(tree)
+
+
+def _attribute(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else ""
