@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ from minigrad.course.facts import (
     is_float,
 )
 from minigrad.course.watch import Watch, copy_of, equal
+
+
+_Held = tuple[list[tuple[Array, Array]], list[tuple[Array, Array]]]
 
 
 class Call:
@@ -89,7 +92,7 @@ class Call:
         for leaf in self.leaves:
             if isinstance(leaf, Tensor):
                 leaf.grad = None
-        outputs = [copy_of(value) for value in self._results()]
+        before = self._held()
         crashes: list[Crash] = []
         with self.watch.phase_of("backward", crashes):
             minigrad.autograd.backward(
@@ -97,7 +100,7 @@ class Call:
                 [minigrad.tensor(g) for _, g in roots],
                 retain_graph=keep,
             )
-        self._note_pass(upstreams, crashes, outputs)
+        self._note_pass(upstreams, crashes, before)
         return self
 
     def backward_of_the_sum(self) -> Call:
@@ -110,12 +113,12 @@ class Call:
         if not roots:
             return self
         self.watch.reset()
-        outputs = [copy_of(value) for value in self._results()]
+        before = self._held()
         crashes: list[Crash] = []
         totals = [y.sum() for y, _ in roots]
         with self.watch.phase_of("backward", crashes):
             minigrad.autograd.backward(totals)
-        self._note_pass(ones, crashes, outputs)
+        self._note_pass(ones, crashes, before)
         return self
 
     def write_into(self, place: int) -> Call:
@@ -186,7 +189,9 @@ class Call:
     def _node(self) -> Any:
         """The ctx of this call, if it was recorded."""
         for value in self._results():
-            node = getattr(value, "grad_fn", None) if isinstance(value, Tensor) else None
+            node = (
+                getattr(value, "grad_fn", None) if isinstance(value, Tensor) else None
+            )
             if isinstance(node, self.watch.function._backward_cls):
                 return node
         return None
@@ -206,7 +211,7 @@ class Call:
         return roots
 
     def _note_pass(
-        self, upstreams: Arrays, crashes: list[Crash], outputs: list[Array | None]
+        self, upstreams: Arrays, crashes: list[Crash], before: _Held
     ) -> None:
         self.raw = self.watch.raw
         self.passes.append(
@@ -227,13 +232,22 @@ class Call:
         )
         if not self.facts["changed"]:
             self.facts["backward_changed_input"] = bool(self._changed_inputs())
-        if any(
-            before is not None and now is not None and not equal(before, now)
-            for before, now in zip(
-                outputs, [copy_of(v) for v in self._results()], strict=True
-            )
-        ):
+        outputs, saved = before
+        if _changed(outputs):
             self.facts["backward_changed_output"] = True
+        if _changed(saved):
+            self.facts["backward_changed_saved"] = True
+
+    def _held(self) -> _Held:
+        """The outputs, and the tensors on ctx, each with its numbers of now."""
+        outputs = [y for y in self._results() if isinstance(y, Tensor)]
+        ctx = self._node()
+        kept = ctx._saved if ctx is not None else ()
+        saved = [s.tensor for s in kept if getattr(s, "tensor", None) is not None]
+        return (
+            [(y.array, y.array.copy()) for y in outputs],
+            [(t.array, t.array.copy()) for t in saved],
+        )
 
     def _output(self, value: object) -> Output:
         (place, *_) = (*self._places((value,), self.arguments), -1)
@@ -272,17 +286,14 @@ class Call:
             for at_call, now in pairs
             if at_call is not None and now is not None
         )
-        attributes = []
         tensors = [x for x in self.arguments if isinstance(x, Tensor)]
-        for name, value in vars(ctx).items():
+        attributes = []
+        for name, value in _named_parts(vars(ctx)):
             array = value.array if isinstance(value, Tensor) else value
-            if isinstance(array, np.ndarray):
-                shares = any(np.shares_memory(array, x.array) for x in tensors)
-                is_output = any(value is y for y in self._results())
-                kind = type(value).__name__
-                attributes.append(
-                    Attribute(name, kind, array.copy(), shares, is_output)
-                )
+            shares = any(np.shares_memory(array, x.array) for x in tensors)
+            is_output = any(value is y for y in self._results())
+            kind = type(value).__name__
+            attributes.append(Attribute(name, kind, array.copy(), shares, is_output))
         return {
             "saved": saved,
             "attributes": tuple(attributes),
@@ -324,6 +335,10 @@ def copy_of_input(value: Any) -> Any:
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
+def _changed(pairs: list[tuple[Array, Array]]) -> bool:
+    return any(not equal(now, before) for now, before in pairs)
+
+
 def _tensor(array: Array, needed: bool) -> Tensor:
     leaf = minigrad.tensor(array.copy(order="K"))
     return leaf.requires_grad_(needed and is_float(array))
@@ -332,3 +347,16 @@ def _tensor(array: Array, needed: bool) -> Tensor:
 def _listed(value: object) -> list[object]:
     """What backward returned, as a list whatever it was."""
     return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def _named_parts(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The tensors and arrays among attributes, and in containers one level down."""
+    for name, value in attributes.items():
+        parts = [(name, value)]
+        if isinstance(value, Mapping):
+            parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
+        elif isinstance(value, list | tuple):
+            parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
+        for label, part in parts:
+            if isinstance(part, Tensor | np.ndarray):
+                yield label, part

@@ -91,9 +91,9 @@ class Exercise:
         return self.contract.arguments
 
     @property
-    def remarks(self) -> frozenset[str]:
-        """The mistakes that this exercise mentions but does not refuse."""
-        ids: frozenset[str] = getattr(self.spec, "REMARKS", frozenset())
+    def remarks(self) -> frozenset[str] | None:
+        """The mistakes that are mentioned and not refused; None: the usual ones."""
+        ids: frozenset[str] | None = getattr(self.spec, "REMARKS", None)
         return ids
 
     def cases(self, random: np.random.Generator) -> list[Case]:

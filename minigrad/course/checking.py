@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +19,16 @@ from minigrad.course.casefile import is_todo
 from minigrad.course.catalogue import Exercise
 from minigrad.course.findings import Finding
 from minigrad.course.judge import judge
-from minigrad.course.limits import Deadline, OutOfTimeError, silence
+from minigrad.course.limits import (
+    Deadline,
+    OutOfTimeError,
+    as_imported,
+    bounded_memory,
+    own_random_numbers,
+    silence,
+)
 from minigrad.course.probes import StoppedError, observe
+from minigrad.course.references import References
 from minigrad.course.verdict import (
     CRASHED,
     NOT_TRIED,
@@ -30,6 +39,8 @@ from minigrad.course.verdict import (
 )
 
 SECONDS = 5.0
+MEMORY = 2 * 10**9
+"""How much more memory than before an answer may take, in bytes."""
 
 NO_ANSWER: object = object()
 """Stands for an answer that was not given; None is one, and a wrong one."""
@@ -56,11 +67,12 @@ def examine(
         return _examine_questions(exercise, answer)
     if exercise.lines:
         return _examine_order(exercise, answer)
-    deadline = Deadline(seconds)
     try:
-        if hasattr(exercise.spec, "look_at"):
-            return _examine_by_spec(exercise, answer, seed, deadline)
-        return _examine_function(exercise, answer, seed, deadline)
+        with as_imported.in_force(), own_random_numbers(seed):
+            deadline = Deadline(seconds)
+            if hasattr(exercise.spec, "look_at"):
+                return _examine_by_spec(exercise, answer, seed, deadline)
+            return _examine_function(exercise, answer, seed, deadline)
     except StoppedError as stopped:
         name = getattr(answer, "__name__", exercise.answer)
         finding = _never_ends(name, stopped, seconds)
@@ -110,7 +122,7 @@ def _examine_by_spec(
 ) -> Verdict:
     """Ask the exercise's own module, which knows what cannot be said in general."""
     random = np.random.default_rng(seed)
-    with silence(), minigrad.enable_grad(), deadline.running():
+    with _answers_running(deadline):
         try:
             with deadline.watching():
                 found = exercise.spec.look_at(answer, random)
@@ -141,18 +153,32 @@ def _examine_function(
         return verdict_of(exercise, WRONG, (unusable,), seed=seed)
     assert isinstance(answer, type)
     cases = exercise.cases(np.random.default_rng(seed))
-    with silence(), minigrad.enable_grad(), deadline.running():
-        facts = [observe(answer, case, deadline) for case in cases]
+    references = References(exercise, cases)
+    with _answers_running(deadline):
+        facts = observe(answer, exercise.contract, cases, deadline)
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
         note = f"forward still has its {first.text!r}"
         return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
-    judgement = judge(facts, exercise)
+    judgement = judge(facts, exercise, references)
     if not judgement.findings:
         return verdict_of(exercise, SOLVED, remarks=judgement.remarks, seed=seed)
     crashed = any(finding.crashed for finding in judgement.findings)
     state = CRASHED if crashed else WRONG
     return verdict_of(exercise, state, judgement.findings, seed=seed)
+
+
+@contextlib.contextmanager
+def _answers_running(deadline: Deadline) -> Iterator[None]:
+    """How the code of an answer runs: in silence, bounded, with grad mode on."""
+    with (
+        silence(),
+        bounded_memory(MEMORY),
+        minigrad.enable_grad(),
+        minigrad.teaching(False),
+        deadline.running(),
+    ):
+        yield
 
 
 def _unusable(answer: object, name: str) -> Finding | None:

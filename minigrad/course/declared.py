@@ -28,7 +28,15 @@ def declare(answer: type[Function]) -> Declared:
         saved_names=saved,
         unpacked_names=unpacked,
         once_differentiable=is_once_differentiable(answer),
+        forward_parameters=_parameters(answer.forward),
+        setup_parameters=_parameters(answer.setup_context),
     )
+
+
+def _parameters(method: object) -> tuple[str, ...]:
+    """The names in its signature; none where they are unknown."""
+    code = getattr(inspect.unwrap(method), "__code__", None)  # type: ignore[arg-type]
+    return code.co_varnames[: code.co_argcount] if code else ()
 
 
 def _names_in_source(answer: type) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -52,6 +52,14 @@ class Case:
     inputs: tuple[Any, ...]
     upstream: Array | Arrays
 
+    def __post_init__(self) -> None:
+        # What arithmetic makes of arrays without axes is no array any more.
+        inputs = tuple(_as_array(value) for value in self.inputs)
+        object.__setattr__(self, "inputs", inputs)
+        g = self.upstream
+        arrays = tuple(map(_as_array, g)) if isinstance(g, tuple) else _as_array(g)
+        object.__setattr__(self, "upstream", arrays)
+
     @property
     def upstreams(self) -> Arrays:
         """One upstream gradient an output."""
@@ -64,9 +72,15 @@ class Case:
         return tuple(i for i, value in enumerate(self.inputs) if is_float(value))
 
 
+def _as_array(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, np.generic) else value
+
+
 def is_float(value: object) -> bool:
     """Whether this argument is an array of floats."""
-    return isinstance(value, np.ndarray) and bool(np.issubdtype(value.dtype, np.floating))
+    return isinstance(value, np.ndarray) and bool(
+        np.issubdtype(value.dtype, np.floating)
+    )
 
 
 @dataclass(frozen=True)
@@ -87,7 +101,7 @@ class Crash:
 
 @dataclass(frozen=True)
 class Output:
-    """One value that apply returned; ``is_input`` is the place of the argument it is."""
+    """One value that apply returned; ``is_input``: the place of the argument it is."""
 
     kind: str
     value: Array | None
@@ -141,7 +155,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Second:
-    """The derivative of ``sum(weights * first gradients)``: for each input, then each g.
+    """The derivative of ``sum(weights * first gradients)`` for inputs, then for gs.
 
     None where no graph leads there. ``recorded``: whether the first gradients had a
     graph at all. ``crash``: what stopped it, the engine's refusal for one.
@@ -155,7 +169,7 @@ class Second:
 
 @dataclass(frozen=True)
 class Tangent:
-    """One run of forward mode: a tangent for each argument (None: none), the result's."""
+    """One run of forward mode: a tangent or None for each argument, and the result's."""
 
     tangents: Arrays
     result: Arrays = ()

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import io
 import math
+import operator
 import signal
 import threading
 import time
@@ -112,14 +113,20 @@ class _AsImported:
     """What stood in the modules that a check computes with, before any answer ran."""
 
     def __init__(self, *modules: ModuleType | type) -> None:
-        self._modules = [(module, dict(vars(module))) for module in modules]
+        self._modules = [
+            (module, tuple(vars(module)), tuple(vars(module).values()))
+            for module in modules
+        ]
 
     def restore(self) -> list[tuple[Any, str, Any]]:
         """Put back what was replaced since; returns what stood there."""
         replaced = []
-        for module, before in self._modules:
+        for module, names, values in self._modules:
             now = vars(module)
-            for name, value in before.items():
+            # In one stride, because it is asked after every call of an answer.
+            if all(map(operator.is_, map(now.get, names), values)):
+                continue
+            for name, value in zip(names, values, strict=True):
                 if now.get(name, _MISSING) is not value:
                     replaced.append((module, name, now.get(name, _MISSING)))
                     setattr(module, name, value)

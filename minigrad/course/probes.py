@@ -20,6 +20,7 @@ from minigrad.course.facts import (
     Second,
     Tangent,
     Trial,
+    is_float,
 )
 from minigrad.course.limits import Deadline, OutOfTimeError
 from minigrad.course.watch import Watch, grown, same
@@ -159,9 +160,16 @@ class _Probe:
         call = self._call((inputs[0],) * len(inputs), same=True).forward()
         return [call.backward(self.case.upstreams).trial("same")]
 
-    def _two_live_calls(self) -> tuple[Trial, Trial]:
-        """Two calls before the first backward: does either see the other's values?"""
-        other = self.other
+    def _two_live_calls(self) -> list[Trial]:
+        """Two calls before the first backward: does either see the other's values?
+
+        Once with the next case beside it, once with other numbers in the same shapes.
+        """
+        rolled = tuple(np.roll(v, 1) if is_float(v) else v for v in self.case.inputs)
+        alike = Case(self.case.name, rolled, _times(1.25, self.case.upstreams))
+        return [*self._beside(self.other), *self._beside(alike)]
+
+    def _beside(self, other: Case) -> tuple[Trial, Trial]:
         needed = tuple(i in other.differentiable for i in range(len(other.inputs)))
         first = self._call().forward()
         second = self._call(other.inputs, needed=needed).forward()

@@ -139,7 +139,9 @@ class Watch:
                 self.raw = own(ctx, *upstreams)
                 self.finished = True
             finally:
-                self.upstream_changed = not same(before, [copy_of(g) for g in upstreams])
+                self.upstream_changed = not same(
+                    before, [copy_of(g) for g in upstreams]
+                )
             return self.raw
 
         # The marks of a decorator such as once_differentiable.
@@ -147,7 +149,9 @@ class Watch:
         return backward
 
 
-def _handed_on(note: Callable[..., None], own: Callable[..., Any]) -> Callable[..., Any]:
+def _handed_on(
+    note: Callable[..., None], own: Callable[..., Any]
+) -> Callable[..., Any]:
     def method(ctx: Any, *arguments: Any) -> Any:
         note(*arguments)
         return own(ctx, *arguments)
@@ -179,8 +183,7 @@ def copy_of(value: object) -> Array | None:
 def same(a: list[Array | None], b: list[Array | None]) -> bool:
     """Whether two lists hold the same numbers, NaN being like itself."""
     return len(a) == len(b) and all(
-        (x is None and y is None)
-        or (x is not None and y is not None and equal(x, y))
+        (x is None and y is None) or (x is not None and y is not None and equal(x, y))
         for x, y in zip(a, b, strict=True)
     )
 
