@@ -4,10 +4,11 @@ from minigrad.course.checking import Hint, check, examine, hint
 from minigrad.course.health import doctor
 from minigrad.course.remember import ask as cards
 from minigrad.course.remember import recall, review
+from minigrad.course.replay import step_through
 from minigrad.course.restart import reset
 from minigrad.course.rulebook import rules
 from minigrad.course.sheet import because, exercise, predict, try_a_button
-from minigrad.course.standing import progress
+from minigrad.course.standing import gym, progress
 from minigrad.course.verdict import CheckFailed, Verdict
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "doctor",
     "examine",
     "exercise",
+    "gym",
     "hint",
     "predict",
     "progress",
@@ -27,5 +29,6 @@ __all__ = [
     "reset",
     "review",
     "rules",
+    "step_through",
     "try_a_button",
 ]

@@ -216,7 +216,7 @@ def lacking_parts(exercise: Exercise) -> Iterator[str]:
         if not exercise.lines:
             yield "it has no [[lines]]"
     elif not hasattr(spec, "look_at"):
-        for name in ("ANSWER", "ARGUMENTS", "cases", "reference", "known_wrong"):
+        for name in ("CONTRACT", "cases", "reference"):
             if not hasattr(spec, name):
                 yield f"its module has neither look_at(answer, random) nor {name}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.course import formulas
 from minigrad.course.facts import Array, Arrays, Case, Contract, is_float
 
 
@@ -67,6 +68,7 @@ class Exercise:
     minutes: int
     hints: tuple[str, ...]
     mistake_hints: Mapping[str, str]
+    wrong_rules: tuple[formulas.Rule, ...]
     half_step: str
     questions: tuple[Question, ...]
     lines: tuple[Line, ...]
@@ -206,6 +208,8 @@ def load(exercise_id: str) -> Exercise:
         fix = f"use one of {', '.join([*names(), *gym_names()])}"
         raise ExerciseUnknownError(errors.message("exercise", what, fix))
     text = tomllib.loads(file.read_text("utf8"))
+    spec = importlib.import_module(f"minigrad.course.exercises.{stem}")
+    contract = getattr(spec, "CONTRACT", None)
     return Exercise(
         id=text["id"],
         title=text["title"],
@@ -214,12 +218,24 @@ def load(exercise_id: str) -> Exercise:
         points=text["points"],
         minutes=text["minutes"],
         hints=tuple([flat(hint) for hint in text.get("hints", [])]),
-        mistake_hints={m["id"]: flat(m["hint"]) for m in text.get("mistakes", [])},
+        mistake_hints=mistake_hints_of(text.get("mistakes", [])),
+        wrong_rules=formulas.rules_of(text.get("mistakes", []), contract, str(file))
+        if contract
+        else (),
         half_step=text.get("half_step", "").strip(),
         questions=tuple([question_of(each) for each in text.get("questions", [])]),
         lines=tuple([line_of(each) for each in text.get("lines", [])]),
-        spec=importlib.import_module(f"minigrad.course.exercises.{stem}"),
+        spec=spec,
     )
+
+
+def mistake_hints_of(tables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The exercise's own hints by mistake; the first of several stands."""
+    hints: dict[str, str] = {}
+    for table in tables:
+        if "hint" in table:
+            hints.setdefault(table["id"], flat(table["hint"]))
+    return hints
 
 
 def question_of(table: Mapping[str, Any]) -> Question:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course import catalogue as exercises
-from minigrad.course import journal, questions
+from minigrad.course import journal, questions, replay
 from minigrad.course.casefile import is_todo
 from minigrad.course.catalogue import Exercise
 from minigrad.course.findings import Finding
@@ -165,7 +166,9 @@ def _examine_function(
         return verdict_of(exercise, SOLVED, remarks=judgement.remarks, seed=seed)
     crashed = any(finding.crashed for finding in judgement.findings)
     state = CRASHED if crashed else WRONG
-    return verdict_of(exercise, state, judgement.findings, seed=seed)
+    evidence = [f.evidence for f in judgement.findings if f.evidence]
+    case = evidence[0].number if evidence else 0
+    return verdict_of(exercise, state, judgement.findings, seed=seed, case=case)
 
 
 @contextlib.contextmanager
@@ -211,6 +214,7 @@ def check(exercise_id: str, answer: object = NO_ANSWER) -> None:
     Raises: CheckFailed unless the exercise is solved, so that a notebook stops there.
     """
     verdict = judged(exercise_id, answer)
+    replay.remember(verdict, answer)
     shown = _show(verdict)
     if verdict.state != SOLVED:
         raise CheckFailed(verdict, shown)
@@ -264,7 +268,18 @@ def _show(verdict: Verdict) -> bool:
         if verdict.state == SOLVED:
             print(verdict)
         return False
-    importlib.import_module("IPython.display").display(verdict)
+    show = importlib.import_module("IPython.display").display
+    show(verdict)
+    if verdict.case is not None and importlib.util.find_spec("anywidget"):
+        from minigrad.views import forms
+
+        show(
+            forms.button(
+                "Step through this case",
+                "The player on your own code, with the right values beside it",
+                lambda: replay.step_through(verdict.exercise),
+            )
+        )
     return True
 
 

@@ -22,8 +22,9 @@ class Standing:
 
     @property
     def lesson(self) -> str:
-        """The number of its lesson."""
-        return self.exercise.id.split(".")[0]
+        """What it belongs to: ``lesson 01``, or the gym."""
+        area = self.exercise.id.split(".")[0]
+        return area if area == "gym" else f"lesson {area}"
 
 
 class Progress(list[Standing]):
@@ -68,7 +69,7 @@ class Progress(list[Standing]):
         for lesson, standings in self.lessons().items():
             solved = [one.state == SOLVED for one in standings]
             bar = "".join(["■" if each else "□" for each in solved])
-            lines.append(f"lesson {lesson}  {bar}  {sum(solved)} of {len(solved)}")
+            lines.append(f"{lesson}  {bar}  {sum(solved)} of {len(solved)}")
             for one in standings:
                 title = f"{one.exercise.id} {one.exercise.title}"
                 lines.append(f"  {SIGNS[one.state]} {title}: {one.state}")
@@ -81,8 +82,8 @@ class Progress(list[Standing]):
         for lesson, standings in self.lessons().items():
             cells = "".join([cell_of(one) for one in standings])
             rows.append(
-                "<div style='display: flex; align-items: center; gap: 0.4em'>"
-                f"<div style='width: 6em'>lesson {lesson}</div>{cells}</div>"
+                "<div style='display: flex; flex-wrap: wrap; align-items: center;"
+                f" gap: 0.4em'><div style='width: 6em'>{lesson}</div>{cells}</div>"
             )
         outside = f"<p>{OUTSIDE}</p>" if journal.file() is None else ""
         return (
@@ -99,16 +100,30 @@ OUTSIDE = (
 def cell_of(one: Standing) -> str:
     """One exercise as a small box: its number, a sign, its state as a tooltip."""
     title = html.escape(f"{one.exercise.id} {one.exercise.title}: {one.state}")
+    name = one.exercise.id.removeprefix("gym.")
     colour = GREEN if one.state == SOLVED else GREY
     return (
         f"<div title='{title}' style='border: 1px solid {colour}; border-bottom-width:"
-        f" 4px; border-radius: 3px; padding: 0 0.5em'>{one.exercise.id}"
+        f" 4px; border-radius: 3px; padding: 0 0.5em'>{name}"
         f" {SIGNS[one.state]}</div>"
     )
 
 
 def progress() -> Progress:
     """What is done, what is next, and about how many minutes are left."""
+    return standing_of(exercises.names())
+
+
+def gym() -> Progress:
+    """The practice Functions, with what was reached in each.
+
+    They need no lesson and no order: ``exercise("gym.Power")`` says what is asked.
+    """
+    return standing_of(exercises.gym_names())
+
+
+def standing_of(names: list[str]) -> Progress:
+    """The best state that each of these exercises ever reached."""
     best: dict[str, str] = {}
     for entry in journal.entries(kind=journal.CHECKED):
         if best.get(entry["exercise"]) != SOLVED:
@@ -116,7 +131,7 @@ def progress() -> Progress:
     return Progress(
         [
             Standing(exercises.load(name), state_of(best.get(name, NOT_TRIED)))
-            for name in exercises.names()
+            for name in names
         ]
     )
 

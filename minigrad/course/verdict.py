@@ -29,7 +29,7 @@ class Verdict:
 
     ``seed`` drew the numbers: ``examine`` with it sees the same ones again.
     ``outcomes`` are the answers to questions; ``half_step`` is shown when the same
-    mistake has come back.
+    mistake has come back; ``case`` is the number of the one to step through.
 
     >>> print(Verdict("01.4", "Mul", "solved", points=4))
     ✓ 01.4 Mul: solved (4 points)
@@ -45,6 +45,7 @@ class Verdict:
     seed: int = 0
     outcomes: tuple[Outcome, ...] = ()
     half_step: str = ""
+    case: int | None = None
 
     @property
     def diagnosis(self) -> str:
@@ -100,6 +101,10 @@ class Verdict:
         if any(finding.evidence or finding.crashed for finding in self.findings):
             rows.append(
                 ("numbers", f"drawn anew by every check (here: seed {self.seed})")
+            )
+        if self.case is not None:
+            rows.append(
+                ("see it", f'`course.step_through("{self.exercise}")` shows this case')
             )
         for remark in self.remarks:
             said = f"{remark.what}. {remark.story} {remark.next_step}"

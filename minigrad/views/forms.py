@@ -153,6 +153,22 @@ def round_trip_button() -> Any:
     )
 
 
+def button(press: str, about: str, then: Callable[[], Any]) -> Any:
+    """A button; what ``then`` gives is shown below it."""
+    import ipywidgets
+
+    after = ipywidgets.Output()
+
+    def pressed(_: Any) -> str:
+        after.clear_output()
+        with after:
+            display(then())
+        return ""
+
+    pressable = form(pressed, kind="button", press=press, about=about)
+    return ipywidgets.VBox([pressable, after])
+
+
 def note(text: str) -> str:
     """A short remark."""
     return f"<div>{html.escape(text)}</div>"
