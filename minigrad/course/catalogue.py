@@ -98,6 +98,12 @@ class Exercise:
         ids: frozenset[str] | None = getattr(self.spec, "REMARKS", None)
         return ids
 
+    @property
+    def accuracy(self) -> float:
+        """The relative error that right values may have: not 0 where they are slopes."""
+        error: float = getattr(self.spec, "ACCURACY", 0.0)
+        return error
+
     def cases(self, random: np.random.Generator) -> list[Case]:
         """What the answer is tried on."""
         drawn: list[Case] = self.spec.cases(random)
