@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import minigrad
-from minigrad import Tensor
-from minigrad.autograd import forward_ad
 from minigrad.course.facts import (
     Array,
     Arrays,
@@ -25,8 +22,7 @@ from minigrad.course.facts import (
     Trial,
     is_float,
 )
-from minigrad.course.watch import Watch, copy_of, equal
-
+from minigrad.course.watch import Watch, equal
 
 _Held = tuple[list[tuple[Array, Array]], list[tuple[Array, Array]]]
 
@@ -45,15 +41,18 @@ class Call:
         needed: tuple[bool, ...],
         same: bool = False,
     ) -> None:
-        self.watch, self.contract = watch, contract
+        self.watch, self.contract, self.engine = watch, contract, watch.engine
         self.inputs, self.needed = inputs, needed
         self.leaves = [
-            _tensor(value, need) if isinstance(value, np.ndarray) else value
+            self.engine.tensor(value, need and is_float(value))
+            if isinstance(value, np.ndarray)
+            else value
             for value, need in zip(inputs, needed, strict=True)
         ]
         if same:
             self.leaves = [self.leaves[0]] * len(inputs)
         self.arguments = list(self.leaves)
+        self.module = self.engine.module
         if contract.in_place:
             # A leaf that requires grad may not be changed in place.
             self.arguments[0] = self.leaves[0].clone()
@@ -90,14 +89,14 @@ class Call:
             return self
         self.watch.reset()
         for leaf in self.leaves:
-            if isinstance(leaf, Tensor):
+            if self.engine.is_tensor(leaf):
                 leaf.grad = None
         before = self._held()
         crashes: list[Crash] = []
         with self.watch.phase_of("backward", crashes):
-            minigrad.autograd.backward(
+            self.module.autograd.backward(
                 [y for y, _ in roots],
-                [minigrad.tensor(g) for _, g in roots],
+                [self.engine.tensor(g) for _, g in roots],
                 retain_graph=keep,
             )
         self._note_pass(upstreams, crashes, before)
@@ -106,7 +105,9 @@ class Call:
     def backward_of_the_sum(self) -> Call:
         """Send a gradient that is one number, expanded, as ``y.sum()`` does."""
         ones = tuple(
-            np.ones(y.shape) if isinstance(y, Tensor) and y.requires_grad else None
+            np.ones(tuple(y.shape))
+            if self.engine.is_tensor(y) and y.requires_grad
+            else None
             for y in self._results()
         )
         roots = self._roots(ones)
@@ -117,13 +118,13 @@ class Call:
         crashes: list[Crash] = []
         totals = [y.sum() for y, _ in roots]
         with self.watch.phase_of("backward", crashes):
-            minigrad.autograd.backward(totals)
+            self.module.autograd.backward(totals)
         self._note_pass(ones, crashes, before)
         return self
 
     def write_into(self, place: int) -> Call:
         """Change an input in place between forward and backward, unrecorded."""
-        with minigrad.no_grad():
+        with self.module.no_grad():
             self.arguments[place].add_(1)
         return self
 
@@ -132,16 +133,18 @@ class Call:
         roots = self._roots(upstreams)
         if not roots:
             return None
-        leaves = [x for x in self.leaves if isinstance(x, Tensor) and x.requires_grad]
+        leaves = [
+            x for x in self.leaves if self.engine.is_tensor(x) and x.requires_grad
+        ]
         weights = tuple(
-            np.linspace(0.5, 1.5, x.numel()).reshape(x.shape) * (i + 1)
+            np.linspace(0.5, 1.5, x.numel()).reshape(tuple(x.shape)) * (i + 1)
             for i, x in enumerate(leaves)
         )
-        gs = [minigrad.tensor(g, requires_grad=True) for _, g in roots]
+        gs = [self.engine.tensor(g, True) for _, g in roots]
         crashes: list[Crash] = []
         recorded = False
         with self.watch.phase_of("backward", crashes):
-            first = minigrad.autograd.grad(
+            first = self.module.autograd.grad(
                 [y for y, _ in roots],
                 leaves,
                 gs,
@@ -150,24 +153,24 @@ class Call:
             )
             pairs = zip(first, weights, strict=True)
             terms = [
-                (f * minigrad.tensor(w)).sum()
+                (f * self.engine.tensor(w)).sum()
                 for f, w in pairs
                 if f is not None and f.requires_grad
             ]
             recorded = bool(terms)
             if terms:
                 # backward, since grad would pass by a node that refuses to be derived.
-                minigrad.autograd.backward(terms)
+                self.module.autograd.backward(terms)
         return Second(
             weights,
-            tuple(copy_of(x.grad) for x in (*leaves, *gs)),
+            tuple(self.watch.copy_of(x.grad) for x in (*leaves, *gs)),
             recorded,
             crashes[0] if crashes else None,
         )
 
     def raw_copies(self) -> list[Array | None]:
         """What backward returned, as it looks now."""
-        return [copy_of(v) for v in _listed(self.raw)]
+        return [self.watch.copy_of(v) for v in _listed(self.raw)]
 
     def trial(self, name: str, *, rewritten: bool = False) -> Trial:
         """The facts of this call."""
@@ -190,13 +193,15 @@ class Call:
         """The ctx of this call, if it was recorded."""
         for value in self._results():
             node = (
-                getattr(value, "grad_fn", None) if isinstance(value, Tensor) else None
+                getattr(value, "grad_fn", None)
+                if self.engine.is_tensor(value)
+                else None
             )
             if isinstance(node, self.watch.function._backward_cls):
                 return node
         return None
 
-    def _roots(self, upstreams: Arrays) -> list[tuple[Tensor, Array]]:
+    def _roots(self, upstreams: Arrays) -> list[tuple[Any, Array]]:
         """The outputs to begin at, each with its gradient; none if one is malformed."""
         if "crash" in self.facts or len(self._results()) != len(upstreams):
             return []
@@ -204,10 +209,10 @@ class Call:
         for y, g in zip(self._results(), upstreams, strict=True):
             if g is None:
                 continue
-            if not isinstance(y, Tensor) or y.shape != g.shape:
+            if not self.engine.is_tensor(y) or tuple(y.shape) != g.shape:
                 return []
             if y.requires_grad:
-                roots.append((y, g.astype(y.array.dtype)))
+                roots.append((y, g.astype(self.engine.memory(y).dtype)))
         return roots
 
     def _note_pass(
@@ -221,10 +226,11 @@ class Call:
                 received=self.watch.received,
                 returned_kind=type(self.raw).__name__ if self.watch.finished else "",
                 returned=tuple(
-                    Returned(type(v).__name__, copy_of(v)) for v in _listed(self.raw)
+                    Returned(type(v).__name__, self.watch.copy_of(v))
+                    for v in _listed(self.raw)
                 ),
                 gradients=tuple(
-                    copy_of(x.grad) if isinstance(x, Tensor) else None
+                    self.watch.copy_of(x.grad) if self.engine.is_tensor(x) else None
                     for x in self.leaves
                 ),
                 upstream_changed=self.watch.upstream_changed,
@@ -240,21 +246,21 @@ class Call:
 
     def _held(self) -> _Held:
         """The outputs, and the tensors on ctx, each with its numbers of now."""
-        outputs = [y for y in self._results() if isinstance(y, Tensor)]
+        outputs = [y for y in self._results() if self.engine.is_tensor(y)]
         ctx = self._node()
-        kept = ctx._saved if ctx is not None else ()
-        saved = [s.tensor for s in kept if getattr(s, "tensor", None) is not None]
-        return (
-            [(y.array, y.array.copy()) for y in outputs],
-            [(t.array, t.array.copy()) for t in saved],
+        saved = self.engine.held(ctx) if ctx is not None else []
+        now = (
+            [self.engine.memory(t) for t in outputs],
+            [self.engine.memory(t) for t in saved],
         )
+        return [(a, a.copy()) for a in now[0]], [(a, a.copy()) for a in now[1]]
 
-    def _output(self, value: object) -> Output:
+    def _output(self, value: Any) -> Output:
         (place, *_) = (*self._places((value,), self.arguments), -1)
         return Output(
             type(value).__name__,
-            copy_of(value),
-            isinstance(value, Tensor) and value.requires_grad,
+            self.watch.copy_of(value),
+            self.engine.is_tensor(value) and value.requires_grad,
             None if place < 0 else place,
         )
 
@@ -264,33 +270,37 @@ class Call:
             for i, (x, value) in enumerate(
                 zip(self.arguments, self.inputs, strict=True)
             )
-            if isinstance(x, Tensor) and not equal(x.array, value)
+            if self.engine.is_tensor(x) and not equal(self.engine.memory(x), value)
         )
 
-    @staticmethod
-    def _places(marked: Sequence[object], among: Sequence[object]) -> tuple[int, ...]:
+    def _places(
+        self, marked: Sequence[object], among: Sequence[object]
+    ) -> tuple[int, ...]:
         """Which of ``among`` were marked; -1 for something else."""
         places = {id(value): i for i, value in reversed(list(enumerate(among)))}
         return tuple(
-            places.get(id(value), -1) if isinstance(value, Tensor) else -1
+            places.get(id(value), -1) if self.engine.is_tensor(value) else -1
             for value in marked
         )
 
     def _on_ctx(self, ctx: Any) -> dict[str, Any]:
         """What forward left there: saved tensors, and attributes that hold arrays."""
-        packed = [s.tensor for s in ctx._raw_saved_tensors]
+        packed = self.engine.saved(ctx)
         # A second call of save_for_backward replaces what the first one was given.
         pairs = zip(self.watch.at_call, packed, strict=True)
         saved = tuple(
-            Saved(at_call, now.array.copy())
+            Saved(at_call, self.engine.memory(now).copy())
             for at_call, now in pairs
             if at_call is not None and now is not None
         )
-        tensors = [x for x in self.arguments if isinstance(x, Tensor)]
+        tensors = [x for x in self.arguments if self.engine.is_tensor(x)]
         attributes = []
-        for name, value in _named_parts(vars(ctx)):
-            array = value.array if isinstance(value, Tensor) else value
-            shares = any(np.shares_memory(array, x.array) for x in tensors)
+        for name, value in self._named_parts(vars(ctx)):
+            is_tensor = self.engine.is_tensor(value)
+            array = self.engine.memory(value) if is_tensor else value
+            shares = any(
+                np.shares_memory(array, self.engine.memory(x)) for x in tensors
+            )
             is_output = any(value is y for y in self._results())
             kind = type(value).__name__
             attributes.append(Attribute(name, kind, array.copy(), shares, is_output))
@@ -298,14 +308,27 @@ class Call:
             "saved": saved,
             "attributes": tuple(attributes),
             "kept": bool(saved or vars(ctx)),
-            "materialize_grads": ctx._materialize_grads,
+            "materialize_grads": self.watch.materialize_grads,
         }
+
+    def _named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The tensors and arrays among attributes, and in containers one level down."""
+        for name, value in attributes.items():
+            parts = [(name, value)]
+            if isinstance(value, Mapping):
+                parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
+            elif isinstance(value, list | tuple):
+                parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
+            for label, part in parts:
+                if isinstance(part, np.ndarray) or self.engine.is_tensor(part):
+                    yield label, part
 
 
 def forward_mode(
     watch: Watch, contract: Contract, inputs: tuple[Any, ...], tangents: Arrays
 ) -> Tangent:
     """Run the answer on dual numbers: a tangent for each argument, None for none."""
+    engine, forward_ad = watch.engine, watch.engine.forward_ad()
     crashes: list[Crash] = []
     result: Arrays = ()
     with watch.phase_of("jvp", crashes), forward_ad.dual_level():
@@ -313,17 +336,17 @@ def forward_mode(
         for value, tangent in zip(inputs, tangents, strict=True):
             x = value
             if isinstance(value, np.ndarray):
-                x = _tensor(value, False)
+                x = engine.tensor(value)
             if tangent is not None:
-                x = forward_ad.make_dual(x, minigrad.tensor(tangent))
+                x = forward_ad.make_dual(x, engine.tensor(tangent))
             arguments.append(x)
         if contract.in_place:
             arguments[0] = arguments[0].clone()
         y = watch.function.apply(*arguments)
         outputs = y if isinstance(y, tuple) else (y,)
         result = tuple(
-            copy_of(forward_ad.unpack_dual(each).tangent)
-            if isinstance(each, Tensor)
+            watch.copy_of(forward_ad.unpack_dual(each).tangent)
+            if engine.is_tensor(each)
             else None
             for each in outputs
         )
@@ -339,24 +362,6 @@ def _changed(pairs: list[tuple[Array, Array]]) -> bool:
     return any(not equal(now, before) for now, before in pairs)
 
 
-def _tensor(array: Array, needed: bool) -> Tensor:
-    leaf = minigrad.tensor(array.copy(order="K"))
-    return leaf.requires_grad_(needed and is_float(array))
-
-
 def _listed(value: object) -> list[object]:
     """What backward returned, as a list whatever it was."""
     return list(value) if isinstance(value, tuple | list) else [value]
-
-
-def _named_parts(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The tensors and arrays among attributes, and in containers one level down."""
-    for name, value in attributes.items():
-        parts = [(name, value)]
-        if isinstance(value, Mapping):
-            parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
-        elif isinstance(value, list | tuple):
-            parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
-        for label, part in parts:
-            if isinstance(part, Tensor | np.ndarray):
-                yield label, part

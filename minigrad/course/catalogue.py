@@ -100,7 +100,7 @@ class Exercise:
 
     @property
     def accuracy(self) -> float:
-        """The relative error that right values may have: not 0 where they are slopes."""
+        """The relative error of the right values: not 0 where they are measured."""
         error: float = getattr(self.spec, "ACCURACY", 0.0)
         return error
 

@@ -169,7 +169,7 @@ class Second:
 
 @dataclass(frozen=True)
 class Tangent:
-    """One run of forward mode: a tangent or None for each argument, and the result's."""
+    """One run of forward mode: the tangents that went in, and those that came out."""
 
     tangents: Arrays
     result: Arrays = ()

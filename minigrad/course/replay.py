@@ -17,14 +17,13 @@ from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Array, Arrays, Case
 from minigrad.course.references import References
 from minigrad.course.verdict import Verdict
-from minigrad.course.watch import copy_of
 
 _last: dict[str, tuple[Verdict, Any]] = {}
 """What was checked last in this session, by exercise."""
 
 
 def remember(verdict: Verdict, answer: object) -> None:
-    """Keep what ``step_through`` needs; a verdict without a case has nothing to show."""
+    """Keep what ``step_through`` needs; without a case there is nothing to show."""
     if verdict.case is None:
         _last.pop(verdict.exercise, None)
     else:
@@ -112,7 +111,7 @@ def _block(text: str) -> str:
 
 
 def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
-    """Record ``answer`` on ``case``: apply, then backward with its upstream gradient."""
+    """Record ``answer`` on ``case``: apply, then backward with the upstream gradient."""
     contract = exercise.contract
     leaves = [
         minigrad.tensor(value, requires_grad=i in case.differentiable)
@@ -134,9 +133,9 @@ def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
         minigrad.autograd.backward([y for y, _ in roots], [g for _, g in roots])
 
     recording = minigrad.step(the_case)
-    outputs = tuple(copy_of(y) for y in seen.get("outputs", ()))
+    outputs = tuple(_numbers(y) for y in seen.get("outputs", ()))
     got = [x.grad if isinstance(x, Tensor) else None for x in leaves]
-    gradients = tuple(copy_of(grad) for grad in got)
+    gradients = tuple(_numbers(grad) for grad in got)
     return CaseReplay(
         title=f"{exercise.id}, {case.name}",
         inputs=tuple(_given(exercise, case)),
@@ -170,6 +169,10 @@ def _rows(
     for i in case.differentiable:
         name = f"gradient for {contract.arguments[i]}"
         yield Row(name, _text(gradients[i]), _text(wanted[i]))
+
+
+def _numbers(value: object) -> Array | None:
+    return value.array.copy() if isinstance(value, Tensor) else None
 
 
 def _text(value: Array | Any | None) -> str:

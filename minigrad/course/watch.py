@@ -15,8 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 import minigrad
-from minigrad import Tensor
-from minigrad.autograd import Function
+from minigrad.course.engines import MINIGRAD, Engine, engine_of
 from minigrad.course.facts import Array, Crash
 from minigrad.course.limits import Deadline, OutOfTimeError, as_imported
 
@@ -32,8 +31,9 @@ class Watch:
     ``received`` what it was given.
     """
 
-    def __init__(self, answer: type[Function], deadline: Deadline) -> None:
+    def __init__(self, answer: type[Any], deadline: Deadline) -> None:
         self.answer = answer
+        self.engine: Engine = engine_of(answer) or MINIGRAD
         self.deadline = deadline
         self.phase = ""
         self.function = self._subclass()
@@ -47,6 +47,7 @@ class Watch:
         self.upstream_changed = False
         self.save_calls = 0
         self.at_call: tuple[Array | None, ...] = ()
+        self.materialize_grads = True
         self.dirty: tuple[object, ...] = ()
         self.marked: tuple[object, ...] = ()
 
@@ -77,7 +78,7 @@ class Watch:
         """Tensors and arrays kept on the class, and in variables its code shares."""
         name = self.answer.__name__
         on_class = {
-            f"{name}.{key.removeprefix('ctx class.')}": _arrays_in(value)
+            f"{name}.{key.removeprefix('ctx class.')}": _arrays_in(self.engine, value)
             for key, value in self.class_state().items()
         }
         shared: Kept = {}
@@ -89,17 +90,17 @@ class Watch:
                 except ValueError:  # a variable of an outer function, not set yet
                     continue
                 for key, item in {**variables.globals, **variables.nonlocals}.items():
-                    shared[key] = _arrays_in(item)
+                    shared[key] = _arrays_in(self.engine, item)
                 for key, item in vars(function).items():
-                    shared[f"{function.__name__}.{key}"] = _arrays_in(item)
+                    shared[f"{function.__name__}.{key}"] = _arrays_in(self.engine, item)
         return on_class, shared
 
-    def _subclass(self) -> type[Function]:
+    def _subclass(self) -> type[Any]:
         answer = self.answer
         methods = [
             m
             for m in ("backward", "vjp")
-            if getattr(answer, m) is not getattr(Function, m)
+            if getattr(answer, m) is not getattr(self.engine.function, m)
         ]
         namespace: dict[str, Any] = {"__module__": answer.__module__}
         if len(methods) == 1:
@@ -115,15 +116,24 @@ class Watch:
             "save_for_backward": self._save_for_backward,
             "mark_dirty": self._mark_dirty,
             "mark_non_differentiable": self._mark_non_differentiable,
+            "set_materialize_grads": self._set_materialize_grads,
         }
         for name in tuple(body)[2:]:
             body[name] = _handed_on(body[name], getattr(node, name))
         function._backward_cls = type(node.__name__, (node,), body)
-        return cast(type[Function], function)
+        return cast(type[Any], function)
+
+    def copy_of(self, value: object) -> Array | None:
+        """The numbers of a tensor, array or number, as they are now; else None."""
+        if self.engine.is_tensor(value):
+            return self.engine.memory(value).copy()
+        if isinstance(value, np.ndarray | np.generic | int | float):
+            return np.array(value)
+        return None
 
     def _save_for_backward(self, *tensors: Any) -> None:
         self.save_calls += 1
-        self.at_call = tuple(copy_of(t) for t in tensors)
+        self.at_call = tuple(self.copy_of(t) for t in tensors)
 
     def _mark_dirty(self, *tensors: Any) -> None:
         self.dirty = tensors
@@ -131,16 +141,19 @@ class Watch:
     def _mark_non_differentiable(self, *tensors: Any) -> None:
         self.marked = tensors
 
+    def _set_materialize_grads(self, value: bool) -> None:
+        self.materialize_grads = value
+
     def _seen(self, own: Callable[..., Any]) -> Callable[..., Any]:
         def backward(ctx: Any, *upstreams: Any) -> Any:
-            before = [copy_of(g) for g in upstreams]
+            before = [self.copy_of(g) for g in upstreams]
             self.received = tuple(type(g).__name__ for g in upstreams)
             try:
                 self.raw = own(ctx, *upstreams)
                 self.finished = True
             finally:
                 self.upstream_changed = not same(
-                    before, [copy_of(g) for g in upstreams]
+                    before, [self.copy_of(g) for g in upstreams]
                 )
             return self.raw
 
@@ -171,15 +184,6 @@ def grown(before: Kept, after: Kept) -> tuple[str, ...]:
     )
 
 
-def copy_of(value: object) -> Array | None:
-    """The numbers of a tensor, array or number, as they are now; else None."""
-    if isinstance(value, Tensor):
-        return value.array.copy()
-    if isinstance(value, np.ndarray | np.generic | int | float):
-        return np.array(value)
-    return None
-
-
 def same(a: list[Array | None], b: list[Array | None]) -> bool:
     """Whether two lists hold the same numbers, NaN being like itself."""
     return len(a) == len(b) and all(
@@ -193,9 +197,9 @@ def equal(a: Array, b: Array) -> bool:
     return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
-def _arrays_in(value: object, depth: int = 3) -> list[object]:
+def _arrays_in(engine: Engine, value: object, depth: int = 3) -> list[object]:
     """The tensors and arrays that ``value`` is, or holds in containers."""
-    if isinstance(value, Tensor | np.ndarray):
+    if isinstance(value, np.ndarray) or engine.is_tensor(value):
         return [value]
     if isinstance(value, Mapping):
         items = list(value.values())
@@ -203,7 +207,7 @@ def _arrays_in(value: object, depth: int = 3) -> list[object]:
         items = list(value)
     else:
         return []
-    return [a for item in items for a in _arrays_in(item, depth - 1)] if depth else []
+    return [a for i in items for a in _arrays_in(engine, i, depth - 1)] if depth else []
 
 
 def _crash(stage: str, error: BaseException) -> Crash:

@@ -1,0 +1,94 @@
+"""The engine that an answer was written for: minigrad, or torch where it is installed.
+
+Both have the same names; here stands what is not the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.autograd import Function
+from minigrad.course.facts import Array
+
+
+class Engine:
+    """minigrad itself."""
+
+    def __init__(self, module: Any = minigrad, function: Any = Function) -> None:
+        self.module = module
+        self.function = function
+        self.tensor_class = module.Tensor
+
+    def is_tensor(self, value: object) -> bool:
+        """Whether this is a tensor of this engine."""
+        return isinstance(value, self.tensor_class)
+
+    def tensor(self, array: Array, requires_grad: bool = False) -> Any:
+        """A leaf with a copy of these numbers, in the same order in memory."""
+        leaf = self.module.tensor(array.copy(order="K"))
+        return leaf.requires_grad_(requires_grad)
+
+    def memory(self, tensor: Any) -> Array:
+        """The numbers of a tensor, not copied."""
+        array: Array = tensor.array
+        return array
+
+    def saved(self, ctx: Any) -> list[Any]:
+        """The tensors that save_for_backward kept, without a look at versions."""
+        return [s.tensor for s in ctx._raw_saved_tensors]
+
+    def held(self, ctx: Any) -> list[Any]:
+        """The same tensors, and none once backward has released them."""
+        kept = [getattr(record, "tensor", None) for record in ctx._saved]
+        return [tensor for tensor in kept if tensor is not None]
+
+    def forward_ad(self) -> Any:
+        """The module of forward mode."""
+        return self.module.autograd.forward_ad
+
+
+class TorchEngine(Engine):
+    """torch, imported by whoever wrote the Function."""
+
+    def __init__(self) -> None:
+        torch = sys.modules["torch"]
+        super().__init__(torch, torch.autograd.Function)
+
+    def tensor(self, array: Array, requires_grad: bool = False) -> Any:
+        # torch.tensor would put the numbers in row order.
+        leaf = self.module.from_numpy(array.copy(order="K"))
+        return leaf.requires_grad_(requires_grad)
+
+    def memory(self, tensor: Any) -> Array:
+        return np.asarray(tensor.detach().numpy())
+
+    def saved(self, ctx: Any) -> list[Any]:
+        return list(ctx.saved_tensors)
+
+    def held(self, ctx: Any) -> list[Any]:
+        try:
+            return [tensor for tensor in ctx.saved_tensors if tensor is not None]
+        except RuntimeError:  # released, or changed in place
+            return []
+
+    def forward_ad(self) -> Any:
+        return self.module.autograd.forward_ad
+
+
+MINIGRAD = Engine()
+
+
+def engine_of(answer: object) -> Engine | None:
+    """The engine that this Function class belongs to; None if it is no Function."""
+    if not isinstance(answer, type):
+        return None
+    if issubclass(answer, Function):
+        return MINIGRAD
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(answer, torch.autograd.Function):
+        return TorchEngine()
+    return None
