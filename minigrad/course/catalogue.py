@@ -138,6 +138,11 @@ class Exercise:
         found = getattr(self.spec, "wrong_results", None)
         return list(found(*inputs, **seen)) if found else []
 
+    def unusual(self, result: Array, inputs: tuple[Any, ...]) -> str:
+        """What is odd about a result that was drawn at random; empty if nothing is."""
+        look = getattr(self.spec, "unusual_result", None)
+        return str(look(result, *inputs)) if look else ""
+
     def factors(self, *inputs: Any) -> Iterable[tuple[str, float]]:
         """The quantities that a gradient may be wrong by, with the mistake each is."""
         found = getattr(self.spec, "factors", None)
