@@ -64,6 +64,7 @@ class Call:
     def forward(self) -> Call:
         """Apply the answer, and look at the outputs, its ctx and the inputs."""
         self.watch.reset()
+        self.watch.before_forward()
         crashes: list[Crash] = []
         with self.watch.phase_of("forward", crashes):
             self.result = self.watch.function.apply(*self.arguments)

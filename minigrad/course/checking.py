@@ -123,7 +123,7 @@ def _examine_by_spec(
 ) -> Verdict:
     """Ask the exercise's own module, which knows what cannot be said in general."""
     random = np.random.default_rng(seed)
-    with _answers_running(deadline):
+    with answers_running(deadline):
         try:
             with deadline.watching():
                 found = exercise.spec.look_at(answer, random)
@@ -155,7 +155,7 @@ def _examine_function(
     assert isinstance(answer, type)
     cases = exercise.cases(np.random.default_rng(seed))
     references = References(exercise, cases)
-    with _answers_running(deadline):
+    with answers_running(deadline):
         facts = observe(answer, exercise.contract, cases, deadline)
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
@@ -172,7 +172,7 @@ def _examine_function(
 
 
 @contextlib.contextmanager
-def _answers_running(deadline: Deadline) -> Iterator[None]:
+def answers_running(deadline: Deadline) -> Iterator[None]:
     """How the code of an answer runs: in silence, bounded, with grad mode on."""
     with (
         silence(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,12 +39,14 @@ def observe(
     contract: Contract,
     cases: Sequence[Case],
     deadline: Deadline | None = None,
+    before_forward: Callable[[], None] | None = None,
 ) -> list[Facts]:
     """Run ``answer`` on each case in every way a mistake could show itself.
 
+    ``before_forward`` is called before each forward, to draw the same numbers again.
     Raises: StoppedError if it still runs at the deadline (an hour, without one).
     """
-    watch = Watch(answer, deadline or Deadline(3600.0))
+    watch = Watch(answer, deadline or Deadline(3600.0), before_forward)
     before, on_class, shared = watch.class_state(), *watch.kept_elsewhere()
     found = []
     for number, case in enumerate(cases):

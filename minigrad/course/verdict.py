@@ -84,15 +84,7 @@ class Verdict:
         return "\n".join(lines)
 
     def _rows(self) -> list[Row]:
-        rows: list[Row] = []
-        for finding in self.findings:
-            rows += [("what happened", finding.what), ("where", finding.where)]
-            if finding.story:
-                name = f"{finding.name} ({', '.join(finding.ids)})"
-                known = f"{name}. {finding.story}" if finding.ids else finding.story
-                rows.append(("looks like", known))
-            if finding.next_step:
-                rows.append(("try", " ".join(finding.next_step.split())))
+        rows = rows_of(self.findings)
         for outcome in self.outcomes:
             sign = "✓" if outcome.right else "✗"
             rows.append((f"{sign} {outcome.question.id}", outcome.text))
@@ -131,6 +123,20 @@ class Verdict:
             '<div style="display: grid; grid-template-columns: max-content 1fr;'
             f' gap: 0.25em 1.2em; margin-top: 0.4em">{rows}</div></div>'
         )
+
+
+def rows_of(findings: tuple[Finding, ...]) -> list[Row]:
+    """What is said of each finding: what happened, where, what it looks like, try."""
+    rows: list[Row] = []
+    for finding in findings:
+        rows += [("what happened", finding.what), ("where", finding.where)]
+        if finding.story:
+            name = f"{finding.name} ({', '.join(finding.ids)})"
+            known = f"{name}. {finding.story}" if finding.ids else finding.story
+            rows.append(("looks like", known))
+        if finding.next_step:
+            rows.append(("try", " ".join(finding.next_step.split())))
+    return rows
 
 
 def with_code(text: str) -> str:

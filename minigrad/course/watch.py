@@ -31,8 +31,14 @@ class Watch:
     ``received`` what it was given.
     """
 
-    def __init__(self, answer: type[Any], deadline: Deadline) -> None:
+    def __init__(
+        self,
+        answer: type[Any],
+        deadline: Deadline,
+        before_forward: Callable[[], None] | None = None,
+    ) -> None:
         self.answer = answer
+        self.before_forward = before_forward or (lambda: None)
         self.engine: Engine = engine_of(answer) or MINIGRAD
         self.deadline = deadline
         self.phase = ""
