@@ -82,6 +82,7 @@ from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
     from minigrad import course, func, nn, utils
+    from minigrad.course import diagnose
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
     from minigrad.views import load_trace, record, step
@@ -138,6 +139,7 @@ __all__ = [
     "is_tensor",
     "linspace",
     "load",
+    "diagnose",
     "load_trace",
     "long",
     "manual_seed",
@@ -204,6 +206,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("minigrad.utils.serialization"), name)
     if name == "vmap":
         return importlib.import_module("minigrad.func").vmap
+    if name == "diagnose":
+        return importlib.import_module("minigrad.course").diagnose
     raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
 
 

@@ -1,6 +1,7 @@
 """The course: exercises and their checks, progress, recall, and the doctor."""
 
 from minigrad.course.checking import Hint, check, examine, hint
+from minigrad.course.diagnosis import Diagnosis, diagnose
 from minigrad.course.health import doctor
 from minigrad.course.remember import ask as cards
 from minigrad.course.remember import recall, review
@@ -13,11 +14,13 @@ from minigrad.course.verdict import CheckFailed, Verdict
 
 __all__ = [
     "CheckFailed",
+    "Diagnosis",
     "Hint",
     "Verdict",
     "because",
     "cards",
     "check",
+    "diagnose",
     "doctor",
     "examine",
     "exercise",

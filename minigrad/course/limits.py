@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import itertools
 import math
 import operator
 import signal
@@ -110,27 +111,46 @@ def silence() -> Iterator[None]:
 
 
 class _AsImported:
-    """What stood in the modules that a check computes with, before any answer ran."""
+    """What stood in the modules that a check computes with, before any answer ran.
 
-    def __init__(self, *modules: ModuleType | type) -> None:
-        self._modules = [
-            (module, tuple(vars(module)), tuple(vars(module).values()))
-            for module in modules
-        ]
+    Of a class all names count, those that it inherits as well.
+    """
+
+    def __init__(self, *places: ModuleType | type) -> None:
+        self._kept = []
+        for place in places:
+            names = vars(place) if isinstance(place, ModuleType) else dir(place)
+            known = [
+                name
+                for name in names
+                # A bound method is made anew whenever it is asked for.
+                if getattr(place, name) is getattr(place, name)
+                and name not in _PYTHONS_OWN
+            ]
+            values = [getattr(place, name) for name in known]
+            self._kept.append((place, known, values))
+        self._own = {place: set(vars(place)) for place in places}
 
     def restore(self) -> list[tuple[Any, str, Any]]:
         """Put back what was replaced since; returns what stood there."""
         replaced = []
-        for module, names, values in self._modules:
-            now = vars(module)
+        for place, names, values in self._kept:
             # In one stride, because it is asked after every call of an answer.
-            if all(map(operator.is_, map(now.get, names), values)):
+            now = map(getattr, itertools.repeat(place), names, itertools.repeat(None))
+            if all(map(operator.is_, now, values)):
                 continue
             for name, value in zip(names, values, strict=True):
-                if now.get(name, _MISSING) is not value:
-                    replaced.append((module, name, now.get(name, _MISSING)))
-                    setattr(module, name, value)
+                found = getattr(place, name, _MISSING)
+                if found is not value:
+                    replaced.append((place, name, found))
+                    self._put(place, name, value)
         return replaced
+
+    def _put(self, place: Any, name: str, value: Any) -> None:
+        if value is _MISSING or name not in self._own[place]:
+            delattr(place, name)
+        else:
+            setattr(place, name, value)
 
     @contextlib.contextmanager
     def in_force(self) -> Iterator[None]:
@@ -148,6 +168,7 @@ class _AsImported:
 
 
 _MISSING = object()
+_PYTHONS_OWN = {*dir(object), "__dict__", "__weakref__", "__abstractmethods__"}
 
 # Names that change of themselves, and are no one's doing, are not in here.
 as_imported = _AsImported(np, np.linalg, np.random, math, minigrad.Tensor)

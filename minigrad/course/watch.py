@@ -158,6 +158,7 @@ class Watch:
                 self.raw = own(ctx, *upstreams)
                 self.finished = True
             finally:
+                as_imported.restore()
                 self.upstream_changed = not same(
                     before, [self.copy_of(g) for g in upstreams]
                 )

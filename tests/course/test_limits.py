@@ -9,8 +9,10 @@ import threading
 import time
 import warnings
 
+import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.course import Verdict, examine
 
@@ -59,6 +61,49 @@ class Talks(Saves):
         return g * y, g * x
 
 
+class SwallowsEverything(Saves):
+    """Catches what stops it three times, and goes on."""
+
+    @staticmethod
+    def backward(ctx, g):
+        for _ in range(3):
+            try:
+                time.sleep(20)
+            except BaseException:  # noqa: S110, BLE001  that is what is tried here
+                pass
+        return g, g
+
+
+class ComputesForLong(Saves):
+    """One call into compiled code cannot be stopped before it returns."""
+
+    @staticmethod
+    def backward(ctx, g):
+        np.linalg.svd(np.ones((500, 500)))
+        return g, g
+
+
+class Allocates(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        kept = []
+        while True:
+            kept.append(np.ones(10**7))
+
+
+class Recurses(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        return Recurses.forward(ctx, x, y)
+
+
+class PrintsWithoutEnd(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        while True:
+            print("more")
+
+
 def in_a_thread(answer: type[Function]) -> Verdict:
     found: list[Verdict] = []
     thread = threading.Thread(
@@ -72,7 +117,14 @@ def in_a_thread(answer: type[Function]) -> Verdict:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms here")
 @pytest.mark.parametrize(
-    ("answer", "phase"), [(LoopsInForward, "forward"), (SwallowsExceptions, "backward")]
+    ("answer", "phase"),
+    [
+        (LoopsInForward, "forward"),
+        (PrintsWithoutEnd, "forward"),
+        (SwallowsExceptions, "backward"),
+        (SwallowsEverything, "backward"),
+        (ComputesForLong, "backward"),
+    ],
 )
 def test_answer_that_never_ends_is_stopped_with_case_and_phase(
     answer: type[Function], phase: str
@@ -125,3 +177,37 @@ def test_nothing_that_the_answer_says_is_shown(
     assert examine("01.4", Talks).state == "solved"
     assert capsys.readouterr() == ("", "")
     assert not recwarn.list
+
+
+def test_answer_that_recurses_has_crashed() -> None:
+    verdict = examine("01.4", Recurses)
+    assert verdict.state == "crashed"
+    assert "RecursionError" in verdict.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux")
+def test_answer_that_takes_all_memory_is_refused_more_and_the_limit_is_undone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    monkeypatch.setattr("minigrad.course.checking.MEMORY", 3 * 10**8)
+    verdict = examine("01.4", Allocates)
+    assert verdict.state == "crashed"
+    assert "MemoryError" in verdict.message
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_random_numbers_of_the_learner_go_on_as_if_nothing_had_happened() -> None:
+    def drawn() -> list[float]:
+        return [float(mg.rand(())), float(np.random.random())]
+
+    mg.manual_seed(1)
+    np.random.seed(1)
+    expected = [drawn(), drawn()]
+    mg.manual_seed(1)
+    np.random.seed(1)
+    first = drawn()
+    examine("01.4", Talks)
+    assert [first, drawn()] == expected
