@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import itertools
 import math
 import operator
 import signal
@@ -113,44 +112,36 @@ def silence() -> Iterator[None]:
 class _AsImported:
     """What stood in the modules that a check computes with, before any answer ran.
 
-    Of a class all names count, those that it inherits as well.
+    Of a class, those that it inherits from count as well.
     """
 
     def __init__(self, *places: ModuleType | type) -> None:
         self._kept = []
         for place in places:
-            names = vars(place) if isinstance(place, ModuleType) else dir(place)
-            known = [
-                name
-                for name in names
-                # A bound method is made anew whenever it is asked for.
-                if getattr(place, name) is getattr(place, name)
-                and name not in _PYTHONS_OWN
-            ]
-            values = [getattr(place, name) for name in known]
-            self._kept.append((place, known, values))
-        self._own = {place: set(vars(place)) for place in places}
+            line = place.__mro__[:-1] if isinstance(place, type) else (place,)
+            for each in line:
+                own = vars(each)
+                shadows = set(dir(each)) - set(own) if isinstance(each, type) else set()
+                self._kept.append((each, tuple(own), tuple(own.values()), shadows))
 
     def restore(self) -> list[tuple[Any, str, Any]]:
         """Put back what was replaced since; returns what stood there."""
         replaced = []
-        for place, names, values in self._kept:
+        for place, names, values, shadows in self._kept:
+            now = vars(place)
             # In one stride, because it is asked after every call of an answer.
-            now = map(getattr, itertools.repeat(place), names, itertools.repeat(None))
-            if all(map(operator.is_, now, values)):
+            if all(map(operator.is_, map(now.get, names), values)) and (
+                not shadows or len(now) == len(names)
+            ):
                 continue
             for name, value in zip(names, values, strict=True):
-                found = getattr(place, name, _MISSING)
-                if found is not value:
-                    replaced.append((place, name, found))
-                    self._put(place, name, value)
+                if now.get(name, _MISSING) is not value:
+                    replaced.append((place, name, now.get(name, _MISSING)))
+                    setattr(place, name, value)
+            for name in shadows & set(now):
+                replaced.append((place, name, now[name]))
+                delattr(place, name)
         return replaced
-
-    def _put(self, place: Any, name: str, value: Any) -> None:
-        if value is _MISSING or name not in self._own[place]:
-            delattr(place, name)
-        else:
-            setattr(place, name, value)
 
     @contextlib.contextmanager
     def in_force(self) -> Iterator[None]:
@@ -160,15 +151,14 @@ class _AsImported:
             yield
         finally:
             self.restore()
-            for module, name, value in replaced:
+            for place, name, value in replaced:
                 if value is _MISSING:
-                    delattr(module, name)
+                    delattr(place, name)
                 else:
-                    setattr(module, name, value)
+                    setattr(place, name, value)
 
 
 _MISSING = object()
-_PYTHONS_OWN = {*dir(object), "__dict__", "__weakref__", "__abstractmethods__"}
 
 # Names that change of themselves, and are no one's doing, are not in here.
 as_imported = _AsImported(np, np.linalg, np.random, math, minigrad.Tensor)
