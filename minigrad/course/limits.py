@@ -130,8 +130,9 @@ class _AsImported:
         for place, names, values, shadows in self._kept:
             now = vars(place)
             # In one stride, because it is asked after every call of an answer.
-            if all(map(operator.is_, map(now.get, names), values)) and (
-                not shadows or len(now) == len(names)
+            size = len(now)
+            if all(map(operator.is_, now.values(), values)) and (
+                size == len(names) or (size > len(names) and not shadows)
             ):
                 continue
             for name, value in zip(names, values, strict=True):
