@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from minigrad.course.catalogue import Exercise, slopes
-from minigrad.course.facts import Array, Crash, Facts, Pass, Trial
+from minigrad.course import formulas
+from minigrad.course.catalogue import Exercise
+from minigrad.course.facts import Array, Arrays, Crash, Facts, Pass, Trial, is_float
+from minigrad.course.references import References
 
 
 class CaseFile:
     """What was seen on all cases; what is right is worked out here, on this side."""
 
-    def __init__(self, facts: Sequence[Facts], exercise: Exercise) -> None:
+    def __init__(
+        self,
+        facts: Sequence[Facts],
+        exercise: Exercise,
+        references: References | None = None,
+    ) -> None:
         self.facts, self.exercise = facts, exercise
+        self.references = references or References(exercise)
+        self.contract = exercise.contract
         self.declared = facts[0].declared
         self.name = self.declared.name
+        self._known: dict[tuple[str, int], Arrays] = {}
+        self.told: dict[tuple[str, int], list[tuple[str, Arrays]]] = {}
 
     def trials(self, *names: str) -> Iterator[tuple[Facts, Trial]]:
-        """The trials with these names (all, without names), case by case."""
+        """The trials with these names (all, without names), case by case.
+
+        A name that ends in a blank stands for all that begin so: ``"only "``.
+        """
         for fact in self.facts:
             for trial in fact.trials:
-                if not names or trial.name in names:
+                if not names or any(is_called(trial, name) for name in names):
                     yield fact, trial
 
     def passes(self, *names: str) -> Iterator[tuple[Facts, Trial, Pass]]:
@@ -31,18 +46,148 @@ class CaseFile:
             for run in trial.passes:
                 yield fact, trial, run
 
-    def truth(self, trial: Trial, upstream: Array) -> tuple[Array, ...]:
-        """The right gradients."""
-        return slopes(self.exercise.reference, trial.inputs, upstream)
+    @property
+    def plain(self) -> Iterator[tuple[Facts, Trial]]:
+        """The ordinary call of every case."""
+        return self.trials("plain")
+
+    def results(self, trial: Trial) -> tuple[Array, ...]:
+        """What forward should have returned, one array an output."""
+        key = "results", id(trial)
+        if key not in self._known:
+            with np.errstate(all="ignore"):
+                found = self.references.result(trial.inputs, self._drawn(trial))
+            self._known[key] = found
+        return tuple(a for a in self._known[key] if a is not None)
+
+    def truth(self, trial: Trial, run: Pass) -> Arrays:
+        """The right gradients, one an argument; None for what has none."""
+        key = "truth", id(run)
+        if key not in self._known:
+            self._known[key] = self.gradients(trial, run.upstreams)
+        return self._known[key]
+
+    def gradients(
+        self, trial: Trial, upstreams: Arrays, inputs: tuple[Any, ...] | None = None
+    ) -> Arrays:
+        """The right gradients for any upstream gradients, and any inputs."""
+        inputs = trial.inputs if inputs is None else inputs
+        g = self.sent(trial, upstreams)
+        with np.errstate(all="ignore"):
+            found = self.references.gradients(inputs, g, self._drawn(trial))
+        return as_arrays(found, inputs)
+
+    def tolerance(self, trial: Trial) -> float:
+        """The error that rounding alone may cause in this trial."""
+        floats = [tolerance(x) for x in trial.inputs if is_float(x)]
+        return max(*floats, 1e-11, self.exercise.accuracy)
+
+    def unusual(self, trial: Trial) -> str:
+        """What is strange about a result that was drawn; an empty string if nothing."""
+        ask = getattr(self.exercise.spec, "unusual_result", None)
+        if not self.contract.random or ask is None:
+            return ""
+        said: str = ask(trial.outputs[0].value, *trial.inputs)
+        return said
+
+    def sent(self, trial: Trial, upstreams: Arrays) -> Arrays:
+        """Upstream gradients as a rule takes them: zeros for an output nobody used."""
+        marked = self.contract.non_differentiable
+        return tuple(
+            None if i in marked else np.zeros_like(y) if g is None else g
+            for i, (g, y) in enumerate(zip(upstreams, self.results(trial), strict=True))
+        )
+
+    def wrong_gradients(
+        self, trial: Trial, upstreams: Arrays
+    ) -> Iterator[tuple[str, Arrays]]:
+        """What the exercise's wrong rules return; those of its text file first."""
+        g = self.sent(trial, upstreams)
+        ys = self.results(trial)
+        names = formulas.names_of(self.contract, trial.inputs, g, ys)
+        for rule in self.rules:
+            values = rule.gradients(self.contract, names)
+            if values is not None:
+                yield rule.id, as_arrays(values, trial.inputs)
+        with np.errstate(all="ignore"):
+            for id, told in self.exercise.wrong_gradients(
+                g if len(g) > 1 else g[0], *trial.inputs, **self._told(trial)
+            ):
+                yield id, as_arrays(told, trial.inputs)
+
+    def wrong_results(self, trial: Trial) -> Iterator[tuple[str, Arrays]]:
+        """What forward returns for the mistakes of this exercise that have a name."""
+        nothing = (None,) * len(self.contract.outputs)
+        ys = self.results(trial)
+        names = formulas.names_of(self.contract, trial.inputs, nothing, ys)
+        for rule in self.rules:
+            values = rule.results(self.contract, names)
+            if values is not None:
+                yield rule.id, values
+        with np.errstate(all="ignore"):
+            for id, told in self.exercise.wrong_results(
+                *trial.inputs, **self._told(trial)
+            ):
+                yield id, told if isinstance(told, tuple) else (told,)
+
+    @property
+    def rules(self) -> tuple[formulas.Rule, ...]:
+        """The wrong rules that the text file states."""
+        return self.exercise.wrong_rules
+
+    @property
+    def remarks(self) -> frozenset[str]:
+        """The mistakes that are mentioned and not refused."""
+        if self.exercise.remarks is not None:
+            return self.exercise.remarks
+        lost = {"D01", "D02"} if self.contract.second_derivative == "any" else set()
+        return frozenset({"A15"} | lost)
+
+    def _drawn(self, trial: Trial) -> Array | None:
+        """What a random contract has to be told: the result that was seen."""
+        drawn = self.contract.random and trial.outputs
+        return trial.outputs[0].value if drawn else None
+
+    def _told(self, trial: Trial) -> dict[str, Array]:
+        """The same as the functions of a spec take it."""
+        drawn = self._drawn(trial)
+        return {} if drawn is None else {"output": drawn}
 
     def slot(self, i: int) -> str:
         """Where the gradient for argument ``i`` comes from."""
-        which = ("first", "second", "third", "fourth")[i]
-        return f"{self.name}.backward, {which} value returned (for {self.argument(i)})"
+        which = ("first", "second", "third", "fourth", "fifth", "sixth")
+        place = f"{which[i]} value" if i < len(which) else f"value {i + 1}"
+        if len(self.contract.arguments) == 1:
+            return f"{self.name}.backward, the value returned (for {self.argument(i)})"
+        return f"{self.name}.backward, {place} returned (for {self.argument(i)})"
 
     def argument(self, i: int) -> str:
         """The name of argument ``i`` of forward."""
-        return self.exercise.arguments[i]
+        return self.contract.arguments[i]
+
+    def number_of(self, fact: Facts) -> int:
+        """The place of this case among all."""
+        return next(n for n, each in enumerate(self.facts) if each is fact)
+
+    @property
+    def permuted(self) -> bool:
+        """Whether the source unpacks the names that it saved, in another order."""
+        saved, unpacked = self.declared.saved_names, self.declared.unpacked_names
+        return saved != unpacked and sorted(saved) == sorted(unpacked)
+
+
+def is_called(trial: Trial, name: str) -> bool:
+    """Whether a trial goes by this name; ``"only "`` stands for every ``only ...``."""
+    return trial.name.startswith(name) if name.endswith(" ") else trial.name == name
+
+
+def as_arrays(values: Sequence[Any], inputs: tuple[Any, ...]) -> Arrays:
+    """One array or None an argument, as a rule may return numbers, too."""
+    padded = [*values, *[None] * (len(inputs) - len(values))]
+    return tuple(
+        None if v is None or not is_float(x) else np.asarray(v)
+        for v, x in zip(padded, inputs, strict=True)
+    )
 
 
 def thrown(crash: Crash) -> str:
@@ -60,17 +205,35 @@ def is_todo(crash: Crash | None) -> bool:
 
 
 def error_of(got: Array, right: Array) -> float:
-    """The largest difference, relative to the largest right value."""
+    """The largest difference, relative to the largest right value.
+
+    Where both are the same infinity, or both not a number, there is none.
+    """
     if got.shape != right.shape:
         return float("inf")
-    difference = np.abs(np.asarray(got, np.float64) - right)
+    if not got.size:
+        return 0.0
+    difference = difference_of(got, right)
     if not np.all(np.isfinite(difference)):
         return float("inf")
-    return float(np.max(difference, initial=0.0)) / _size(right)
+    return float(np.max(difference)) / _size(right)
+
+
+def difference_of(got: Array, right: Array) -> Array:
+    """How far apart the elements are; infinite where only one is a number."""
+    a, b = np.asarray(got, np.float64), np.asarray(right, np.float64)
+    with np.errstate(all="ignore"):
+        difference = np.abs(a - b)
+    alike = (a == b) | (np.isnan(a) & np.isnan(b))
+    found: Array = np.where(
+        alike, 0.0, np.where(np.isnan(difference), np.inf, difference)
+    )
+    return found
 
 
 def _size(right: Array) -> float:
-    return max(float(np.max(np.abs(right), initial=0.0)), 1e-3)
+    finite = np.abs(np.asarray(right, np.float64))
+    return max(float(np.max(finite, initial=0.0, where=np.isfinite(finite))), 1e-3)
 
 
 def tolerance(like: Array) -> float:
@@ -80,12 +243,31 @@ def tolerance(like: Array) -> float:
 
 def worst(got: Array, right: Array) -> tuple[int, ...]:
     """The first element that is clearly off."""
-    difference = np.abs(np.asarray(got, np.float64) - right)
-    limit = 0.1 * float(np.nanmax(difference, initial=0.0))
-    off = np.argwhere(~(difference <= limit))
+    difference = difference_of(got, right)
+    finite = difference[np.isfinite(difference)]
+    limit = 0.1 * float(np.max(finite, initial=0.0))
+    if not np.all(np.isfinite(difference)):
+        limit = np.inf
+        off = np.argwhere(difference == np.inf)
+    else:
+        off = np.argwhere(difference > limit)
     return tuple(int(n) for n in off[0]) if len(off) else (0,) * got.ndim
 
 
 def index_text(at: tuple[int, ...]) -> str:
     """An index as a learner writes it."""
     return f"[{', '.join(str(n) for n in at)}]" if at else "(the only one)"
+
+
+def sum_to(array: Array, shape: tuple[int, ...]) -> Array | None:
+    """Add up what ``shape`` was copied to; None if this is no copy of it."""
+    try:
+        if np.broadcast_shapes(array.shape, shape) != array.shape:
+            return None
+    except ValueError:
+        return None
+    new = tuple(range(array.ndim - len(shape)))
+    total = array.sum(axis=new)
+    ones = tuple(i for i, n in enumerate(shape) if n == 1 and total.shape[i] != 1)
+    found: Array = total.sum(axis=ones, keepdims=True)
+    return found

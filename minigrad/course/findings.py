@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from minigrad.course.facts import Array
 from minigrad.mistakes import TABLE
 
 UNNAMED: tuple[str, ...] = ()
@@ -13,7 +14,9 @@ UNNAMED: tuple[str, ...] = ()
 class Evidence:
     """The element that shows a mistake: which one, both values, what came from above.
 
-    ``of`` is the argument whose gradient it is, or ``"result"`` for forward's own.
+    ``of`` is the argument whose gradient it is, or the output (``"result"``) that
+    forward returned. ``number`` and ``trial`` say which call it was, so that it can be
+    made again; ``values`` and ``right`` are the whole arrays, for a picture.
     """
 
     case: str
@@ -22,6 +25,10 @@ class Evidence:
     got: float
     expected: float
     upstream: float | None = None
+    number: int = 0
+    trial: str = "plain"
+    values: Array | None = field(default=None, compare=False, repr=False)
+    right: Array | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

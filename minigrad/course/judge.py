@@ -2,14 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from minigrad.course import contract, values
+from minigrad.course import (
+    backwards,
+    behaviour,
+    forwards,
+    keeping,
+    orders,
+    values,
+)
 from minigrad.course.casefile import CaseFile
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Facts
 from minigrad.course.findings import Finding
+from minigrad.course.references import References
+
+Look = Callable[[CaseFile], Iterator[Finding]]
+
+ONE_BY_ONE: Sequence[Look] = (
+    forwards.crashed,
+    forwards.result,
+    forwards.values,
+    backwards.returned_values,
+    backwards.crashed,
+    backwards.missing_gradients,
+    backwards.changed_arguments,
+    behaviour.single_outputs,
+    behaviour.drawn_again,
+    values.gradient_values,
+    behaviour.frozen_inputs,
+    behaviour.one_tensor_twice,
+    behaviour.two_live_calls,
+    keeping.nothing_on_ctx,
+    behaviour.second_backward,
+    behaviour.expanded_upstream,
+    values.precision,
+    keeping.on_ctx,
+    behaviour.written_inputs,
+    orders.second_derivatives,
+    orders.tangents,
+)
+"""Of these the first that finds something ends the search: the rest may follow from it.
+
+Exceptions stand before malformed values, these before wrong numbers, and numbers before
+what is only seen in other circumstances.
+"""
+
+ALWAYS: Sequence[Look] = (
+    keeping.on_ctx,
+    keeping.elsewhere,
+    keeping.saved_twice,
+    keeping.other_dtypes,
+    keeping.without_staticmethod,
+    forwards.marks,
+    behaviour.zeros_arrive,
+    behaviour.unneeded_gradients,
+)
+"""What follows from nothing else, and is said beside the first finding."""
 
 
 @dataclass(frozen=True)
@@ -20,76 +71,52 @@ class Judgement:
     remarks: tuple[Finding, ...]
 
 
-def judge(facts: Sequence[Facts], exercise: Exercise) -> Judgement:
-    """Name the mistakes behind ``facts``.
-
-    The first kind that shows is reported alone: exceptions and malformed values first,
-    because wrong numbers often only follow from them.
-    """
-    case, hints = CaseFile(facts, exercise), exercise.mistake_hints
-    for look in (
-        contract.forward_crashed,
-        contract.forward_result,
-        values.forward_values,
-        contract.returned_values,
-        contract.backward_crashed,
-        contract.missing_gradients,
-        contract.changed_arguments,
-        values.gradient_values,
-        contract.frozen_inputs,
-        contract.one_tensor_twice,
-        contract.two_live_calls,
-        contract.nothing_on_ctx,
-        contract.second_backward,
-        values.precision,
-    ):
-        findings = tuple(look(case))
+def judge(
+    facts: Sequence[Facts], exercise: Exercise, references: References | None = None
+) -> Judgement:
+    """Name the mistakes behind ``facts``; what the exercise only remarks is apart."""
+    case = CaseFile(facts, exercise, references)
+    remarked = case.remarks
+    findings: list[Finding] = []
+    remarks: list[Finding] = []
+    for look in ONE_BY_ONE:
+        found = list(look(case))
+        allowed = look in _MAY_BE_REMARKS
+        for each in found:
+            (remarks if allowed and each.id in remarked else findings).append(each)
         if findings:
-            return Judgement(
-                tuple(f.with_hint(hints.get(f.id, "")) for f in findings), ()
-            )
-    return Judgement((), tuple(_remarks(case)))
+            break
+    stopped = bool(findings) and (findings[0].crashed or findings[0].id == "A17")
+    if not stopped:
+        for look in ALWAYS:
+            for each in look(case):
+                (remarks if each.id in remarked else findings).append(each)
+    if findings:
+        return Judgement(tuple(_hinted(exercise, _once(findings))), ())
+    return Judgement((), tuple(_once(remarks)))
 
 
-def _remarks(case: CaseFile) -> Iterator[Finding]:
-    """What to say about an answer whose numbers are right."""
-    allowed = case.exercise.remarks
-    found = [*_style_remarks(case), *_state_remarks(case), *_dtype_remarks(case)]
-    found += values.second_derivatives(case)
-    for remark in found:
-        if remark.id in allowed:
-            yield remark
+_MAY_BE_REMARKS = (
+    keeping.on_ctx,
+    behaviour.written_inputs,
+    orders.second_derivatives,
+)
+"""The rest of what is looked for one by one is refused by every exercise."""
 
 
-def _style_remarks(case: CaseFile) -> Iterable[Finding]:
-    if case.declared.not_static:
-        names = " and ".join(case.declared.not_static)
-        yield Finding(("A08",), f"{names} without @staticmethod", case.name)
+def _once(found: Sequence[Finding]) -> list[Finding]:
+    """Each mistake once, where two ways of looking have seen it."""
+    seen: set[str] = set()
+    kept = []
+    for each in found:
+        if each.id and each.id in seen:
+            continue
+        seen.update(each.ids)
+        kept.append(each)
+    return kept
 
 
-def _state_remarks(case: CaseFile) -> Iterable[Finding]:
-    _, trial = next(case.trials("plain"))
-    tensors = [a for a in trial.attributes if a.kind == "Tensor"]
-    arrays = [a for a in trial.attributes if a.kind != "Tensor" and a.shares_input]
-    for name, kept, noun in (("S06", tensors, "tensor"), ("S08", arrays, "array")):
-        if kept:
-            names = ", ".join(f"ctx.{a.name}" for a in kept)
-            plural = noun if len(kept) == 1 else f"{noun}s"
-            what = f"{plural} kept as {names}"
-            yield Finding((name,), what, f"{case.name}, what forward leaves on ctx")
-    outside = contract.kept_outside_ctx(case)
-    if outside:
-        yield outside
-    if trial.save_calls > 1:
-        what = f"save_for_backward was called {trial.save_calls} times"
-        yield Finding(("A15",), what, case.name)
-
-
-def _dtype_remarks(case: CaseFile) -> Iterable[Finding]:
-    for _, trial, run in case.passes("plain"):
-        for i, value in enumerate(run.returned[: len(trial.inputs)]):
-            wanted = trial.inputs[i].dtype
-            if value.value is not None and value.value.dtype != wanted:
-                what = f"the gradient is {value.value.dtype} for {wanted} inputs"
-                yield Finding(("T03",), what, case.slot(i))
-                return
+def _hinted(exercise: Exercise, found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings with the exercise's own hints."""
+    for each in found:
+        yield each.with_hint(exercise.mistake_hints.get(each.id, ""))

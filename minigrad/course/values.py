@@ -1,284 +1,239 @@
-"""Wrong numbers: which element shows them, and which story explains them all."""
+"""Wrong gradients: which element shows it, and which story explains all cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from minigrad.course.casefile import (
-    CaseFile,
-    error_of,
-    index_text,
-    tolerance,
-    worst,
+from minigrad.course import partly, shapes, stories, wording
+from minigrad.course.casefile import CaseFile, error_of
+from minigrad.course.facts import Array, Facts
+from minigrad.course.findings import UNNAMED, Finding
+from minigrad.course.samples import LINEAR, Sample, close_to, samples_of
+
+Slots = dict[int, list[Sample]]
+
+BOTH = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("L04", "S02"),
+        ("L04", "A03"),
+        ("L02", "C06"),
+        ("L05", "S01"),
+        ("S03", "L05"),
+        ("M04", "L05"),
+        ("L02", "C07"),
+        ("L02", "C03"),
+        ("C03", "C07"),
+        ("R04", "R06"),
+        ("A10", "L05"),
+        ("L05", "L03"),
+    )
 )
-from minigrad.course.catalogue import slopes
-from minigrad.course.facts import Array, Facts, Trial
-from minigrad.course.findings import UNNAMED, Evidence, Finding
+"""Mistakes that no numbers can tell apart; both are named then."""
 
-
-def forward_values(case: CaseFile) -> Iterator[Finding]:
-    """The result of forward, against the reference."""
-    for fact, trial in case.trials("plain", "same"):
-        expected = np.asarray(case.exercise.reference(*trial.inputs))
-        assert trial.output is not None
-        where = f"{case.name}.forward"
-        if trial.output.shape != expected.shape:
-            what = (
-                f"for {fact.case.name}, forward returned shape "
-                f"{tuple(trial.output.shape)}; it should have shape "
-                f"{tuple(expected.shape)}"
-            )
-            yield Finding(UNNAMED, what, where, hint="Print the shape of each step.")
-            return
-        error = error_of(trial.output, expected)
-        if error <= tolerance(expected):
-            continue
-        at = worst(trial.output, expected)
-        digits = 6 if error > 1e-5 else 12
-        what = (
-            f"for {fact.case.name}, element {index_text(at)} of the result is"
-            f" {trial.output[at]:.{digits}g}; it should be {expected[at]:.{digits}g}"
-        )
-        inputs = ", ".join(
-            f"{case.argument(i)} = {a[at]:.6g}" for i, a in enumerate(trial.inputs)
-        )
-        evidence = Evidence(
-            fact.case.name, "result", at, float(trial.output[at]), float(expected[at])
-        )
-        ids = ("T01",) if error <= 1e-5 else UNNAMED
-        hint = "" if ids else "Compute this one element by hand and compare."
-        yield Finding(ids, f"{what} ({inputs})", where, hint=hint, evidence=evidence)
-        return
-
-
-@dataclass
-class _Sample:
-    """One gradient of one slot beside the right one and all that explains it."""
-
-    fact: Facts
-    trial: Trial
-    upstream: Array
-    got: Array
-    right: Array
-    wrong: Mapping[str, Sequence[Array]] = field(default_factory=dict)
-
-    @property
-    def error(self) -> float:
-        return error_of(self.got, self.right)
-
-    @property
-    def tolerance(self) -> float:
-        return tolerance(self.trial.inputs[0])
+FORMULA = frozenset({"L02", "L03", "L04", "L05", "L06", "S01", "A03", "L21"})
+"""Stories of the numbers alone, which a wrong state on ctx may explain better."""
 
 
 def gradient_values(case: CaseFile) -> Iterator[Finding]:
-    """Wrong numbers, slot by slot, each with the first story that fits everywhere."""
-    stories: dict[int, tuple[str, ...]] = {}
-    samples = _samples(case)
-    for i, slot in samples.items():
-        if any(s.error > max(s.tolerance, 1e-5) for s in slot):
-            stories[i] = _story(slot)
-    if stories and all(stories.get(i) == ("L04",) for i in samples):
-        stories = dict.fromkeys(stories, _exchanged(case))
-    for ids in dict.fromkeys(stories.values()):
-        slots = [i for i in stories if stories[i] == ids]
-        yield _gradient_finding(case, ids, slots, samples)
+    """Wrong numbers and shapes, slot by slot, each with the story that fits everywhere.
+
+    A case in which backward raised counts for no story, and against none.
+    """
+    slots = samples_of(case, *LINEAR, "output ")
+    wrong = [i for i, samples in slots.items() if any(map(_is_off, samples))]
+    if not wrong:
+        return
+    crashed = [
+        f for f, _, run in case.passes("plain") if run.crash and run.crash.inside
+    ]
+    named = {i: _named(case, slots, i, crashed) for i in wrong}
+    if exchanged := _exchanged(case, slots, wrong):
+        for i in exchanged:
+            if named[i][:1] not in (("S01",), ("S02",), ("S03",), ("M04",)):
+                named[i] = ("A03", "L04") if "L04" in named[i] else ("A03",)
+    for ids in dict.fromkeys(named.values()):
+        yield _finding(case, ids, [i for i in wrong if named[i] == ids], slots)
 
 
-def _gradient_finding(
-    case: CaseFile,
-    ids: tuple[str, ...],
-    slots: list[int],
-    samples: dict[int, list[_Sample]],
+def _is_off(sample: Sample) -> bool:
+    return sample.is_wrong or shapes.has_wrong_shape(sample)
+
+
+def _named(
+    case: CaseFile, slots: Slots, i: int, crashed: Sequence[Facts]
+) -> tuple[str, ...]:
+    """What to call the mistake in one slot."""
+    samples = slots[i]
+    if not any(s.is_wrong for s in samples):
+        shape = shapes.explained(case, samples)
+        return (shape,) if shape else UNNAMED
+    ids = _fitting(case, samples)
+    if not ids and any(map(shapes.has_wrong_shape, samples)):
+        shape = shapes.explained(case, samples)
+        ids = [shape] if shape else []
+    if not ids and not crashed:
+        ids = _by_behaviour(samples)
+    if not ids:
+        ids = [id for id in [partly.named(case, samples, crashed)] if id]
+    return _with_state(case, i, ids)
+
+
+def _fitting(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
+    """The stories that fit: the most specific, and what cannot be told from it."""
+    for tellers in ((*stories.SPECIFIC, *stories.GENERAL), stories.COSTLY):
+        found = stories.fitting(case, samples, tellers)
+        found = [id for id in found if id != "A10" or _mistakes_parameters(case)]
+        if found:
+            first = "A10" if "A10" in found else found[0]
+            twins = [id for id in found if frozenset((first, id)) in BOTH]
+            if first == "C06":
+                twins = ["L02"]
+            return [first, *twins]
+    return []
+
+
+def _mistakes_parameters(case: CaseFile) -> bool:
+    """Whether setup_context calls the tuple of inputs by an argument's name."""
+    declared = case.declared
+    return declared.own_setup_context and bool(
+        set(declared.setup_parameters[1:]) & set(declared.forward_parameters)
+    )
+
+
+def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
+    """Not linear in the upstream gradient, or a constant times the right gradient."""
+    if _scales(samples, 1.0) and not _scales(samples, -1.0, "negative"):
+        return ["C01"]
+    if _scales(samples, 4.0):
+        return ["C02"]
+    return ["L02"] if ratio(samples) is not None else []
+
+
+def _scales(samples: Sequence[Sample], factor: float, name: str = "double") -> bool:
+    """Whether that other upstream gradient gives ``factor`` times the gradient."""
+    by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
+    some = False
+    for (fact, trial), got in by_name.items():
+        other = by_name.get((fact, name))
+        if trial != "plain" or got is None or other is None or not np.any(got):
+            continue
+        if error_of(other, factor * got) > (1e-4 if got.dtype == np.float32 else 1e-6):
+            return False
+        some = True
+    return some
+
+
+def ratio(samples: Sequence[Sample]) -> float | None:
+    """The constant that all gradients of a slot are off by; None if there is none."""
+    got = [s.got for s in samples]
+    arrays = [a for a in got if a is not None]
+    if len(arrays) < len(got) or any(map(shapes.has_wrong_shape, samples)):
+        return None
+    return stories.ratio_of(arrays, [s.right for s in samples])
+
+
+def _exchanged(case: CaseFile, slots: Slots, wrong: Sequence[int]) -> tuple[int, ...]:
+    """Two slots, each of which returns just what the other one should."""
+    for i in wrong:
+        for j in wrong:
+            if i < j and _is_for(case, slots[i], j) and _is_for(case, slots[j], i):
+                return (i, j)
+    return ()
+
+
+def _is_for(case: CaseFile, samples: Sequence[Sample], other: int) -> bool:
+    """Whether these gradients are the right ones for the other slot."""
+    for s in samples:
+        right = case.truth(s.trial, s.run)[other]
+        if s.raw is None or right is None:
+            return False
+        if error_of(s.raw, right) > close_to(s.tolerance):
+            return False
+    return True
+
+
+def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
+    """Look whether what forward kept explains the numbers better than a formula."""
+    if ids and ids[0] not in FORMULA:
+        return tuple(ids)
+    if case.permuted:
+        return ("S02", *[id for id in ids if id == "L04"])
+    for _, trial in case.plain:
+        if any(not _alike(s.at_call, s.packed) for s in trial.saved):
+            return ("M04" if case.contract.in_place else "S03", *ids[:1])
+    _, trial = next(case.plain)
+    if trial.save_calls > 1:
+        return ("A15", *ids[:1])
+    if ids and ids[0] in ("L04", "L05"):
+        return _what_was_kept(case, i, ids)
+    return tuple(ids)
+
+
+def _alike(a: Array, b: Array) -> bool:
+    return a.shape == b.shape and error_of(a, b) == 0.0
+
+
+def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
+    """Wrong formula for what was kept, or the wrong thing kept for the formula?"""
+    trial = next((t for _, t in case.plain if t.saved or t.attributes), None)
+    if trial is None:
+        return tuple(ids)
+    kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
+
+    def is_kept(array: object) -> bool:
+        return any(np.array_equal(np.asarray(array), a) for a in kept)
+
+    others = [x for j, x in enumerate(trial.inputs) if j != i]
+    arrays = [x for x in others if isinstance(x, np.ndarray)]
+    if arrays and not all(map(is_kept, arrays)):
+        return ("S01", ids[0])
+    if ids[0] != "L05":
+        return tuple(ids)
+    has_output = any(is_kept(y.value) for y in trial.outputs)
+    saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
+    only = len(kept) == 1 and saved != unpacked
+    if only or (has_output and not is_kept(trial.inputs[i]) and not arrays):
+        return ("S01", "L05")
+    return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)
+
+
+def _finding(
+    case: CaseFile, ids: tuple[str, ...], slots: list[int], every: Slots
 ) -> Finding:
-    i = slots[0]
-    sample = next(s for s in samples[i] if s.error > max(s.tolerance, 1e-5))
-    if ids in (("L04",), ("L05",)):
-        ids = _what_was_kept(case, i, ids[0])
-    at = worst(sample.got, sample.right)
-    got, right, upstream = sample.got[at], sample.right[at], sample.upstream[at]
-    inputs = ", ".join(
-        f"{case.argument(j)} = {a[at]:.6g}" for j, a in enumerate(sample.trial.inputs)
-    )
-    what = (
-        f"for {sample.fact.case.name}, element {index_text(at)} of the gradient for"
-        f" {case.argument(i)} is {got:.6g}; it should be {right:.6g}"
-        f" ({inputs}, upstream gradient {upstream:.6g})"
-    )
-    evidence = Evidence(
-        sample.fact.case.name,
-        case.argument(i),
-        at,
-        float(got),
-        float(right),
-        float(upstream),
-    )
+    samples = every[slots[0]]
+    what, evidence = wording.of_gradient(case, next(filter(_is_off, samples)))
     where = " and ".join(case.slot(j) for j in slots)
-    if len(slots) == len(samples) > 1:
+    if len(slots) == len(every) > 1:
         where = f"{case.name}.backward, every value it returns"
-    looks_like = ""
+    looks_like, hint = "", ""
     if ids == ("L02",):
-        k = _ratio(samples[i])
-        looks_like = f"Your gradient is {k:.4g} times the right one, for every input."
+        k = ratio(samples)
+        if k is not None:
+            looks_like = (
+                f"Your gradient is {k:.4g} times the right one, for every input."
+            )
     if ids == ("A03", "L04"):
         looks_like = (
             "Each value you return is the right one for the other input: either they"
             " are in each other's places, or each formula uses its own input."
         )
-    hint = "" if ids else "Work this one element out by hand, then print each factor."
-    return Finding(
-        ids, what, where, looks_like=looks_like, hint=hint, evidence=evidence
-    )
-
-
-def _samples(case: CaseFile) -> dict[int, list[_Sample]]:
-    samples: dict[int, list[_Sample]] = {}
-    for fact, trial, run in case.passes("plain", "double", "zero"):
-        right = case.truth(trial, run.upstream)
-        wrong = _wrong_rules(case, trial, run.upstream)
-        for i, got in enumerate(run.gradients):
-            if got is not None:
-                mine = {name: [w[i] for w in rules] for name, rules in wrong.items()}
-                sample = _Sample(fact, trial, run.upstream, got, right[i], mine)
-                samples.setdefault(i, []).append(sample)
-    return samples
-
-
-def _wrong_rules(
-    case: CaseFile, trial: Trial, g: Array
-) -> dict[str, list[tuple[Array, ...]]]:
-    """What each wrong rule returns; special stories stand before constant factors."""
-    output = np.asarray(case.exercise.reference(*trial.inputs))
-    every = range(len(trial.inputs))
-    right = case.truth(trial, g)
-    rules = {
-        "C03": [tuple(g for _ in every)],
-        "C04": [
-            case.truth(trial, np.full_like(g, g.mean() if g.size else 0.0)),
-            case.truth(trial, np.full_like(g, g.sum())),
-        ],
-        "C05": [case.truth(trial, output), tuple(output for _ in every)],
-    }
-    for name, values in case.exercise.known_wrong(g, *trial.inputs).items():
-        rules.setdefault(name, []).append(values)
-    rules["L01"] = [tuple(-a for a in right)]
-    rules["C06"] = [tuple(2.0 * a for a in right)]
-    return rules
-
-
-def _story(samples: list[_Sample]) -> tuple[str, ...]:
-    """The one story that predicts the gradient of a slot in all samples."""
-    for name in samples[0].wrong:
-        for variant in range(len(samples[0].wrong[name])):
-            if all(
-                error_of(s.got, s.wrong[name][variant]) <= max(s.tolerance, 1e-5)
-                for s in samples
-            ):
-                return (name,)
-    if _scales(samples, 1.0):
-        return ("C01",)
-    if _scales(samples, 4.0):
-        return ("C02",)
-    return ("L02",) if _ratio(samples) is not None else UNNAMED
-
-
-def _scales(samples: list[_Sample], factor: float) -> bool:
-    """Whether twice the upstream gradient gives ``factor`` times the gradient."""
-    by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
-    return any(np.any(got) for got in by_name.values()) and all(
-        error_of(by_name[name, "double"], factor * got) <= 1e-5
-        for (name, trial), got in by_name.items()
-        if trial == "plain"
-    )
-
-
-def _ratio(samples: list[_Sample]) -> float | None:
-    """The constant k with ``got == k * right`` in all samples."""
-    got = np.concatenate([s.got.ravel() for s in samples])
-    right = np.concatenate([s.right.ravel() for s in samples])
-    k = float(got @ right / (right @ right))
-    return k if error_of(got, k * right) <= 1e-5 and abs(k) > 1e-6 else None
-
-
-def _exchanged(case: CaseFile) -> tuple[str, ...]:
-    saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
-    if saved != unpacked and sorted(saved) == sorted(unpacked):
-        return ("S02",)
-    return ("A03", "L04")
-
-
-def _what_was_kept(case: CaseFile, i: int, name: str) -> tuple[str, ...]:
-    """Wrong formula for what was kept, or the wrong thing kept for the formula?"""
-    _, trial = next(case.trials("plain"))
-    kept = [*trial.saved, *(a.value for a in trial.attributes)]
-
-    def is_kept(array: Array) -> bool:
-        return any(np.array_equal(array, a) for a in kept)
-
-    others = [a for j, a in enumerate(trial.inputs) if j != i]
-    if kept and not all(is_kept(a) for a in others):
-        return ("S01", name)
-    if name == "L05" and trial.output is not None and is_kept(trial.output):
-        return ("L05", "S01")
-    return (name,)
+    if not ids:
+        hint = "Work this one element out by hand, then print each factor."
+        if any(map(shapes.has_wrong_shape, samples)):
+            hint = "Print the shape of each factor, and of what you return."
+    return Finding(ids, what, where, looks_like, hint, evidence)
 
 
 def precision(case: CaseFile) -> Iterator[Finding]:
     """Gradients that are right to a few digits only."""
-    for i, slot in _samples(case).items():
-        for s in slot:
+    for samples in samples_of(case, *LINEAR).values():
+        for s in samples:
             if s.error > s.tolerance:
-                at = worst(s.got, s.right)
-                what = (
-                    f"for {s.fact.case.name}, element {index_text(at)} of the gradient"
-                    f" for {case.argument(i)} is {s.got[at]:.12g};"
-                    f" it should be {s.right[at]:.12g}"
-                )
-                yield Finding(("T01",), what, case.slot(i))
+                what, evidence = wording.of_gradient(case, s)
+                single = s.raw is not None and s.raw.dtype == np.float32
+                ids = ("T01", "T03") if single else ("T01",)
+                yield Finding(ids, what, case.slot(s.slot), evidence=evidence)
                 return
-
-
-def second_derivatives(case: CaseFile) -> Iterator[Finding]:
-    """Gradients whose own derivative is lost or wrong, with nothing said about it."""
-    fact = case.facts[0]
-    if fact.second is None:
-        return
-    inputs, g, weights = fact.case.inputs, fact.case.upstream, fact.second.weights
-
-    def weighted(*values: Array) -> float:
-        firsts = slopes(case.exercise.reference, values[:-1], values[-1])
-        return float(sum(np.sum(w * f) for w, f in zip(weights, firsts, strict=True)))
-
-    names = [*case.exercise.arguments, "the upstream gradient"]
-    rights = _differences(weighted, (*inputs, g))
-    off = [
-        name
-        for name, got, right in zip(names, fact.second.gradients, rights, strict=True)
-        if error_of(np.zeros_like(right) if got is None else got, right) > 1e-4
-    ]
-    if off:
-        lost = ", ".join(off)
-        what = f"the derivative of your gradients for {lost} is missing or wrong"
-        yield Finding(("D02",), what, f"{case.name}.backward")
-
-
-def _differences(
-    function: Callable[..., float], values: tuple[Array, ...]
-) -> Iterator[Array]:
-    """The slope of ``function`` for every value, by central differences."""
-    step = 1e-5
-    moved = [np.array(v, np.float64) for v in values]
-    for array in moved:
-        slope = np.empty(array.shape)
-        for index in np.ndindex(array.shape):
-            middle = array[index]
-            ends = []
-            for sign in (1, -1):
-                array[index] = middle + sign * step
-                ends.append(function(*moved))
-            array[index] = middle
-            slope[index] = (ends[0] - ends[1]) / (2 * step)
-        yield slope

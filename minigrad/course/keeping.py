@@ -1,0 +1,81 @@
+"""Where forward kept what backward needs: on ctx, and in which of its ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from minigrad.course.casefile import CaseFile
+from minigrad.course.facts import Attribute
+from minigrad.course.findings import Finding
+
+
+def without_staticmethod(case: CaseFile) -> Iterator[Finding]:
+    """Methods that lack their decorator."""
+    if case.declared.not_static:
+        names = " and ".join(case.declared.not_static)
+        yield Finding(("A08",), f"{names} without @staticmethod", case.name)
+
+
+def on_ctx(case: CaseFile) -> Iterator[Finding]:
+    """Tensors, outputs and arrays that share memory, kept as attributes of ctx."""
+    kept: dict[str, dict[str, None]] = {}
+    for _, trial in case.plain:
+        for attribute in trial.attributes:
+            id = _named(attribute)
+            if id:
+                kept.setdefault(id, {})[f"ctx.{attribute.name}"] = None
+    nouns = {"S07": "output", "S06": "tensor", "S08": "array"}
+    for id, noun in nouns.items():
+        if id in kept:
+            plural = noun if len(kept[id]) == 1 else f"{noun}s"
+            what = f"{plural} kept as {', '.join(kept[id])}"
+            yield Finding((id,), what, f"{case.name}, what forward leaves on ctx")
+
+
+def _named(attribute: Attribute) -> str:
+    if attribute.is_output:
+        return "S07"
+    if attribute.kind != "ndarray":
+        return "S06"
+    return "S08" if attribute.shares_input else ""
+
+
+def saved_twice(case: CaseFile) -> Iterator[Finding]:
+    """More than one call of save_for_backward, though the numbers are right."""
+    _, trial = next(case.plain)
+    if trial.save_calls > 1:
+        what = f"save_for_backward was called {trial.save_calls} times"
+        yield Finding(("A15",), what, case.name)
+
+
+def elsewhere(case: CaseFile) -> Iterator[Finding]:
+    """Tensors of a call that were put somewhere else than on its ctx."""
+    declared = case.declared
+    names = declared.tensors_on_class or declared.tensors_shared
+    if names:
+        yield Finding(
+            ("S04",) if declared.tensors_on_class else ("S05",),
+            f"after the calls were over, {', '.join(names)} still held their tensors",
+            case.name,
+            looks_like="What one call keeps there outlives the call, and nothing frees"
+            " it.",
+        )
+
+
+def nothing_on_ctx(case: CaseFile) -> Iterator[Finding]:
+    """Values that reach backward, though not through ctx."""
+    if not any(trial.kept for _, trial in case.plain):
+        yield from elsewhere(case)
+
+
+def other_dtypes(case: CaseFile) -> Iterator[Finding]:
+    """Gradients of another dtype than their input, which the engine casts."""
+    for _, trial, run in case.passes("plain"):
+        for i, value in enumerate(run.returned[: len(trial.inputs)]):
+            if value.value is None or not trial.needed[i]:
+                continue
+            wanted = trial.inputs[i].dtype
+            if value.value.dtype != wanted:
+                what = f"the gradient is {value.value.dtype} for {wanted} inputs"
+                yield Finding(("T03",), what, case.slot(i))
+                return

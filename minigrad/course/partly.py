@@ -1,0 +1,154 @@
+"""Mistakes that are told by where an answer is right and where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from minigrad.course.casefile import CaseFile, difference_of
+from minigrad.course.facts import Array, Facts, is_float
+from minigrad.course.samples import COARSE, Sample
+
+LARGE = 50.0
+"""From numbers like this on, exponentials begin to overflow."""
+
+OPTIONS = ("axis", "dim", "keepdim", "keepdims")
+
+
+def named(
+    case: CaseFile, samples: Sequence[Sample], crashed: Sequence[Facts] = ()
+) -> str:
+    """The mistake that shows in these cases only; an empty string if there is none.
+
+    ``crashed``: the cases in which backward raised.
+    """
+    off = [s for s in samples if s.is_wrong]
+    if off and not crashed:
+        if special := _not_a_number(off):
+            return special
+        if all(_at_kinks(case, s) for s in off):
+            return "L10"
+    wrong = [s.fact for s in off] + list(crashed)
+    if _are(wrong, [f for f in case.facts if has_other_order(f)], case.facts):
+        return "T04"
+    return "R08" if _follows_an_option(case, wrong) else ""
+
+
+def _are(wrong: list[Facts], kind: list[Facts], every: Sequence[Facts]) -> bool:
+    """Whether just the cases of this kind are wrong."""
+    if not wrong or not kind or len(kind) == len(every):
+        return False
+    return {id(f) for f in wrong} == {id(f) for f in kind}
+
+
+def has_other_order(fact: Facts) -> bool:
+    """Whether an input of this case lies transposed in memory."""
+    return any(
+        is_float(x) and x.size > 1 and not x.flags.c_contiguous
+        for x in fact.case.inputs
+    )
+
+
+def _not_a_number(off: Sequence[Sample]) -> str:
+    """NaN or infinity where a number should be, and nothing else wrong."""
+    for s in off:
+        got = s.got
+        if (
+            got is None
+            or got.shape != s.right.shape
+            or not np.all(np.isfinite(s.right))
+        ):
+            return ""
+        finite = np.isfinite(got)
+        rest = difference_of(got[finite], s.right[finite])
+        if np.any(rest > COARSE * max(1.0, float(np.max(np.abs(s.right), initial=0)))):
+            return ""
+    large = [_largest(s.fact) >= LARGE for s in off]
+    return "L20" if all(large) else "" if any(large) else "L19"
+
+
+def _largest(fact: Facts) -> float:
+    return max(
+        float(np.max(np.abs(x), initial=0)) for x in fact.case.inputs if is_float(x)
+    )
+
+
+def _at_kinks(case: CaseFile, sample: Sample) -> bool:
+    """Whether the slope jumps at every element that is wrong."""
+    got, right = sample.got, sample.right
+    if got is None or got.shape != right.shape or case.contract.random:
+        return False
+    off = difference_of(got, right) > COARSE * max(1.0, float(np.max(np.abs(right))))
+    return all(_jumps(case, sample, tuple(at)) for at in np.argwhere(off))
+
+
+def _jumps(case: CaseFile, sample: Sample, at: tuple[int, ...]) -> bool:
+    """Whether the slopes to the left and to the right of this element differ."""
+    step = 1e-4
+    values = []
+    for moved in (-step, 0.0, step):
+        inputs = [np.array(x) if is_float(x) else x for x in sample.trial.inputs]
+        inputs[sample.slot][at] += moved
+        values.append(_weighed(case, sample, tuple(inputs)))
+    left, right = (values[1] - values[0]) / step, (values[2] - values[1]) / step
+    scale = max(float(np.max(np.abs(g), initial=0)) for g in _sent(sample))
+    # Where forward itself jumps, neither of the two is a slope.
+    return 0.05 * scale < abs(right - left) < 100 * scale
+
+
+def _weighed(case: CaseFile, sample: Sample, inputs: tuple[object, ...]) -> float:
+    found = case.exercise.reference(*inputs)
+    ys = found if isinstance(found, tuple) else (found,)
+    pairs = zip(ys, sample.run.upstreams, strict=True)
+    return float(
+        sum(np.sum(y * g) for y, g in pairs if y is not None and g is not None)
+    )
+
+
+def _sent(sample: Sample) -> list[Array]:
+    return [g for g in sample.run.upstreams if g is not None]
+
+
+def _follows_an_option(case: CaseFile, wrong: list[Facts]) -> bool:
+    """Whether right and wrong cases differ in one option, and just in that."""
+    bad = {id(f) for f in wrong}
+    for i, name in enumerate(case.contract.arguments):
+        values = [f.case.inputs[i] for f in case.facts]
+        if name not in OPTIONS and not all(isinstance(v, bool) for v in values):
+            continue
+        for reading in _readings(case, i):
+            seen = [(reading(f), id(f) in bad) for f in case.facts if _is_large(f)]
+            told_right = {value for value, is_bad in seen if not is_bad}
+            told_wrong = {value for value, is_bad in seen if is_bad}
+            if told_right and told_wrong and not told_right & told_wrong:
+                return True
+    return False
+
+
+def _is_large(fact: Facts) -> bool:
+    """Whether a wrong axis could be told from the right one."""
+    return all(x.size > 1 for x in fact.case.inputs if is_float(x))
+
+
+def _readings(case: CaseFile, i: int) -> Iterator[Callable[[Facts], object]]:
+    """The ways to read an option: as it is, its sign, counted from the end."""
+    ndims = {
+        id(f): next(x.ndim for x in f.case.inputs if is_float(x)) for f in case.facts
+    }
+
+    def as_given(fact: Facts) -> object:
+        return fact.case.inputs[i]
+
+    def negative(fact: Facts) -> object:
+        return fact.case.inputs[i] < 0
+
+    def from_the_front(fact: Facts) -> object:
+        return fact.case.inputs[i] % ndims[id(fact)]
+
+    def is_last(fact: Facts) -> object:
+        return fact.case.inputs[i] % ndims[id(fact)] == ndims[id(fact)] - 1
+
+    yield as_given
+    if not isinstance(case.facts[0].case.inputs[i], bool):
+        yield from (negative, from_the_front, is_last)

@@ -1,0 +1,92 @@
+"""Gradients seen beside the right ones: one sample for each slot and backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from minigrad.course.casefile import CaseFile, error_of
+from minigrad.course.facts import Array, Facts, Pass, Trial
+
+LINEAR = ("plain", "double", "negative", "zero", "ones")
+"""The trials that differ in nothing but the upstream gradient."""
+
+COARSE = 1e-5
+"""A relative error above this is no rounding, not even that of float32."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One gradient of one slot: as it was returned, as it arrived, as it should be.
+
+    ``raw`` is None where backward returned none, ``arrived`` where the engine refused
+    it; both may be missing.
+    """
+
+    fact: Facts
+    trial: Trial
+    run: Pass
+    slot: int
+    raw: Array | None
+    arrived: Array | None
+    right: Array
+    tolerance: float
+
+    @property
+    def got(self) -> Array | None:
+        """The gradient, before the engine changed its shape if its shape was right."""
+        if self.raw is not None and self.raw.shape == self.right.shape:
+            return self.raw
+        return self.arrived if self.arrived is not None else self.raw
+
+    @property
+    def error(self) -> float:
+        """How far the gradient is off."""
+        return float("inf") if self.got is None else error_of(self.got, self.right)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether this is another number, and not one with fewer digits."""
+        return self.error > max(self.tolerance, COARSE)
+
+    def fits(self, told: Array | None) -> bool:
+        """Whether a story predicts just this; None: it has nothing to say here."""
+        if told is None:
+            return not self.is_wrong
+        return any(
+            seen is not None
+            and seen.shape == told.shape
+            and error_of(seen, told) <= close_to(self.tolerance)
+            for seen in (self.raw, self.arrived)
+        )
+
+
+def samples_of(case: CaseFile, *names: str) -> dict[int, list[Sample]]:
+    """The samples of every slot, from the trials with these names."""
+    found: dict[int, list[Sample]] = {}
+    for fact, trial, run in case.passes(*names):
+        for sample in of_pass(case, fact, trial, run):
+            found.setdefault(sample.slot, []).append(sample)
+    return found
+
+
+def of_pass(case: CaseFile, fact: Facts, trial: Trial, run: Pass) -> Iterator[Sample]:
+    """The samples of one pass: one for each gradient that could be looked at."""
+    for i, right in enumerate(case.truth(trial, run)):
+        if right is None or not trial.needed[i]:
+            continue
+        raw = run.returned[i].value if i < len(run.returned) else None
+        if i < len(run.returned) and run.returned[i].kind != "Tensor":
+            raw = None
+        arrived = run.gradients[i] if i < len(run.gradients) else None
+        if run.crash is not None:
+            arrived = None
+        if raw is not None or arrived is not None:
+            yield Sample(
+                fact, trial, run, i, raw, arrived, right, case.tolerance(trial)
+            )
+
+
+def close_to(tolerance: float) -> float:
+    """How near two arrays have to be to count as the same story."""
+    return max(1e-6, 10 * tolerance)
