@@ -56,8 +56,10 @@ def _names_in_source(answer: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _syntax(answer: type) -> Iterator[ast.AST]:
     """Every node of the source of the class's own methods; none where it is unknown."""
     for value in vars(answer).values():
-        code = getattr(inspect.unwrap(getattr(value, "__func__", value)), "__code__", 0)
-        if not code:
+        code = getattr(
+            inspect.unwrap(getattr(value, "__func__", value)), "__code__", None
+        )
+        if code is None:
             continue
         lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
         try:
