@@ -111,7 +111,7 @@ def _block(text: str) -> str:
 
 
 def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
-    """Record ``answer`` on ``case``: apply, then backward with the upstream gradient."""
+    """Record ``answer`` on ``case``: apply, then backward with its gradient."""
     contract = exercise.contract
     leaves = [
         minigrad.tensor(value, requires_grad=i in case.differentiable)

@@ -16,7 +16,7 @@ RIGHT = ""
 
 @dataclass(frozen=True)
 class Answer:
-    """One class, the mistake it makes (none if it is right), and equally right names."""
+    """One class, the mistake it makes if it is wrong, and equally right names."""
 
     function: Any
     mistake: str = RIGHT
