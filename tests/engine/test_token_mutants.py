@@ -21,6 +21,7 @@ def test_mutants_of_the_day_are_noticed() -> None:
     )
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "killed by the short programs" in done.stdout
 
 
 def test_mutants_differ_from_the_engine_and_have_one_name_each() -> None:

@@ -289,38 +289,38 @@ def in_a_process(seconds: int, question: Callable[[], bool]) -> bool:
     return status != 0
 
 
-def is_killed_unchanged(mutant: Mutant, programs: list[Program]) -> bool:
-    """Whether a program fails that has no reason to: the code is new, but the same."""
+def after(mutant: Mutant, question: Callable[[], bool]) -> Callable[[], bool]:
+    """The question, asked once the function has the mutant's code."""
 
     def ask() -> bool:
-        code = mutated(dataclasses.replace(mutant, new=mutant.old))
+        code = mutated(mutant)
         assert code
         put_in_place(function_of(mutant), code)
-        return is_killed(programs)
+        return question()
 
-    return in_a_process(SHORT, ask)
+    return ask
+
+
+def check_control(mutant: Mutant, seconds: int, question: Callable[[], bool]) -> None:
+    """Stop if the tests fail with code that is new, and says the same as before."""
+    unchanged = dataclasses.replace(mutant, new=mutant.old)
+    if in_a_process(seconds, after(unchanged, question)):
+        raise SystemExit("the engine fails its tests without any mutant")
 
 
 def verdict(mutant: Mutant, programs: list[Program], short: bool = False) -> str:
     """What becomes of a mutant: who killed it, or that it survived."""
     code = mutated(mutant)
-    function = function_of(mutant)
-    if code is None or code.co_freevars != function.__code__.co_freevars:
+    if code is None or code.co_freevars != function_of(mutant).__code__.co_freevars:
         return "no Python"
-
-    def killed_by(question: Callable[[], bool]) -> Callable[[], bool]:
-        def ask() -> bool:
-            put_in_place(function, code)
-            return question()
-
-        return ask
-
-    if in_a_process(SHORT, killed_by(lambda: is_killed(programs))):
+    if in_a_process(SHORT, after(mutant, lambda: is_killed(programs))):
         let_the_killer_go_first(programs)
         return "killed by the short programs"
     if mutant.name in REASONS:
         return "explained"
-    if not short and in_a_process(LONG, killed_by(all_tests_fail)):
+    if not short and in_a_process(LONG, after(mutant, all_tests_fail)):
+        # A change of the sources while this runs would fail some tests, too.
+        check_control(mutant, LONG, all_tests_fail)
         return "killed by all tests"
     return "SURVIVED"
 
@@ -368,8 +368,8 @@ def main() -> int:
     started = time.monotonic()
     with bar(left) as shown:
         for number, mutant in enumerate(shown):
-            if number % 100 == 0 and is_killed_unchanged(mutant, programs):
-                raise SystemExit("the engine fails its tests without any mutant")
+            if number % 100 == 0:
+                check_control(mutant, SHORT, lambda: is_killed(programs))
             known[mutant.name] = verdict(mutant, programs, options.short)
             line = f"{known[mutant.name]}: {mutant.name}\n"
             if options.today or known[mutant.name] == "SURVIVED":
