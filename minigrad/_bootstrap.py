@@ -41,8 +41,8 @@ usage: python3 minigrad <command> [arguments]
   lab    open the course in JupyterLab; arguments go to JupyterLab
          (for example: --no-browser --port 8899). You work on copies, in the folder
          workspace of the clone, or in the folder that MINIGRAD_HOME names
-  test   run the tests; arguments go to pytest
-         (for example: -k saved tests/engine)
+  test   run the tests, in several processes; arguments go to pytest
+         (for example: -k saved tests/engine, or -n 0 for a single process)
   doctor look whether everything the course needs works here; installs nothing
   build  write the notebooks from their sources; with --check, only compare
   new    begin an exercise: new 02.4 B
@@ -72,6 +72,12 @@ MODULES = {
 """What runs a command inside an environment that is there already."""
 
 COMMANDS = ("lab", "test", *MODULES)
+
+PROCESSES = ("--numprocesses", "logical", "--maxprocesses", "4")
+# A module's tests share a browser. In the order of the folders, the long ones of
+# tests/browser do not come last.
+PARALLEL = (*PROCESSES, "--dist", "loadfile", "--no-loadscope-reorder")
+"""What pytest is given ahead of the user's own arguments, which win."""
 
 
 class BootstrapError(Exception):
@@ -148,7 +154,7 @@ def run(command: str, rest: list[str]) -> int:
         return hand_over([python, *arguments], lab_environ(os.environ))
     if command == "test":
         provide_browser(os.environ)
-        return hand_over([python, "-m", "pytest", *rest], os.environ)
+        return hand_over([python, "-m", "pytest", *PARALLEL, *rest], os.environ)
     return hand_over([python, "-m", "minigrad", command, *rest], os.environ)
 
 

@@ -44,14 +44,20 @@ def interleaved(
     A program is repeated inside a round until a round of all takes about
     ``seconds / rounds``. The collector is off while the clock runs.
     """
-    first = {name: timed(program, 1) for name, program in programs.items()}
-    share = seconds / rounds / len(programs)
-    repeats = {name: max(1, int(share / max(t, 1e-7))) for name, t in first.items()}
-    found: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(rounds):
-        for name, program in programs.items():
-            took = timed(program, repeats[name])
-            found[name].append(took / repeats[name] / units)
+    gc.collect()
+    # What is there already would be looked through again before each round.
+    gc.freeze()
+    try:
+        first = {name: timed(program, 1) for name, program in programs.items()}
+        share = seconds / rounds / len(programs)
+        repeats = {name: max(1, int(share / max(t, 1e-7))) for name, t in first.items()}
+        found: dict[str, list[float]] = {name: [] for name in programs}
+        for _ in range(rounds):
+            for name, program in programs.items():
+                took = timed(program, repeats[name])
+                found[name].append(took / repeats[name] / units)
+    finally:
+        gc.unfreeze()
     return {name: Measured(tuple(times)) for name, times in found.items()}
 
 

@@ -14,12 +14,13 @@ from tests.bootstrap.conftest import Clone
 
 LAB = "-m pip install -e .[lab]"
 BOTH = "-m pip install -e .[lab,test]"
+TEST = " ".join(["-m pytest", *_bootstrap.PARALLEL])
 
 
 def test_first_start_installs_and_second_does_not(clone: Clone) -> None:
     clone.run("test", "-k", "saved")
     clone.run("test", "-k", "saved")
-    assert clone.calls() == [BOTH, "-m pytest -k saved", "-m pytest -k saved"]
+    assert clone.calls() == [BOTH, f"{TEST} -k saved", f"{TEST} -k saved"]
 
 
 def test_each_step_is_announced_before_it_starts(clone: Clone) -> None:
@@ -77,14 +78,14 @@ def test_failed_install_stops_with_words_and_is_tried_again(clone: Clone) -> Non
     assert json.loads(clone.stamp.read_text()) == "installing"
     again = clone.run("test")
     assert "was cut short" in again.stdout
-    assert clone.calls() == [BOTH, BOTH, "-m pytest"]
+    assert clone.calls() == [BOTH, BOTH, TEST]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"extras": 1}', '"installing"'])
 def test_unreadable_stamp_counts_as_cut_short(clone: Clone, text: str) -> None:
     clone.stamp.write_text(text)
     assert "was cut short" in clone.run("test").stdout
-    assert clone.calls() == [BOTH, "-m pytest"]
+    assert clone.calls() == [BOTH, TEST]
 
 
 def test_fresh_clone_gets_an_environment_of_its_own(clone: Clone) -> None:
@@ -319,7 +320,7 @@ def test_interrupted_installation_stops_with_130_and_is_done_again(
     assert "Traceback" not in stopped.stderr
     again = clone.run("test")
     assert "was cut short" in again.stdout
-    assert clone.calls() == [BOTH, BOTH, "-m pytest"]
+    assert clone.calls() == [BOTH, BOTH, TEST]
 
 
 @pytest.mark.parametrize(
