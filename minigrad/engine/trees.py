@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Structure:
+class Structure(NamedTuple):
     """How leaves are nested. ``kind`` is the container, None for a leaf.
 
     It prints as ``(*, [*, *])``, a star for each leaf.

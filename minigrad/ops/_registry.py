@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from minigrad import errors
 from minigrad.engine._tensor_methods import TensorMethods
@@ -22,8 +21,7 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 Variant: TypeAlias = tuple[type[Builtin], tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
-class Op:
+class Op(NamedTuple):
     """One row of the op table: what the laws, the stubs and the catalogue need.
 
     An overload has a dot in its name, as ``max.dim``: it is a row of its own, called

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import string
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from minigrad.engine.structural import total
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import like
+
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 B = [[0.5, -1.0], [2.0, 0.0], [1.0, 1.0]]
@@ -40,7 +41,7 @@ def letters(equation: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
     inputs = left.split(",")
     if len(inputs) != len(shapes):
         raise does_not_fit(f"{len(inputs)} terms for {len(shapes)} operands", equation)
-    free = [c for c in string.ascii_letters if c not in equation]
+    free = [c for c in LETTERS if c not in equation]
     most = 0
     for place, (term, shape) in enumerate(zip(inputs, shapes, strict=True)):
         if "..." in term:
@@ -79,7 +80,7 @@ def without_diagonals(
     So a rule need only exchange terms.
     """
     used = set("".join(inputs))
-    fresh = iter([c for c in string.ascii_letters if c not in used])
+    fresh = iter([c for c in LETTERS if c not in used])
     terms, ties = list(inputs), []
     for place, term in enumerate(inputs):
         for index, letter in enumerate(term):
