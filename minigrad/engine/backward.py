@@ -131,7 +131,8 @@ class GraphTask:
         edge = node._edges[slot]
         if edge is None or edge is NOT_A_TENSOR:
             return
-        receiver, receiver_slot = split_edge(edge)
+        receiver: Any
+        receiver, receiver_slot = edge if type(edge) is tuple else (edge, 0)
         if self.needed is not None and receiver not in self.needed:
             return
         total = self._add(receiver, receiver_slot, gradient)

@@ -24,10 +24,12 @@ from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
+    OutputMetadata,
     _FunctionBase,
     edge_of,
     needs_gradient,
 )
+from minigrad.engine.saved import take, unpack_values
 from minigrad.engine.saved_hooks import saved_handle, saved_value
 from minigrad.engine.tensor import Tensor, ViewKind
 
@@ -48,12 +50,19 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
         self._keep_saved(tensors)
 
     @property
+    def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
+        """For each input: whether a gradient goes there; few rules ask."""
+        return tuple([needs_gradient(edge) for edge in self._edges])
+
+    @property
     def saved_values(self) -> tuple[Any, ...]:
         """What a rule computes with: Tensors where gradients are, else arrays."""
-        tensors = self.saved_tensors
         if do_rules_see_tensors():
-            return tensors
-        return tuple([None if item is None else item.array for item in tensors])
+            return self.saved_tensors
+        saved = self._saved
+        if type(saved) is not tuple:
+            saved = take(self, saved)
+        return tuple([unpack_values(item, self) for item in saved])
 
     def _wire(self, output: Any) -> bool:
         """Hang this node on each output that can carry a gradient; is there one?"""
@@ -68,7 +77,7 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
         dtype = array.dtype
         if dtype.kind not in "fc":
             return False
-        self._output_metadata = ((array.shape, dtype),)
+        self._output_metadata = one_output(array.shape, dtype)
         output._set_history(self, 0)
         return True
 
@@ -232,7 +241,6 @@ class Builtin(Function):
         choose = cls._choose_node
         ctx = (cls._backward_cls if choose is None else choose(inputs))()
         ctx._edges = cls._input_edges(inputs) if recording else ()
-        ctx.needs_input_grad = tuple([needs_gradient(edge) for edge in ctx._edges])
         ctx._number = next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
@@ -242,6 +250,22 @@ class Builtin(Function):
         if observe.observer is not None:
             observe.observer.ctx_created(ctx, cls, inputs)
         return ctx
+
+
+def one_output(shape: tuple[int, ...], dtype: Any) -> tuple[OutputMetadata, ...]:
+    """Shape and dtype of the only output of a node.
+
+    Most outputs are like the one before: their nodes share what says so.
+    """
+    global latest
+    metadata = latest
+    if shape != metadata[0][0] or dtype is not metadata[0][1]:
+        metadata = latest = ((shape, dtype),)
+    return metadata
+
+
+latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
+"""What ``one_output`` gave last."""
 
 
 def kind_of_view(several: bool) -> ViewKind | None:

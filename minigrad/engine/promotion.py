@@ -47,6 +47,8 @@ def as_number(value: Any) -> Any:
 
 def with_number(array: Any, number: Any) -> tuple[Any, Any]:
     """An array and a Python number in the dtype of their result."""
+    if type(number) is float and array.dtype.kind == "f":
+        return array, number
     number = as_number(number)
     if array.dtype.kind == "f" and isinstance(number, (int, float)):
         return array, number

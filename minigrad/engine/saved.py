@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from minigrad import errors
 from minigrad.engine.grad_mode import is_anomaly_enabled
 from minigrad.engine.tangents import share_tangents
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor import Array, Tensor
 
 if TYPE_CHECKING:
     from minigrad.engine.node import _FunctionBase
@@ -35,11 +35,18 @@ class Record:
 
         Raises: SavedModifiedError if it was changed in place since it was saved.
         """
+        self.check(node)
+        return self.restore(node)
+
+    def check(self, node: _FunctionBase | None) -> None:
+        """See that the values are still those that were saved.
+
+        Raises: SavedModifiedError if it was changed in place since it was saved.
+        """
         if self.tensor._version != self.version:
             raise modified_error(self, node)
         if self.tensor._detached_at is not None:
             check_detached(self.tensor, node)
-        return self.restore(node)
 
     def restore(self, node: _FunctionBase | None) -> Tensor:
         """The tensor in its place in the graph, whatever its version."""
@@ -161,6 +168,23 @@ def unpack(packed: Packed, node: _FunctionBase | None) -> Tensor | None:
             return Record(packed, 0, None).unpack(node)
         return packed
     return None if packed is None else packed.unpack(node)
+
+
+def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
+    """The values of ``unpack``, for a rule that computes with arrays.
+
+    Raises: SavedModifiedError if they were changed in place since they were saved.
+    """
+    if packed is None:
+        return None
+    if isinstance(packed, Tensor):
+        if packed._version_counter is None:
+            return packed.array
+        packed = Record(packed, 0, None)
+    if isinstance(packed, Record):
+        packed.check(node)
+        return packed.tensor.array
+    return packed.unpack(node).array
 
 
 def modified_error(
