@@ -57,6 +57,7 @@ class Call:
             # A leaf that requires grad may not be changed in place.
             self.arguments[0] = self.leaves[0].clone()
         self.result: Any = None
+        self.ctx: Any = None
         self.raw: object = None
         self.facts: dict[str, Any] = {}
         self.passes: list[Pass] = []
@@ -78,9 +79,9 @@ class Call:
             "dirty": self._places(self.watch.dirty, self.arguments),
             "marked": self._places(self.watch.marked, self._results()),
         }
-        ctx = self._node()
-        if ctx is not None:
-            self.facts |= self._on_ctx(ctx)
+        self.ctx = self._node()
+        if self.ctx is not None:
+            self.facts |= self._on_ctx(self.ctx)
         return self
 
     def backward(self, upstreams: Arrays, *, keep: bool = False) -> Call:
@@ -248,8 +249,7 @@ class Call:
     def _held(self) -> _Held:
         """The outputs, and the tensors on ctx, each with its numbers of now."""
         outputs = [y for y in self._results() if self.engine.is_tensor(y)]
-        ctx = self._node()
-        saved = self.engine.held(ctx) if ctx is not None else []
+        saved = self.engine.held(self.ctx) if self.ctx is not None else []
         now = (
             [self.engine.memory(t) for t in outputs],
             [self.engine.memory(t) for t in saved],

@@ -48,22 +48,23 @@ def observe(
     """
     watch = Watch(answer, deadline or Deadline(3600.0), before_forward)
     before, on_class, shared = watch.class_state(), *watch.kept_elsewhere()
-    found = []
+    found: list[Facts] = []
+    changed: set[str] = set()
     for number, case in enumerate(cases):
         try:
             probe = _Probe(watch, contract, case, cases[(number + 1) % len(cases)])
             found.append(probe.look(written=number < 2))
         except OutOfTimeError:
             raise StoppedError(case.name, watch.phase) from None
+        # After the last case it may hold what an earlier check has left there.
+        now = watch.class_state()
+        changed |= {n for n, value in now.items() if before.get(n) is not value}
         if found[0].trials[0].crash is not None:
             break
-    after = watch.class_state()
     on_class_now, shared_now = watch.kept_elsewhere()
     declared = replace(
         declare(answer),
-        state_on_class=tuple(
-            sorted(n for n, value in after.items() if before.get(n) is not value)
-        ),
+        state_on_class=tuple(sorted(changed)),
         tensors_on_class=grown(on_class, on_class_now),
         tensors_shared=grown(shared, shared_now),
     )

@@ -215,3 +215,40 @@ def test_what_an_answer_replaces_is_put_back_before_anything_is_compared() -> No
     (seen,) = trial(Patches, "plain").passes
     assert (np.array_equal, np.exp, mg.Tensor.__add__) == kept
     assert seen.upstream_changed
+
+
+class Reversal(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return -g
+
+
+def test_result_that_is_the_input_may_be_written_into() -> None:
+    case = Case("two", (np.array([1.0, 2.0]),), np.ones(2))
+    (seen,) = trial(Reversal, "written 0", Contract("Reversal", ("x",)), case).passes
+    assert seen.crash is not None
+    assert "InplaceError" in seen.crash.kinds
+
+
+class KeepsOnTheClass(Function):
+    c = 3.0
+
+    @staticmethod
+    def forward(ctx, x, c):
+        KeepsOnTheClass.c = c
+        return x * c
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * KeepsOnTheClass.c, None
+
+
+def test_state_on_the_class_is_seen_though_it_ends_as_it_began() -> None:
+    last = KeepsOnTheClass.c
+    cases = [Case("two", (np.ones(2), c), np.ones(2)) for c in (2.0, last)]
+    found = observe(KeepsOnTheClass, Contract("Scale", ("x", "c")), cases)
+    assert found[0].declared.state_on_class == ("c",)
