@@ -16,6 +16,7 @@ from minigrad.engine.function import (
 )
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
 from minigrad.engine.mapped_gradients import is_tracked
+from minigrad.engine.node import FIRST_OF_ALL
 from minigrad.engine.tensor import Tensor
 
 __all__ = [
@@ -38,6 +39,7 @@ class Error(Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.marked = inputs[0]
+        ctx._set_sequence_nr(FIRST_OF_ALL)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:

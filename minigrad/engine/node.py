@@ -38,7 +38,7 @@ from minigrad.engine.tensor import Tensor
 from minigrad.engine.tensor_grad import SameAsTensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
-"""The sequence number of AccumulateGrad: it runs as soon as it is ready."""
+"""The sequence number of nodes that run as soon as they are ready: AccumulateGrad."""
 
 
 class NonTensorArgument:

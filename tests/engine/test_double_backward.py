@@ -143,6 +143,18 @@ def test_gradient_of_once_differentiable_hangs_on_an_error_node(torch: Any) -> N
         torch.autograd.grad(g, x)
 
 
+@pytest.mark.rule("K06")
+def test_refused_second_backward_ends_as_soon_as_it_comes_to_the_mark(
+    torch: Any,
+) -> None:
+    x, w = leaf(torch, 3.0), leaf(torch, 1.0)
+    (g,) = torch.autograd.grad(once(torch, []).apply(x) * w, x, create_graph=True)
+    newer = w * 2
+    with raises(torch, errors.OnceDifferentiableError, "differentiate twice"):
+        (g + newer).backward()
+    assert w.grad is None
+
+
 @pytest.mark.rule("K07")
 def test_once_differentiable_is_silent_for_a_constant_gradient(torch: Any) -> None:
     x = leaf(torch, 3.0)

@@ -104,13 +104,12 @@ def full(
     """
     base = tensor._base
     is_recorded = any(tensor is one for one in recorded)
-    shown = tensor if base is None else base
     facts = {
         "value": array_of(tensor),
         "requires_grad": tensor.requires_grad,
         "is the object": next(n for n, t in tensors.items() if t is tensor),
     }
-    if not any(shown is one or shown is one._base for one in recorded):
+    if not any(share_memory(tensor, one) for one in recorded):
         facts["version"] = tensor._version
         names = [name for name, other in tensors.items() if other is base]
         facts["base"] = names[0] if names else base is not None
@@ -128,6 +127,11 @@ def full(
         facts["grad_fn"] = node.name()
         facts["next"] = [receiver(recorded, *pair) for pair in node.next_functions]
     return facts
+
+
+def share_memory(a: Any, b: Any) -> bool:
+    """Whether two tensors lie in one piece of memory."""
+    return np.may_share_memory(a.detach().numpy(), b.detach().numpy())
 
 
 def receiver(recorded: list[Any], node: Any, output_nr: int) -> Any:
