@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.course import partly
 from minigrad.course.casefile import CaseFile, error_of, thrown
 from minigrad.course.facts import Array, Arrays, Facts, Second, Tangent, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
@@ -75,7 +76,11 @@ def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
     off = _lost(case, fact, second)
     if not off:
         return None
-    what = f"the derivative of your gradients for {', '.join(off)} is missing or wrong"
+    what = f"the derivative of your gradients for {', '.join(off)}"
+    if not all(g is None or np.all(np.isfinite(g)) for g in second.gradients):
+        ids = ("L20",) if partly.largest(fact) >= partly.LARGE else ("L19",)
+        return Finding(ids, f"for {fact.case.name}, {what} is not finite", where)
+    what += " is missing or wrong"
     ids = ("D01",) if second.recorded and _keeps_intermediates(case) else ("D02",)
     return Finding(ids, what, where)
 

@@ -64,11 +64,12 @@ def _not_a_number(off: Sequence[Sample]) -> str:
         rest = difference_of(got[finite], s.right[finite])
         if np.any(rest > COARSE * max(1.0, float(np.max(np.abs(s.right), initial=0)))):
             return ""
-    large = [_largest(s.fact) >= LARGE for s in off]
+    large = [largest(s.fact) >= LARGE for s in off]
     return "L20" if all(large) else "" if any(large) else "L19"
 
 
-def _largest(fact: Facts) -> float:
+def largest(fact: Facts) -> float:
+    """The size of the largest number among the inputs."""
     return max(
         float(np.max(np.abs(x), initial=0)) for x in fact.case.inputs if is_float(x)
     )

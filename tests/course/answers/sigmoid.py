@@ -319,7 +319,7 @@ class OnceOnly(Function):
         return g * s * (1 - s)
 
 
-@wrong("L20", "D02")
+@wrong("L20")
 class SecondDerivativeOverflows(Function):
     @staticmethod
     def forward(ctx, x):
