@@ -13,7 +13,7 @@ from minigrad.engine.grad_mode import (
     anomaly,
     is_grad_enabled,
     next_sequence_nr,
-    not_recording,
+    unrecorded,
 )
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.jvp import carry_through_function
@@ -387,12 +387,11 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx = cls._create_ctx(inputs, needs_input_grad, edges if recording else ())
 
         # run forward
-        with not_recording():
-            if takes_ctx:
-                result = cls.forward(ctx, *inputs)
-            else:
-                result = cls.forward(*inputs)
-                cls.setup_context(ctx, inputs, result)
+        if takes_ctx:
+            result = unrecorded(cls.forward, ctx, *inputs)
+        else:
+            result = unrecorded(cls.forward, *inputs)
+            unrecorded(cls.setup_context, ctx, inputs, result)
 
         # take what was saved
         to_save, dirty, non_differentiable = ctx._take_what_was_saved(inputs, result)

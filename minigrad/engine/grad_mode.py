@@ -197,21 +197,16 @@ class _FixedGradMode(_GradMode):
         return mode if function is None else mode(function)
 
 
-class not_recording:
-    """For the engine's own ``with``: neither nodes nor tangents are made."""
-
-    __slots__ = ("_grad_enabled", "_limit", "_mode")
-
-    def __enter__(self) -> None:
-        self._mode = mode = _this_thread.mode
-        self._grad_enabled = mode.grad_enabled
-        self._limit = mode.forward_limit
-        mode.grad_enabled = False
-        mode.forward_limit = NO_LEVEL
-
-    def __exit__(self, *error: object) -> None:
-        self._mode.grad_enabled = self._grad_enabled
-        self._mode.forward_limit = self._limit
+def unrecorded(function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)``; neither nodes nor tangents are made meanwhile."""
+    mode = _this_thread.mode
+    before = mode.grad_enabled, mode.forward_limit
+    # No `with`: Ctrl-C can come between the end of a block and its __exit__.
+    try:
+        mode.grad_enabled, mode.forward_limit = False, NO_LEVEL
+        return function(*args)
+    finally:
+        mode.grad_enabled, mode.forward_limit = before
 
 
 class no_grad(_FixedGradMode):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
 from minigrad.engine import lint
-from minigrad.engine.grad_mode import not_recording
+from minigrad.engine.grad_mode import unrecorded
 from minigrad.engine.saved import (
     FREED,
     Packed,
@@ -125,8 +125,7 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
     Raises: SavedHookError if it changes the tensor in place.
     """
     version = tensor._version
-    with not_recording():
-        packed = pack_hook(tensor)
+    packed = unrecorded(pack_hook, tensor)
     if tensor._version != version:
         raise errors.SavedHookError(
             errors.message(

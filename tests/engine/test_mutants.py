@@ -175,7 +175,7 @@ def released_although_retained(patch: Patch) -> None:
 
 
 def forward_is_recorded(patch: Patch) -> None:
-    patch.setattr(function, "not_recording", contextlib.nullcontext)
+    patch.setattr(function, "unrecorded", lambda run, *args: run(*args))
 
 
 def recorded_under_no_grad(patch: Patch) -> None:
