@@ -83,13 +83,18 @@ def single_outputs(case: CaseFile) -> Iterator[Finding]:
             ids = ("N02",) if met_none and run.crash.inside else UNNAMED
             what = f"{what}: {thrown(run.crash)}"
             yield Finding(ids, what, where_of(case, run.crash), crashed=True)
-        elif wrong and run.gradients[wrong[0]] is None:
+        elif wrong and run.gradients[wrong[0]] is None and _right_with_all(case):
             i = wrong[0]
             what = f"{what}, {case.argument(i)}.grad is None after backward"
             yield Finding(("N06",), what, case.slot(i))
         else:
             continue
         return
+
+
+def _right_with_all(case: CaseFile) -> bool:
+    """Whether the gradients are right where every output is used."""
+    return not any(_wrong_slots(case, t, run) for _, t, run in case.passes("plain"))
 
 
 def zeros_arrive(case: CaseFile) -> Iterator[Finding]:

@@ -204,8 +204,8 @@ def is_todo(crash: Crash | None) -> bool:
     )
 
 
-def error_of(got: Array, right: Array) -> float:
-    """The largest difference, relative to the largest right value.
+def error_of(got: Array, right: Array, beside: Array | None = None) -> float:
+    """The largest difference, relative to the largest value of right (or beside).
 
     Where both are the same infinity, or both not a number, there is none.
     """
@@ -216,7 +216,8 @@ def error_of(got: Array, right: Array) -> float:
     difference = difference_of(got, right)
     if not np.all(np.isfinite(difference)):
         return float("inf")
-    return float(np.max(difference)) / _size(right)
+    size = _size(right) if beside is None else max(_size(right), _size(beside))
+    return float(np.max(difference)) / size
 
 
 def difference_of(got: Array, right: Array) -> Array:

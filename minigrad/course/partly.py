@@ -116,7 +116,8 @@ def _follows_an_option(case: CaseFile, wrong: list[Facts]) -> bool:
     bad = {id(f) for f in wrong}
     for i, name in enumerate(case.contract.arguments):
         values = [f.case.inputs[i] for f in case.facts]
-        if name not in OPTIONS and not all(isinstance(v, bool) for v in values):
+        options = name in OPTIONS or all(isinstance(v, bool) for v in values)
+        if not options and not all(_is_index(v) for v in values):
             continue
         for reading in _readings(case, i):
             seen = [(reading(f), id(f) in bad) for f in case.facts if _is_large(f)]
@@ -127,13 +128,23 @@ def _follows_an_option(case: CaseFile, wrong: list[Facts]) -> bool:
     return False
 
 
+def _is_index(value: object) -> bool:
+    return isinstance(value, np.ndarray) and not is_float(value)
+
+
 def _is_large(fact: Facts) -> bool:
     """Whether a wrong axis could be told from the right one."""
     return all(x.size > 1 for x in fact.case.inputs if is_float(x))
 
 
 def _readings(case: CaseFile, i: int) -> Iterator[Callable[[Facts], object]]:
-    """The ways to read an option: as it is, its sign, counted from the end."""
+    """The ways to read an option: as it is, its sign, counted from the end.
+
+    Of an array of indices, how many axes it has.
+    """
+    if _is_index(case.facts[0].case.inputs[i]):
+        yield lambda fact: fact.case.inputs[i].ndim
+        return
     ndims = {
         id(f): next(x.ndim for x in f.case.inputs if is_float(x)) for f in case.facts
     }

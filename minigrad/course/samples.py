@@ -50,13 +50,16 @@ class Sample:
         return self.error > max(self.tolerance, COARSE)
 
     def fits(self, told: Array | None) -> bool:
-        """Whether a story predicts just this; None: it has nothing to say here."""
+        """Whether a story predicts just this; None: it has nothing to say here.
+
+        What cancels in the story leaves the rounding of numbers as large as the right.
+        """
         if told is None:
             return not self.is_wrong
         return any(
             seen is not None
             and seen.shape == told.shape
-            and error_of(seen, told) <= close_to(self.tolerance)
+            and error_of(seen, told, self.right) <= close_to(self.tolerance)
             for seen in (self.raw, self.arrived)
         )
 

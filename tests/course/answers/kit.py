@@ -12,6 +12,7 @@ from minigrad.course import examine
 from minigrad.course.catalogue import gym_names, stem_of
 
 RIGHT = ""
+UNNAMED = "no name"
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,12 @@ class Outcome:
     @property
     def first(self) -> bool:
         """Whether the mistake, or a name as good, is named first."""
-        return self.mistakes[:1] in [(n,) for n in self._names]
+        return (*self.mistakes, UNNAMED)[0] in self._names
 
     @property
     def present(self) -> bool:
         """Whether the mistake, or a name as good, is named at all."""
-        return any(name in self.mistakes for name in self._names)
+        return any(name in (self.mistakes or (UNNAMED,)) for name in self._names)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ def right() -> Callable[[Any], Any]:
     return lambda function: _note(function, Answer(function))
 
 
-def wrong(mistake: str, *as_good: str) -> Callable[[Any], Any]:
+def wrong(mistake: str = UNNAMED, *as_good: str) -> Callable[[Any], Any]:
     """Note a wrong answer: its mistake, and names that nothing can tell from it."""
     return lambda function: _note(function, Answer(function, mistake, as_good))
 
