@@ -142,6 +142,7 @@ def path_of(module: str) -> str:
     return path
 
 
+@functools.cache
 def mutants_of(module: str, function: str) -> list[Mutant]:
     """Every mutant of one function."""
     lines = lines_of(module)
