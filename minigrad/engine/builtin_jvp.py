@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.engine.grad_mode import is_recording, with_forward_limit
-from minigrad.engine.levels import active_levels
+from minigrad.engine.grad_mode import below_level, is_recording
+from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.outputs import contains
 from minigrad.engine.tangents import Tangents, keep_tangent, set_tangent, tangents_of
 from minigrad.engine.tensor import Tensor
@@ -50,18 +50,30 @@ def carry_through_builtin(
         tangents = tangents_of(inputs, level)
         if all([tangent is None for tangent in tangents]):
             continue
-        with with_forward_limit(level.number), np.errstate(all="ignore"):
-            found = builtin_tangents(operation, inputs, output, tangents)
-            for one, tangent in zip(outputs, found, strict=True):
-                if tangent is None or one.dtype.kind not in "fc":
-                    continue
-                if operation.returns_view:
-                    keep_tangent(one, tangent, level)
-                    continue
-                if operation.tangent_names_operands:
-                    tangent = named(tangent, inputs[operation.tangent_names_from :])
-                tangent = stretched(tangent, one)
-                set_tangent(one, of_its_own(tangent, tangents), level)
+        below_level(level.number, carry_at, level, operation, inputs, output, tangents)
+
+
+def carry_at(
+    level: Level,
+    operation: type[Builtin],
+    inputs: tuple[Any, ...],
+    output: Any,
+    tangents: Tangents,
+) -> None:
+    """Give the outputs their tangents at one level."""
+    outputs = output if type(output) is tuple else (output,)
+    with np.errstate(all="ignore"):
+        found = builtin_tangents(operation, inputs, output, tangents)
+        for one, tangent in zip(outputs, found, strict=True):
+            if tangent is None or one.dtype.kind not in "fc":
+                continue
+            if operation.returns_view:
+                keep_tangent(one, tangent, level)
+                continue
+            if operation.tangent_names_operands:
+                tangent = named(tangent, inputs[operation.tangent_names_from :])
+            tangent = stretched(tangent, one)
+            set_tangent(one, of_its_own(tangent, tangents), level)
 
 
 def builtin_tangents(

@@ -10,7 +10,7 @@ from minigrad.engine.batched import (
     pull_all,
     push_all,
 )
-from minigrad.engine.grad_mode import with_forward_limit
+from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.structural import MakeDual
 from minigrad.engine.tangents import fitting, set_tangent, tangent_of
@@ -73,7 +73,6 @@ def unpack_dual(tensor: Tensor, level: Level) -> tuple[Tensor, Tensor | None]:
 
 def plain_view(tensor: Tensor, level: Level) -> Tensor:
     """A view that has the tangents of the levels around ``level``, and no other."""
-    with with_forward_limit(level.number):
-        view: Tensor = MakeDual.apply(tensor)
+    view: Tensor = below_level(level.number, MakeDual.apply, tensor)
     view._forward_base = False
     return view

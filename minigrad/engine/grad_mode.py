@@ -197,6 +197,17 @@ class _FixedGradMode(_GradMode):
         return mode if function is None else mode(function)
 
 
+def below_level(limit: float, function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)``; tangents are computed only at the levels below ``limit``."""
+    mode = _this_thread.mode
+    before = mode.forward_limit
+    try:  # for the reason that stands in `unrecorded`
+        mode.forward_limit = limit
+        return function(*args)
+    finally:
+        mode.forward_limit = before
+
+
 def unrecorded(function: Callable[..., Any], *args: Any) -> Any:
     """``function(*args)``; neither nodes nor tangents are made meanwhile."""
     mode = _this_thread.mode

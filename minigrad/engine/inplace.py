@@ -12,7 +12,7 @@ from minigrad.engine import levels, observe, transforms
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin import Builtin, not_an_array
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
-from minigrad.engine.grad_mode import is_recording, with_forward_limit
+from minigrad.engine.grad_mode import below_level, is_recording
 from minigrad.engine.levels import active_levels
 from minigrad.engine.promotion import KINDS
 from minigrad.engine.structural import Clone
@@ -136,8 +136,8 @@ def keep_old_tangents(tensor: Tensor, before: Tensor) -> None:
     for level in active_levels():
         tangent = tangent_of(tensor, level)
         if tangent is not None:
-            with with_forward_limit(level.number):
-                keep_tangent(before, Clone.apply(tangent), level)
+            copy = below_level(level.number, Clone.apply, tangent)
+            keep_tangent(before, copy, level)
 
 
 def old_value(tensor: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.grad_mode import with_forward_limit
+from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.outputs import can_have_gradient, contains
 from minigrad.engine.tangents import (
@@ -41,17 +41,29 @@ def carry_through_function(
         call = JvpCall(ctx, inputs, level)
         if not call.has_tangent:
             continue
-        with with_forward_limit(level.number):
-            for position, tangent in enumerate(call.run(len(outputs))):
-                value, output = values[position], outputs[position]
-                if not isinstance(value, Tensor):
-                    continue
-                if not can_have_gradient(value, non_differentiable):
-                    call.check_is_none(position, tangent)
-                elif contains(dirty, value):
-                    call.attach_in_place(value, output, tangent)
-                else:
-                    call.attach(output, tangent)
+        below_level(
+            level.number, hand_on, call, values, outputs, dirty, non_differentiable
+        )
+
+
+def hand_on(
+    call: JvpCall,
+    values: tuple[Any, ...],
+    outputs: list[Any],
+    dirty: tuple[Any, ...],
+    non_differentiable: tuple[Any, ...],
+) -> None:
+    """Run jvp, and hang on each output what it returned for it."""
+    for position, tangent in enumerate(call.run(len(outputs))):
+        value, output = values[position], outputs[position]
+        if not isinstance(value, Tensor):
+            continue
+        if not can_have_gradient(value, non_differentiable):
+            call.check_is_none(position, tangent)
+        elif contains(dirty, value):
+            call.attach_in_place(value, output, tangent)
+        else:
+            call.attach(output, tangent)
 
 
 def zeros_if_plain(value: Any, tangent: Tensor | None) -> Tensor | None:

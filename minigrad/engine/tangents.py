@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.grad_mode import with_forward_limit
+from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.tensor import Tensor
 
@@ -206,11 +206,10 @@ def move_tangents(result: Tensor, tensor: Tensor) -> None:
         if new is None:
             continue
         old = tangent_of(tensor, level)
-        with with_forward_limit(level.number):
-            if old is None:
-                set_tangent_in_place(tensor, new, level)
-            else:
-                overwrite_with(old, new)
+        if old is None:
+            below_level(level.number, set_tangent_in_place, tensor, new, level)
+        else:
+            below_level(level.number, overwrite_with, old, new)
 
 
 def overwrite_with(tensor: Tensor, values: Tensor) -> None:
