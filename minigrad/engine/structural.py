@@ -137,7 +137,7 @@ class ToCopy(Builtin):
 
     @staticmethod
     def forward(input: Array, dtype: Any, copy: bool = False) -> Array:
-        return input.astype(dtype)
+        return copy_in_order(input, dtype)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -146,7 +146,7 @@ class ToCopy(Builtin):
 
 
 class Clone(Builtin):
-    """A copy in memory of its own.
+    """A copy in memory of its own, with the elements in the same order.
 
     >>> minigrad.tensor([1.0, 2.0]).clone()
     tensor([1., 2.])
@@ -157,11 +157,25 @@ class Clone(Builtin):
 
     @staticmethod
     def forward(input: Array) -> Array:
-        return input.copy()
+        return copy_in_order(input, input.dtype)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return grad
+
+
+class CloneInRows(Clone):
+    """A copy in which row lies after row, whatever the order was."""
+
+    @staticmethod
+    def forward(input: Array) -> Array:
+        return input.copy()
+
+
+CloneInRows.__name__ = "Clone"
+CloneInRows._backward_cls.__name__ = CloneInRows._backward_cls.__qualname__ = (
+    "CloneBackward0"
+)
 
 
 class CopyInLayout(Builtin):
@@ -171,11 +185,7 @@ class CopyInLayout(Builtin):
 
     @staticmethod
     def forward(input: Array, strides: tuple[int, ...]) -> Array:
-        widest_first = sorted(range(input.ndim), key=lambda dim: -abs(strides[dim]))
-        memory = np.empty([input.shape[dim] for dim in widest_first], input.dtype)
-        copy = memory.transpose(np.argsort(widest_first))
-        copy[...] = input
-        return copy
+        return copy_in_order(input, input.dtype, strides)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -243,6 +253,40 @@ class MakeDual(Builtin):
 
 
 MakeDual._backward_cls.__name__ = MakeDual._backward_cls.__qualname__ = "ViewBackward0"
+
+
+def copy_in_order(
+    array: Array, dtype: Any, strides: tuple[int, ...] | None = None
+) -> Array:
+    """A copy without gaps, in the order in memory of ``array``, or of ``strides``."""
+    if strides is None and array.flags.c_contiguous:
+        return array.astype(dtype)
+    order = widest_first(array.shape, strides or array.strides)
+    memory = np.empty([array.shape[dim] for dim in order], dtype)
+    copy = memory.transpose(np.argsort(order))
+    copy[...] = array
+    return copy
+
+
+def widest_first(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """The dimensions from the one with the longest step to that with the shortest.
+
+    A step of 0, as after ``expand``, leaves a dimension where it is, as in torch.
+    """
+    order = list(range(len(shape)))[::-1]  # the innermost first, until the end
+    for place in range(1, len(order)):
+        moving = place
+        for other in range(place - 1, -1, -1):
+            step, next_step = strides[order[other]], strides[order[moving]]
+            if step == 0 or next_step == 0:
+                continue
+            longer = shape[order[other]] > shape[order[moving]]
+            if abs(step) > abs(next_step) or (step == next_step and longer):
+                order[other], order[moving] = order[moving], order[other]
+                moving = other
+            elif step != next_step:
+                break
+    return order[::-1]
 
 
 def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:

@@ -22,7 +22,7 @@ from minigrad.engine.node import (
     needs_gradient,
 )
 from minigrad.engine.saved import freed_error
-from minigrad.engine.structural import Clone, sums_to
+from minigrad.engine.structural import CloneInRows, sums_to
 from minigrad.engine.tensor import Tensor, ViewKind
 
 FORBIDDEN: Final = {
@@ -93,7 +93,7 @@ class CopySlices(_FunctionBase, _HookMixin):
         inner = self.inner
         if inner is None:
             raise freed_error(self)
-        part = Clone.of(AsStrided.of(gradient, self.geometry))
+        part = CloneInRows.of(AsStrided.of(gradient, self.geometry))
         returned = inner._run_backward([part], create_graph)
         checked = inner._check_returned(returned, isinstance(part, Tensor))
         before = checked[self.slot]

@@ -11,7 +11,7 @@ from minigrad.engine import creation
 from minigrad.engine.batched import one_for_each
 from minigrad.engine.device import check_device, device
 from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, as_dtype
-from minigrad.engine.structural import Clone, ToCopy
+from minigrad.engine.structural import CloneInRows, ToCopy
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op, publish
 
@@ -116,7 +116,7 @@ def cuda(self: Tensor, device: Any = "cuda") -> Tensor:
 
 def contiguous(self: Tensor) -> Any:
     """The tensor itself if its elements lie row after row in memory, else a copy."""
-    return self if self.is_contiguous() else Clone.apply(self)
+    return self if self.is_contiguous() else CloneInRows.apply(self)
 
 
 def new_tensor(

@@ -18,7 +18,7 @@ from minigrad.engine.geometry import (
     steps_of,
     strided,
 )
-from minigrad.engine.structural import Clone, Expand
+from minigrad.engine.structural import Clone, CloneInRows, Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, name_nodes, op
 
@@ -170,7 +170,7 @@ def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     elif in_place:
         result = ReshapeAlias.apply(input, lengths)
     else:
-        result = UnsafeView.apply(Clone.apply(input), lengths)
+        result = UnsafeView.apply(CloneInRows.apply(input), lengths)
     return result
 
 

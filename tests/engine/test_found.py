@@ -161,3 +161,24 @@ def test_view_older_than_its_bases_history_is_a_leaf_until_somebody_asks(
     assert view.mul_(2).tolist() == [6.0]
     base, view = changed_base()
     assert base[1:].mul_(2).tolist() == [6.0]
+
+
+@pytest.mark.parametrize(
+    ("way", "strides"),
+    [
+        (lambda x: x.transpose(0, 1), (1, 3)),
+        (lambda x: x.expand(4, 2, 3), (6, 3, 1)),
+        (lambda x: x[:, None].expand(2, 4, 3), (12, 3, 1)),
+        (lambda x: x[:, None].expand(2, 4, 3).transpose(0, 2), (1, 3, 12)),
+        (lambda x: x[:, ::2], (2, 1)),
+    ],
+)
+def test_copy_keeps_the_order_in_memory(
+    torch: Any, way: Any, strides: tuple[int, ...]
+) -> None:
+    x = way(torch.arange(6.0).reshape(2, 3))
+    for copy in (x.clone(), x.to(torch.float64), x.to(torch.int64)):
+        assert copy.stride() == strides
+        assert copy.tolist() == x.tolist()
+    assert x.contiguous().is_contiguous()
+    assert x.reshape(-1).tolist() == x.contiguous().view(-1).tolist()
