@@ -23,6 +23,7 @@ from minigrad.bench.programs import (
     double_backward,
     leaf,
 )
+from minigrad.bench.unheard import ListeningPoints
 from minigrad.engine import observe
 
 
@@ -139,9 +140,13 @@ class Deaf:
         """Nothing."""
 
 
-def listening_row(seconds: float) -> Row:
-    """What a listener costs that does nothing, against nobody listening."""
+def listening_rows(seconds: float) -> Iterator[Row]:
+    """What the engine pays for its listeners: while there is none, and for a deaf one.
+
+    Against the same functions without the question whether somebody listens.
+    """
     program = custom_chain(minigrad, "combined", 1, 1000, True)
+    points = ListeningPoints()
     deaf: Any = Deaf()
 
     def listened() -> None:
@@ -151,11 +156,18 @@ def listening_row(seconds: float) -> Row:
         finally:
             observe.observer = None
 
-    found = interleaved({"silent": program, "listened": listened}, 1000, seconds)
-    low, middle, high = found["listened"].ratio_to(found["silent"])
-    silent = f"{found['silent'].median * 1e6:.2f} us"
-    shown = f"{middle:.2f} ({low:.2f}-{high:.2f}) with a deaf listener"
-    return Row("custom forward+backward, nobody listening", silent, "-", shown, "-")
+    programs = {
+        "unheard": points.unheard(program),
+        "silent": points.heard(program),
+        "listened": points.heard(listened),
+    }
+    found = interleaved(programs, 1000, seconds)
+    names = {"silent": ("nobody listening", "1.02"), "listened": ("deaf listener", "-")}
+    for key, (name, goal) in names.items():
+        low, middle, high = found[key].ratio_to(found["unheard"])
+        took = f"{found[key].median * 1e6:.2f} us"
+        shown = f"{middle:.3f} ({low:.3f}-{high:.3f}) of an engine without listeners"
+        yield Row(f"custom forward+backward, {name}", took, "-", shown, goal)
 
 
 def import_row(torch: Any) -> Row:
@@ -191,7 +203,7 @@ def import_row(torch: Any) -> Row:
 def engine_rows(torch: Any, seconds: float, quick: bool = False) -> Iterator[Row]:
     """All rows of the engine, each as soon as it is measured."""
     yield from timed_rows(torch, seconds)
-    yield listening_row(seconds)
+    yield from listening_rows(seconds)
     yield memory_row()
     yield import_row(torch)
     if not quick:

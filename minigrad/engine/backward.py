@@ -16,8 +16,6 @@ from minigrad.engine.node import (
     NOT_A_TENSOR,
     AccumulateGrad,
     _FunctionBase,
-    needs_gradient,
-    split_edge,
 )
 from minigrad.engine.own_gradients import note_own
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
@@ -195,10 +193,7 @@ class GraphTask:
         wanted = {node for node, _ in self.targets}
         lies_on_path: dict[_FunctionBase, bool] = {}
         for node in inputs_first(self.dependencies):
-            below = [
-                split_edge(edge)[0] for edge in node._edges if needs_gradient(edge)
-            ]
-            passes = any([child in lies_on_path for child in below])
+            passes = any([child in lies_on_path for child in below(node)])
             if passes or node in wanted:
                 lies_on_path[node] = passes or node in runs
         return lies_on_path
@@ -214,16 +209,22 @@ def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
     dependencies = dict.fromkeys(roots, 0)
     unseen = list(dependencies)
     while unseen:
-        for edge in unseen.pop()._edges:
-            if edge is None or edge is NOT_A_TENSOR:
-                continue
-            node: Any = edge[0] if type(edge) is tuple else edge
+        for node in below(unseen.pop()):
             if node in dependencies:
                 dependencies[node] += 1
             else:
                 dependencies[node] = 1
                 unseen.append(node)
     return dependencies
+
+
+def below(node: _FunctionBase) -> list[Any]:
+    """The nodes at the other ends of the edges of ``node``, one for each edge."""
+    return [
+        edge[0] if type(edge) is tuple else edge
+        for edge in node._edges
+        if edge is not None and edge is not NOT_A_TENSOR
+    ]
 
 
 def inputs_first(dependencies: dict[_FunctionBase, int]) -> list[_FunctionBase]:
@@ -234,12 +235,10 @@ def inputs_first(dependencies: dict[_FunctionBase, int]) -> list[_FunctionBase]:
     while free:
         node = free.pop()
         order.append(node)
-        for edge in node._edges:
-            if needs_gradient(edge):
-                child = split_edge(edge)[0]
-                left[child] -= 1
-                if left[child] == 0:
-                    free.append(child)
+        for child in below(node):
+            left[child] -= 1
+            if left[child] == 0:
+                free.append(child)
     return order[::-1]
 
 

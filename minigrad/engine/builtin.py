@@ -27,7 +27,6 @@ from minigrad.engine.node import (
     OutputMetadata,
     _FunctionBase,
     edge_of,
-    needs_gradient,
 )
 from minigrad.engine.saved import take, unpack_values
 from minigrad.engine.saved_hooks import saved_handle, saved_value
@@ -52,7 +51,9 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
         """For each input: whether a gradient goes there; few rules ask."""
-        return tuple([needs_gradient(edge) for edge in self._edges])
+        return tuple(
+            [edge is not None and edge is not NOT_A_TENSOR for edge in self._edges]
+        )
 
     @property
     def saved_values(self) -> tuple[Any, ...]:

@@ -371,12 +371,12 @@ def keep_operands(
 
     The second operand is saved first, as torch does: hooks see the order.
     """
-    kept = [
-        x if is_used and isinstance(x, Tensor) else None
-        for x, is_used in zip(inputs, used, strict=True)
-    ]
-    ctx.save_for_backward(*kept[::-1], *more)
-    if not (isinstance(inputs[0], Tensor) and isinstance(inputs[1], Tensor)):
+    first, second = [x if isinstance(x, Tensor) else None for x in inputs]
+    uses_first, uses_second = used
+    ctx.save_for_backward(
+        second if uses_second else None, first if uses_first else None, *more
+    )
+    if first is None or second is None:
         ctx.numbers = [None if isinstance(x, Tensor) else x for x in inputs]
 
 

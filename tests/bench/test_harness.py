@@ -1,11 +1,14 @@
 """The harness: turns, units and ratios; no time is compared with a limit."""
 
 import time
+from typing import Any
 
 import minigrad
 from minigrad.bench.harness import Measured, interleaved
 from minigrad.bench.programs import builtin_chain, custom_chain, double_backward
 from minigrad.bench.rows import memory_row
+from minigrad.bench.unheard import ListeningPoints
+from minigrad.engine import observe
 
 
 def test_programs_take_turns() -> None:
@@ -43,3 +46,25 @@ def test_programs_of_the_rows_run() -> None:
 def test_memory_of_a_node_is_counted() -> None:
     size = int(memory_row().ours.removesuffix(" B"))
     assert 100 < size < 2000
+
+
+class Ears:
+    """A listener that counts what it hears."""
+
+    heard = 0
+
+    def __getattr__(self, name: str) -> Any:
+        def hear(*args: Any) -> None:
+            self.heard += 1
+
+        return hear
+
+
+def test_engine_without_listening_points_tells_nobody() -> None:
+    points = ListeningPoints()
+    program = custom_chain(minigrad, "combined", 1, 3, True)
+    observe.observer = ears = Ears()  # type: ignore[assignment]
+    points.unheard(program)()
+    assert ears.heard == 0
+    points.heard(program)()
+    assert ears.heard > 3 * 4

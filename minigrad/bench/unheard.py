@@ -1,0 +1,102 @@
+"""The engine without the places where a recorder may listen, to time what they cost."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from minigrad.bench.programs import Program
+
+IS_HEARD = "observe.observer is not None"
+IS_UNHEARD = "observe.observer is None"
+
+
+class WithoutListening(ast.NodeTransformer):
+    """Leaves out what runs only if somebody listens, and the question whether."""
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Nothing, in place of ``if observe.observer is not None: ...``."""
+        if ast.unparse(node.test) == IS_HEARD and not node.orelse:
+            return None
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """True, in place of ``observe.observer is None``."""
+        is_question = ast.unparse(node) == IS_UNHEARD
+        return ast.copy_location(ast.Constant(True), node) if is_question else node
+
+
+class ListeningPoints:
+    """The functions of the engine that ask for a listener, each in two forms."""
+
+    def __init__(self) -> None:
+        self.codes: list[tuple[FunctionType, CodeType, CodeType]] = []
+        for name, module in list(sys.modules.items()):
+            if name.startswith("minigrad.engine."):
+                self.codes += two_forms(module)
+
+    def ask(self) -> None:
+        """The engine as it is."""
+        for function, code, _ in self.codes:
+            function.__code__ = code
+
+    def do_not_ask(self) -> None:
+        """The engine as if nobody could listen."""
+        for function, _, code in self.codes:
+            function.__code__ = code
+
+    def unheard(self, program: Program) -> Program:
+        """``program`` on an engine without the questions."""
+        return self._with(self.do_not_ask, program)
+
+    def heard(self, program: Program) -> Program:
+        """``program`` on the engine as it is, after as much preparation."""
+        return self._with(self.ask, program)
+
+    def _with(self, choose: Callable[[], None], program: Program) -> Program:
+        def run() -> None:
+            choose()
+            try:
+                program()
+            finally:
+                self.ask()
+
+        return run
+
+
+def two_forms(module: ModuleType) -> Iterator[tuple[FunctionType, CodeType, CodeType]]:
+    """The functions of a module that ask: their code, and the code without that."""
+    if "observe" not in vars(module):
+        return
+    file = str(module.__file__)
+    tree = WithoutListening().visit(ast.parse(inspect.getsource(module)))
+    whole = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+    bare = {code.co_qualname: code for code in codes_in(whole)}
+    for function in functions_of(module):
+        code = function.__code__
+        if "observer" in code.co_names:
+            yield function, code, bare[code.co_qualname]
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all those inside of it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
+
+
+def functions_of(module: ModuleType) -> Iterator[FunctionType]:
+    """The functions and methods that a module defines."""
+    for thing in vars(module).values():
+        if getattr(thing, "__module__", None) != module.__name__:
+            continue
+        values = vars(thing).values() if isinstance(thing, type) else [thing]
+        for value in values:
+            function = getattr(value, "__func__", value)
+            if isinstance(function, FunctionType):
+                yield function
