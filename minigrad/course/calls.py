@@ -288,10 +288,15 @@ class Call:
         """What forward left there: saved tensors, and attributes that hold arrays."""
         packed = self.engine.saved(ctx)
         # A second call of save_for_backward replaces what the first one was given.
-        pairs = zip(self.watch.at_call, packed, strict=True)
+        given = zip(self.watch.given, self.watch.at_call, packed, strict=True)
+        ends = [*self.arguments, *self._results()]
         saved = tuple(
-            Saved(at_call, self.engine.memory(now).copy())
-            for at_call, now in pairs
+            Saved(
+                at_call,
+                self.engine.memory(now).copy(),
+                any(tensor is end for end in ends),
+            )
+            for tensor, at_call, now in given
             if at_call is not None and now is not None
         )
         tensors = [x for x in self.arguments if self.engine.is_tensor(x)]

@@ -111,10 +111,14 @@ class Output:
 
 @dataclass(frozen=True)
 class Saved:
-    """One tensor given to save_for_backward: its value then, and when forward ended."""
+    """One tensor given to save_for_backward: its value then, and when forward ended.
+
+    ``in_graph``: it is an input or an output of the call, and not a copy of one.
+    """
 
     at_call: Array
     packed: Array
+    in_graph: bool = True
 
 
 @dataclass(frozen=True)

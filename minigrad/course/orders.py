@@ -167,8 +167,9 @@ def _keeps_intermediates(case: CaseFile) -> bool:
     for _, trial in case.plain:
         known = [x for x in trial.inputs if isinstance(x, np.ndarray)]
         known += [y.value for y in trial.outputs if y.value is not None]
-        kept = [s.packed for s in trial.saved]
-        kept += [a.value for a in trial.attributes if a.kind != "ndarray"]
+        if any(not s.in_graph for s in trial.saved):
+            return True
+        kept = [a.value for a in trial.attributes if a.kind != "ndarray"]
         for array in kept:
             if not any(np.array_equal(array, a, equal_nan=True) for a in known):
                 return True

@@ -52,6 +52,7 @@ class Watch:
         self.received: tuple[str, ...] = ()
         self.upstream_changed = False
         self.save_calls = 0
+        self.given: tuple[object, ...] = ()
         self.at_call: tuple[Array | None, ...] = ()
         self.materialize_grads = True
         self.dirty: tuple[object, ...] = ()
@@ -139,6 +140,7 @@ class Watch:
 
     def _save_for_backward(self, *tensors: Any) -> None:
         self.save_calls += 1
+        self.given = tensors
         self.at_call = tuple(self.copy_of(t) for t in tensors)
 
     def _mark_dirty(self, *tensors: Any) -> None:

@@ -20,7 +20,7 @@ def reference(x: Array) -> Array:
 
 def gradients(g: Array, x: Array) -> Arrays:
     """The right gradients; 0 at x = 0."""
-    return (g * (x > 0),)
+    return (np.where(x > 0, g, np.zeros_like(g)),)
 
 
 def cases(random: np.random.Generator) -> list[Case]:
