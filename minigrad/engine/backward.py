@@ -28,10 +28,12 @@ class GraphTask:
 
     A gradient is an array, or a Tensor if the task ``carries_tensors``: with
     ``create_graph``, while a forward-mode level or a function transform is open, or
-    because it is asked to.
+    because it is asked to. ``is_watched`` in anomaly mode.
     ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
     any, every leaf accumulates its own.
     """
+
+    is_watched = False
 
     def __init__(
         self,

@@ -25,6 +25,8 @@ def new_task(*args: Any, **options: Any) -> GraphTask:
 class WatchedTask(GraphTask):
     """A traversal that tells which node failed, and looks for NaN in the results."""
 
+    is_watched = True
+
     def run(self) -> None:
         """As without anomaly mode; an error is preceded by a warning."""
         with self._explaining():

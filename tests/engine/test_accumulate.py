@@ -17,9 +17,11 @@ def passing(torch: Any, backward: Any) -> Any:
 
 @pytest.mark.rule("O01")
 @pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("anomaly", [False, True])
 def test_leaf_takes_over_a_gradient_that_nobody_else_holds(
-    torch: Any, asked_before: bool
+    torch: Any, asked_before: bool, anomaly: bool
 ) -> None:
+    torch.autograd.set_detect_anomaly(anomaly)
     places: list[int] = []
 
     def backward(ctx: Any, grad: Any) -> Any:
@@ -53,7 +55,11 @@ def test_each_leaf_takes_over_its_own_gradient(torch: Any) -> None:
 
 @pytest.mark.rule("O02")
 @pytest.mark.parametrize("where", ["list", "ctx", "tuple", "twice", "saved"])
-def test_leaf_copies_a_gradient_that_somebody_holds(torch: Any, where: str) -> None:
+@pytest.mark.parametrize("anomaly", [False, True])
+def test_leaf_copies_a_gradient_that_somebody_holds(
+    torch: Any, where: str, anomaly: bool
+) -> None:
+    torch.autograd.set_detect_anomaly(anomaly)
     kept: list[Any] = []
 
     def forward(ctx: Any, x: Any, y: Any) -> Any:
