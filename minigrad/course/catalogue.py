@@ -82,6 +82,11 @@ class Exercise:
         return name
 
     @property
+    def heading(self) -> str:
+        """Its id and its title, the name of a practice Function only once."""
+        return heading_of(self.id, self.title)
+
+    @property
     def contract(self) -> Contract:
         """What is asked of a Function, apart from its numbers."""
         asked: Contract = self.spec.CONTRACT
@@ -147,6 +152,17 @@ class Exercise:
         """The quantities that a gradient may be wrong by, with the mistake each is."""
         found = getattr(self.spec, "factors", None)
         return list(found(*inputs)) if found else []
+
+
+def heading_of(exercise_id: str, title: str) -> str:
+    """An id and a title in one line.
+
+    >>> heading_of("01.4", "Mul"), heading_of("gym.Power", "Power, x to a fixed power")
+    ('01.4 Mul', 'gym.Power, x to a fixed power')
+    """
+    name = exercise_id.removeprefix("gym.")
+    rest = title.removeprefix(name)
+    return f"{exercise_id}{rest}" if rest != title else f"{exercise_id} {title}"
 
 
 def slopes(

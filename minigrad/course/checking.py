@@ -85,7 +85,9 @@ def verdict_of(
 ) -> Verdict:
     """A verdict on this exercise; full points if it is solved, else none."""
     points = exercise.points if state == SOLVED else 0
-    return Verdict(exercise.id, exercise.title, state, findings, points=points, **rest)
+    return Verdict(
+        exercise.id, exercise.heading, state, findings, points=points, **rest
+    )
 
 
 def _examine_questions(exercise: Exercise, answer: object) -> Verdict:
@@ -215,7 +217,7 @@ def check(exercise_id: str, answer: object = NO_ANSWER) -> None:
     """
     verdict = judged(exercise_id, answer)
     replay.remember(verdict, answer)
-    shown = _show(verdict)
+    shown = _show(verdict, answer)
     if verdict.state != SOLVED:
         raise CheckFailed(verdict, shown)
 
@@ -262,7 +264,7 @@ def _new_seed() -> int:
     return secrets.randbelow(10**6)
 
 
-def _show(verdict: Verdict) -> bool:
+def _show(verdict: Verdict, answer: object) -> bool:
     """Display the verdict; under IPython as HTML, elsewhere as text."""
     if not _in_ipython():
         if verdict.state == SOLVED:
@@ -277,7 +279,7 @@ def _show(verdict: Verdict) -> bool:
             forms.button(
                 "Step through this case",
                 "The player on your own code, with the right values beside it",
-                lambda: replay.step_through(verdict.exercise),
+                lambda: replay.replay_of(verdict, answer),
             )
         )
     return True

@@ -41,7 +41,12 @@ def step_through(exercise_id: str) -> CaseReplay:
         what = f"no check of {exercise.id} in this session has found something to show"
         fix = f'run check("{exercise.id}", {exercise.answer}) first'
         raise errors.ArgumentValueError(errors.message("step_through", what, fix))
-    verdict, answer = _last[exercise.id]
+    return replay_of(*_last[exercise.id])
+
+
+def replay_of(verdict: Verdict, answer: Any) -> CaseReplay:
+    """The case of a verdict, which has one, on the answer that it was passed on."""
+    exercise = exercises.load(verdict.exercise)
     cases = exercise.cases(np.random.default_rng(verdict.seed))
     assert verdict.case is not None
     return replay(exercise, answer, cases[verdict.case])
@@ -132,12 +137,14 @@ def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
         roots = [(y, g) for y, g in pairs if g is not None and y.requires_grad]
         minigrad.autograd.backward([y for y, _ in roots], [g for _, g in roots])
 
+    # A recording is headed by the name of what was called.
+    the_case.__qualname__ = title = f"{exercise.id}, {case.name}"
     recording = minigrad.step(the_case)
     outputs = tuple(_numbers(y) for y in seen.get("outputs", ()))
     got = [x.grad if isinstance(x, Tensor) else None for x in leaves]
     gradients = tuple(_numbers(grad) for grad in got)
     return CaseReplay(
-        title=f"{exercise.id}, {case.name}",
+        title=title,
         inputs=tuple(_given(exercise, case)),
         rows=tuple(_rows(exercise, case, outputs, gradients)),
         recording=recording,

@@ -46,7 +46,7 @@ def exercise(exercise_id: str) -> Sheet:
 
 def plain_text(asked: Exercise) -> str:
     """The whole exercise as text, with the words that answer it."""
-    lines = [f"{asked.id} {asked.title} (about {asked.minutes} minutes)"]
+    lines = [f"{asked.heading} (about {asked.minutes} minutes)"]
     lines += ["", asked.statement]
     for question in asked.questions:
         lines += ["", f"{question.id}. {question.text}"]
@@ -72,7 +72,7 @@ def question_form(asked: Exercise) -> Any:
     """The questions as a form that comes back with what was answered."""
     from minigrad.views import forms
 
-    head = f"{asked.id} {asked.title}", exercises.flat(asked.statement)
+    head = asked.heading, exercises.flat(asked.statement)
     questions = [
         {"id": q.id, "text": q.text, "choices": q.choices} for q in asked.questions
     ]
@@ -99,7 +99,7 @@ def order_form(asked: Exercise) -> Any:
     """The lines as a form that comes back with the order that was committed."""
     from minigrad.views import forms
 
-    head = f"{asked.id} {asked.title}", exercises.flat(asked.statement)
+    head = asked.heading, exercises.flat(asked.statement)
     lines = {line.id: line.text for line in asked.lines}
     kept = last_answer(asked.id)
     kept = kept if isinstance(kept, list) else []

@@ -53,7 +53,7 @@ class Progress(list[Standing]):
         if self.next is None:
             return f"{line}. All done."
         return (
-            f"{line}; next: {self.next.id} {self.next.title} "
+            f"{line}; next: {self.next.heading} "
             f"(about {self.minutes_left} minutes left in all)"
         )
 
@@ -71,7 +71,7 @@ class Progress(list[Standing]):
             bar = "".join(["■" if each else "□" for each in solved])
             lines.append(f"{lesson}  {bar}  {sum(solved)} of {len(solved)}")
             for one in standings:
-                title = f"{one.exercise.id} {one.exercise.title}"
+                title = one.exercise.heading
                 lines.append(f"  {SIGNS[one.state]} {title}: {one.state}")
         if journal.file() is None:
             lines.append(OUTSIDE)
@@ -99,7 +99,7 @@ OUTSIDE = (
 
 def cell_of(one: Standing) -> str:
     """One exercise as a small box: its number, a sign, its state as a tooltip."""
-    title = html.escape(f"{one.exercise.id} {one.exercise.title}: {one.state}")
+    title = html.escape(f"{one.exercise.heading}: {one.state}")
     name = one.exercise.id.removeprefix("gym.")
     colour = GREEN if one.state == SOLVED else GREY
     return (

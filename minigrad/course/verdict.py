@@ -31,12 +31,12 @@ class Verdict:
     ``outcomes`` are the answers to questions; ``half_step`` is shown when the same
     mistake has come back; ``case`` is the number of the one to step through.
 
-    >>> print(Verdict("01.4", "Mul", "solved", points=4))
+    >>> print(Verdict("01.4", "01.4 Mul", "solved", points=4))
     ✓ 01.4 Mul: solved (4 points)
     """
 
     exercise: str
-    title: str
+    heading: str
     state: str
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Finding, ...] = ()
@@ -68,7 +68,7 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The first line: exercise, title and state."""
-        line = f"{SIGNS[self.state]} {self.exercise} {self.title}: {self.state}"
+        line = f"{SIGNS[self.state]} {self.heading}: {self.state}"
         if self.state != SOLVED or not self.points:
             return line
         return f"{line} ({count_of(self.points, 'point')})"

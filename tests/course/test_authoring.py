@@ -73,7 +73,7 @@ def test_files_that_are_missing_are_named() -> None:
         ("01.4", {"minutes": 90}, "minutes = 90"),
         ("01.4", {"kind": "Z"}, "kind 'Z' is none of"),
         ("01.4", {"mistake_hints": {"Q99": "?"}}, "has id 'Q99'"),
-        ("01.4", {"spec": SimpleNamespace(ANSWER="Mul")}, "nor ARGUMENTS"),
+        ("01.4", {"spec": SimpleNamespace(ANSWER="Mul")}, "nor CONTRACT"),
         ("01.1", {"spec": SimpleNamespace()}, "its module has no truth()"),
         (
             "01.1",

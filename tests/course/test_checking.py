@@ -88,7 +88,7 @@ def test_message_says_element_values_and_upstream() -> None:
 
 
 def test_html_says_what_the_text_says_and_is_escaped() -> None:
-    verdict = Verdict("01.4", "<b>Mul</b>", "not tried", note="a < b & c")
+    verdict = Verdict("01.4", "01.4 <b>Mul</b>", "not tried", note="a < b & c")
     html = verdict._repr_html_()
     assert "<b>Mul" not in html
     assert "&lt;b&gt;Mul&lt;/b&gt;: not tried" in html

@@ -1,4 +1,4 @@
-"""The gym: right answers pass, wrong ones are refused and named, near misses are seen."""
+"""The gym: right answers pass, wrong ones are refused by name, near misses as well."""
 
 from __future__ import annotations
 
