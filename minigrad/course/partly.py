@@ -13,7 +13,7 @@ from minigrad.course.samples import COARSE, Sample
 LARGE = 50.0
 """From numbers like this on, exponentials begin to overflow."""
 
-OPTIONS = ("axis", "dim", "keepdim", "keepdims")
+OPTIONS = ("axis", "dim", "keepdim", "keepdims", "padding")
 
 
 def named(

@@ -47,8 +47,8 @@ def _stories(case: CaseFile, sample: Sample) -> Iterator[str]:
     """All that would give just this shape and these numbers."""
     raw, right = sample.raw, sample.right
     assert raw is not None
-    fewer = _without_ones(raw) == _without_ones(right) and raw.ndim < right.ndim
-    if fewer and _same(raw.reshape(right.shape), right):
+    alike = _without_ones(raw) == _without_ones(right) and raw.ndim != right.ndim
+    if alike and _same(raw.reshape(right.shape), right):
         yield "R03"
     summed = sum_to(raw, right.shape)
     if summed is not None and _same(summed, right):

@@ -18,6 +18,8 @@ SHORT = 6
 def of_gradient(case: CaseFile, sample: Sample) -> tuple[str, Evidence]:
     """The worst element of a wrong gradient, as a sentence and as data."""
     got, right, name = sample.got, sample.right, case.argument(sample.slot)
+    if not sample.is_wrong and sample.raw is not None:
+        got = sample.raw  # the engine has mended its shape, or its numbers are right
     assert got is not None
     start = f"for {_case_of(sample.fact, sample.trial)}"
     if got.shape != right.shape:

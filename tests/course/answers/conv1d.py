@@ -368,3 +368,36 @@ class SinglePrecisionBuffer(Function):
     def backward(ctx, g):
         x, w = ctx.saved_tensors
         return for_x(g, w, ctx.p), for_w(g, x, w.shape[-1], ctx.p), None
+
+
+@wrong("R10")
+class StepsOverwriteEachOther(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        gx = mg.zeros_like(padded(x, ctx.p))
+        for t in range(g.shape[-1]):
+            part = mg.einsum("bo,ock->bck", g[:, :, t], w)
+            gx[:, :, t : t + w.shape[-1]] = part
+        gx = gx[:, :, ctx.p : ctx.p + x.shape[-1]]
+        return gx, for_w(g, x, w.shape[-1], ctx.p), None
+
+
+@wrong("L17")
+class KernelSeesTheInsideOnly(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        K, p = w.shape[-1], ctx.p
+        inner = g[:, :, p : g.shape[-1] - p]
+        gw = mg.einsum("bctk,bot->ock", windows(x, K), inner)
+        return for_x(g, w, p), gw, None
+
+
+@wrong("R08", "L17")
+class KernelWithoutPadding(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        gw = mg.einsum("bctk,bot->ock", windows(x, w.shape[-1]), g)
+        return for_x(g, w, ctx.p), gw, None

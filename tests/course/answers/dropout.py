@@ -317,3 +317,18 @@ class OneDrawForARow(Function):
     def backward(ctx, g):
         (mask,) = ctx.saved_tensors
         return g * mask / (1 - ctx.p), None
+
+
+@wrong()
+class OneMaskForAllRows(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = (mg.rand(x.shape[-1]) >= p).to(x.dtype).expand(x.shape)
+        ctx.save_for_backward(mask)
+        ctx.p = p
+        return x * mask / (1 - p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask / (1 - ctx.p), None

@@ -302,3 +302,28 @@ class SavesTheShape(Function):
         gw = mg.zeros(shape, dtype=g.dtype)
         gw.index_add_(0, idx.reshape(-1), g.reshape(-1, shape[1]))
         return gw, None
+
+
+@wrong("C03")
+class HandsItOn(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+@wrong("L06")
+class OneHotNotTurned(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        weight, idx = ctx.saved_tensors
+        flat = idx.reshape(-1)
+        onehot = (flat.unsqueeze(-1) == mg.arange(weight.shape[0])).to(g.dtype)
+        return onehot @ g.reshape(flat.shape[0], -1), None
+
+
+@wrong("R08")
+class IndexNotMadeFlat(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        weight, idx = ctx.saved_tensors
+        return mg.zeros_like(weight).index_add_(0, idx, g), None

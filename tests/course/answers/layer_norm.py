@@ -429,3 +429,68 @@ class UnbiasedEverywhere(Function):
     def backward(ctx, g):
         xhat, inv, w = ctx.saved_tensors
         return for_x(g * w, xhat, inv), summed(g * xhat), summed(g), None
+
+
+@wrong("R12")
+class WeightAfterTheMeans(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        return w * for_x(g, xhat, inv), summed(g * xhat), summed(g), None
+
+
+@wrong("L02")
+class HalfForgotten(SavesInputs):
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        n = x.shape[-1]
+        mu = x.mean(-1, keepdim=True)
+        spread = x.var(-1, keepdim=True, unbiased=False) + ctx.eps
+        dxhat = g * w
+        dvar = -(dxhat * (x - mu) * spread**-1.5).sum(-1, keepdim=True)
+        dmu = -(dxhat / spread.sqrt()).sum(-1, keepdim=True)
+        dx = dxhat / spread.sqrt() + dvar * 2 * (x - mu) / n + dmu / n
+        return dx, summed(g * (x - mu) / spread.sqrt()), summed(g), None
+
+
+@wrong("L03")
+class ExponentOfTheVariance(SavesInputs):
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        n = x.shape[-1]
+        mu = x.mean(-1, keepdim=True)
+        spread = x.var(-1, keepdim=True, unbiased=False) + ctx.eps
+        dxhat = g * w
+        dvar = (dxhat * (x - mu) * -0.5 * spread**-0.5).sum(-1, keepdim=True)
+        dmu = -(dxhat / spread.sqrt()).sum(-1, keepdim=True)
+        dx = dxhat / spread.sqrt() + dvar * 2 * (x - mu) / n + dmu / n
+        return dx, summed(g * (x - mu) / spread.sqrt()), summed(g), None
+
+
+@wrong("R11")
+class SumsOverEverything(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        gb = g.sum().expand(w.shape)
+        return for_x(g * w, xhat, inv), summed(g * xhat), gb, None
+
+
+@wrong("R02")
+class SumsOverTheRow(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        return for_x(g * w, xhat, inv), (g * xhat).sum(-1), g.sum(-1), None
+
+
+@wrong("R03")
+class KeepsTheAxis(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        rows = (-1, g.shape[-1])
+        gw = (g * xhat).reshape(rows).sum(0, keepdim=True)
+        return for_x(g * w, xhat, inv), gw, g.reshape(rows).sum(0, keepdim=True), None

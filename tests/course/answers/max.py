@@ -272,3 +272,21 @@ class WritesIntoUpstream(Saves):
         mask = (x == y.unsqueeze(-1)).to(x.dtype)
         g /= mask.sum(-1)
         return g.unsqueeze(-1) * mask
+
+
+@wrong("R07")
+class CountsAlongTheWrongAxis(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return g.unsqueeze(-1) * mask / mask.sum(-1)
+
+
+@wrong("R07")
+class ComparesWithoutTheAxis(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y).to(x.dtype)
+        return g.unsqueeze(-1) * mask / mask.sum(-1, keepdim=True).clamp(min=1.0)

@@ -271,3 +271,23 @@ class IndicesOnTheClass(Function):
     def backward(ctx, g, _):
         idx = mg.tensor(IndicesOnTheClass.order)
         return mg.zeros_like(g).scatter(-1, idx, g)
+
+
+@wrong("R13", "R08")
+class OneRowForAll(Saves):
+    @staticmethod
+    def backward(ctx, g, _):
+        (idx,) = ctx.saved_tensors
+        out = mg.zeros(g.numel(), dtype=g.dtype)
+        out[idx.reshape(-1)] = g.reshape(-1)
+        return out.reshape(g.shape)
+
+
+@wrong("R13", "R08")
+class IndicesAsWholeRows(Saves):
+    @staticmethod
+    def backward(ctx, g, _):
+        (idx,) = ctx.saved_tensors
+        out = mg.zeros_like(g)
+        out[idx] = g
+        return out

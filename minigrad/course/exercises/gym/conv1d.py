@@ -109,6 +109,8 @@ def _wrong_for_x(
     yield "L17", padded[..., padding:]
     yield "L17", padded[..., : padding + length]
     yield "L17", padded
+    for assigned in _assigned(g, w):
+        yield "R10", assigned[..., inside]
     yield "C01", _for_padded(np.ones_like(g), w)[..., inside]
     yield "R14", _for_padded(g[:, :1], w[:1])[..., inside]
     yield "R14", _for_padded(g[:, -1:], w[-1:])[..., inside]
@@ -120,14 +122,31 @@ def _wrong_for_x(
         yield "L06", _for_padded(g, kernel)[..., inside] if fits else None
 
 
+def _assigned(g: Array, w: Array) -> Iterator[Array]:
+    """What is left if each step, or each part of the kernel, overwrites the others."""
+    steps, kernel = g.shape[-1], w.shape[-1]
+    for backwards in (1, -1):
+        by_steps = np.zeros_like(_for_padded(g, w))
+        by_kernel = np.zeros_like(by_steps)
+        for t in range(steps)[::backwards]:
+            by_steps[..., t : t + kernel] = np.einsum("bo,ock->bck", g[..., t], w)
+        for k in range(kernel)[::backwards]:
+            by_kernel[..., k : k + steps] = np.einsum("bot,oc->bct", g, w[..., k])
+        yield by_steps
+        yield by_kernel
+
+
 def _wrong_for_w(
     g: Array, x: Array, w: Array, padding: int
-) -> Iterator[tuple[str, Array]]:
+) -> Iterator[tuple[str, Array | None]]:
     signal = _padded(x, padding, padding)
     right = _for_w(g, signal, w)
     yield "L16", right[..., ::-1]
     for left in (0, 2 * padding):
         yield "L17", _for_w(g, _padded(x, left, 2 * padding - left), w)
+    inside = slice(padding, g.shape[-1] - padding)
+    short = x.shape[-1] >= w.shape[-1] and g[..., inside].size
+    yield "L17", _for_w(g[..., inside], x, w) if short else None
     for only in (slice(0, 1), slice(-1, None)):
         yield "R14", _for_w(g[only], signal[only], w)
         yield "R14", _for_w(g[..., only], _windowed(signal, w, only), w)

@@ -12,6 +12,9 @@ from minigrad.course.facts import Array, Arrays, Case, Contract
 
 CONTRACT = Contract(name="Dropout", arguments=("x", "p"), random=True)
 
+UNLIKELY = 1e-9
+"""With a chance as small as this, a result is held to be no accident."""
+
 
 def reference(x: Array, p: float, *, output: Array) -> Array:
     """What forward returns, for the numbers that it kept this time."""
@@ -41,7 +44,7 @@ def cases(random: np.random.Generator) -> list[Case]:
 
     return [
         case("twelve numbers", numbers(random, 12), 0.25),
-        case("a 4 x 6 matrix", numbers(random, 4, 6), 0.5),
+        case("an 8 x 7 matrix", numbers(random, 8, 7), 0.5),
         case("a square matrix", numbers(random, 5, 5), 0.3),
         case("zeros among the numbers", zeros, 0.0),
         case("a matrix that is transposed in memory", numbers(random, 7, 3).T, 0.6),
@@ -55,10 +58,14 @@ def unusual_result(output: Array, x: Array, p: float) -> str:
     """What is odd about the numbers that were dropped; empty if nothing is."""
     if output.shape != x.shape or p == 0:
         return ""
-    dropped = int(np.sum(np.asarray(output) == 0))
-    if _chance(dropped, x.size, p) > 1e-9:
-        return ""
-    return f"{dropped} of {x.size} numbers were dropped, though p is {p}"
+    dropped = np.asarray(output) == 0
+    count = int(dropped.sum())
+    if _chance(count, x.size, p) < UNLIKELY:
+        return f"{count} of {x.size} numbers were dropped, though p is {p}"
+    for name, lines in (("row", dropped), ("column", dropped.T)):
+        if x.ndim == 2 and _all_alike(lines) and _chance_of_that(lines, p) < UNLIKELY:
+            return f"the same numbers were dropped in every {name}"
+    return ""
 
 
 def _chance(dropped: int, count: int, p: float) -> float:
@@ -67,6 +74,16 @@ def _chance(dropped: int, count: int, p: float) -> float:
         math.comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(count + 1)
     ]
     return min(sum(odds[: dropped + 1]), sum(odds[dropped:]))
+
+
+def _all_alike(lines: Array) -> bool:
+    return bool(np.all(lines == lines[:1]))
+
+
+def _chance_of_that(lines: Array, p: float) -> float:
+    """How likely it is that all lines are alike."""
+    count, length = lines.shape
+    return float((p**count + (1 - p) ** count) ** length)
 
 
 def wrong_gradients(

@@ -95,5 +95,8 @@ def wrong_gradients(
     )
     yield "R13", (np.zeros_like(weight) + rows.sum(0), None)
     yield "C03", (np.zeros_like(weight) + rows.sum(0), None)
+    yield "C03", (g, None)
+    picked = (flat[:, None] == np.arange(len(weight))).astype(weight.dtype)
+    yield "L06", (picked @ rows if len(flat) == len(weight) else None, None)
     yield "C07", (right * weight, None)
     yield "L02", (right * counts, None)

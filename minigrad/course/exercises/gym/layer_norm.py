@@ -103,6 +103,10 @@ def _wrong_for_x(
     yield "C07", _for_x(g, normal, scale)
     yield "C07", _for_x(h, normal, np.ones_like(scale))
     yield "C07", _for_x(h, normal, scale**2)
+    for part in (2.0, 0.5):
+        yield "L02", _for_x(h, normal, scale, 1, part)
+    yield "L03", (h - _mean(h) - normal / scale**2 * _mean(h * normal)) * scale
+    yield "R12", w * _for_x(g, normal, scale)
     counts = ("R05", 1), ("R06", n - 1), ("R06", x.shape[0]), ("R06", x.size)
     for name, count in counts:
         for first, second in ((n / count, n / count), (n / count, 1), (1, n / count)):

@@ -96,8 +96,22 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "R06", (wide * wins / np.maximum(wins.sum(0), 1),)
     yield "R05", (wide * wins / x.shape[-1],)
     yield "R07", (np.asarray(g),)
-    fits = x.ndim == 1 or (x.ndim == 2 and x.shape[-1] in (1, g.size))
-    yield "R07", (g * wins / shares if fits else None,)
+    for told in _along_the_wrong_axis(np.asarray(g), x):
+        yield "R07", (told,)
     outer = np.zeros_like(x)
     outer[..., x.argmax(-1).ravel()] = wide
     yield "R13", (outer,)
+
+
+def _along_the_wrong_axis(g: Array, x: Array) -> Iterator[Array | None]:
+    """The axis is not put back, so that rows meet columns; None if they do not fit."""
+    wins, wide = _wins(x), _spread(g)
+    counts = wins.sum(-1)
+    if x.ndim > 2 or (x.ndim == 2 and x.shape[-1] not in (1, len(x))):
+        yield from (None,) * 4
+        return
+    yield g * wins / counts[..., None]
+    yield g * wins
+    yield wide * wins / counts
+    mask = x == x.max(-1)
+    yield wide * mask / np.maximum(mask.sum(-1, keepdims=True), 1)

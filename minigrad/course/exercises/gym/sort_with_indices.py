@@ -79,8 +79,22 @@ def wrong_gradients(g: Arrays, x: Array) -> Iterator[tuple[str, Arrays]]:
     last = np.empty_like(x)
     last[..., rows[-1]] = values.reshape(rows.shape)[-1]
     yield "R13", (last,)
+    flat = np.zeros(x.size, x.dtype)
+    flat[order.ravel()] = values.ravel()
+    yield "R13", (flat.reshape(x.shape),)
+    yield "R13", (_by_the_first_axis(values, order),)
     along = np.zeros_like(x)
     fits = x.ndim > 1 and x.shape[-1] <= x.shape[0]
     if fits:
         np.put_along_axis(along, order, values, 0)
     yield "R07", (along if fits else None,)
+
+
+def _by_the_first_axis(values: Array, order: Array) -> Array | None:
+    """The indices as those of whole rows; None where that cannot be."""
+    moved = np.zeros_like(values)
+    try:
+        moved[order] = values
+    except (IndexError, ValueError):
+        return None
+    return moved
