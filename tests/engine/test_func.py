@@ -9,22 +9,7 @@ import minigrad
 from minigrad import errors
 from minigrad.engine import transforms
 from tests.engine.support import leaf, raises
-from tests.engine.test_vmap import batch, square
-
-
-def vector(torch: Any, *values: float) -> Any:
-    """A vector that requires no gradient."""
-    return torch.tensor(list(values), dtype=torch.float64)
-
-
-def number(torch: Any, value: float) -> Any:
-    """One number that requires no gradient."""
-    return torch.tensor(value, dtype=torch.float64)
-
-
-def cubes(x: Any) -> Any:
-    """The sum of the third powers."""
-    return (x * x * x).sum()
+from tests.engine.transformed import batch, cubes, number, square, vector
 
 
 def test_grad_is_a_function_that_leaves_nothing_behind(torch: Any) -> None:

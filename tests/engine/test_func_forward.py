@@ -9,8 +9,7 @@ import minigrad
 from minigrad import errors
 from minigrad.engine import levels, transforms
 from tests.engine.support import Boom, leaf, raises, rule
-from tests.engine.test_func import cubes, number, vector
-from tests.engine.test_vmap import batch, square
+from tests.engine.transformed import batch, cubes, number, square, vector
 
 
 def forward_square(torch: Any, **more: Any) -> Any:

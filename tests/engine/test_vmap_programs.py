@@ -8,7 +8,7 @@ import pytest
 import minigrad
 from minigrad import errors
 from tests.engine.support import raises
-from tests.engine.test_vmap import batch
+from tests.engine.transformed import batch
 
 
 def numpy_functions(torch: Any) -> Any:
