@@ -13,8 +13,10 @@ from minigrad.ops.functions import (
     softplus,
     tanh,
 )
+from minigrad.ops.losses import MEAN, NONE, SUM, BinaryCrossEntropyWithLogits
 
 __all__ = [
+    "binary_cross_entropy_with_logits",
     "linear",
     "log_softmax",
     "mse_loss",
@@ -46,15 +48,47 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     Raises: ArgumentValueError for another reduction.
     See: torch ``nn.functional.mse_loss``.
     """
+    number = number_of(reduction, "mse_loss")
     squares = (input - target) ** 2
-    if reduction == "none":
+    if number == NONE:
         return squares
-    if reduction in ("mean", "sum"):
-        return squares.mean() if reduction == "mean" else squares.sum()
-    raise errors.ArgumentValueError(
-        errors.message(
-            "mse_loss",
-            f"{reduction} is not a valid value for reduction",
-            "choose 'mean', 'sum' or 'none'",
+    return squares.mean() if number == MEAN else squares.sum()
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, *, reduction: str = "mean"
+) -> Tensor:
+    """How badly scores, before a sigmoid, predict targets between 0 and 1.
+
+    Raises: ArgumentValueError for targets of another shape, or another reduction.
+    See: torch ``nn.functional.binary_cross_entropy_with_logits``.
+    """
+    number = number_of(reduction, "binary_cross_entropy_with_logits")
+    if input.shape != target.shape:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "binary_cross_entropy_with_logits",
+                f"Target size ({target.shape}) must be the same as input size "
+                f"({input.shape})",
+                "give one target for each score",
+            )
         )
-    )
+    loss: Tensor = BinaryCrossEntropyWithLogits.apply(input, target, None, None, number)
+    return loss
+
+
+def number_of(reduction: str, where: str) -> int:
+    """torch's number for what becomes of the losses of all elements.
+
+    Raises: ArgumentValueError.
+    """
+    numbers = {"none": NONE, "mean": MEAN, "sum": SUM}
+    if reduction not in numbers:
+        raise errors.ArgumentValueError(
+            errors.message(
+                where,
+                f"{reduction} is not a valid value for reduction",
+                "choose 'mean', 'sum' or 'none'",
+            )
+        )
+    return numbers[reduction]

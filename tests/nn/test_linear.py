@@ -108,3 +108,23 @@ def test_reduction_that_does_not_exist(torch: Any) -> None:
 def test_squared_error(torch: Any, reduction: str, loss: Any) -> None:
     x, y = torch.tensor([1.0, 5.0]), torch.tensor([2.0, 3.0])
     assert torch.nn.functional.mse_loss(x, y, reduction=reduction).tolist() == loss
+
+
+def test_gradients_of_a_layer_by_hand(torch: Any) -> None:
+    x, y = torch.ones(5), torch.zeros(3)
+    w = torch.zeros(5, 3, requires_grad=True)
+    b = torch.zeros(3, requires_grad=True)
+    z = torch.matmul(x, w) + b
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(z, y)
+    assert type(loss.grad_fn).__name__ == "BinaryCrossEntropyWithLogitsBackward0"
+    loss.backward()
+    assert loss.item() == pytest.approx(math.log(2))
+    assert b.grad.tolist() == pytest.approx([1 / 6] * 3)
+    assert torch.allclose(w.grad, torch.full((5, 3), 1 / 6))
+
+
+def test_target_for_each_score(torch: Any) -> None:
+    loss = torch.nn.functional.binary_cross_entropy_with_logits
+    with raises(torch, errors.ArgumentValueError, "must be the same as input size"):
+        loss(torch.ones(2), torch.ones(2, 1))
+    assert loss(torch.zeros(2), torch.ones(2), reduction="none").shape == (2,)
