@@ -25,7 +25,7 @@ def gradients(g: Array, x: Array, n: float) -> Arrays:
 
 def cases(random: np.random.Generator) -> list[Case]:
     """Powers of every kind; positive numbers where the power is no integer."""
-    powers = [3, 2, -2, -1, 3, 4]
+    powers = [3, -1, -2, 2, 3, 4]
     drawn: list[tuple[str, Array, float]] = [
         (name, x, n) for (name, x), n in zip(tensors(random), powers, strict=True)
     ]
@@ -55,7 +55,7 @@ def wrong_gradients(g: Array, x: Array, n: float) -> Iterator[tuple[str, Arrays]
         rules += [("L03", n * x), ("L03", np.full_like(x, n))]
         rules += [("L02", factor * lowered) for factor in (1, n - 1, n + 1)]
         rules += [("L02", np.power(x, float(n - 1))), ("L02", y)]
-        rules += [("R08", 2 * x), ("R08", 3 * x * x)]
+        rules += [("L01", abs(n) * lowered), ("R08", 2 * x), ("R08", 3 * x * x)]
         found = [(name, (g * slope, None)) for name, slope in rules]
     yield from found
 

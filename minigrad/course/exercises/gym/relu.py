@@ -44,6 +44,8 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L11", (g * (x * g > 0),)
     yield "L11", (g * bool(np.any(x > 0)),)
     yield "L11", (g * (np.sum(x) > 0),)
+    yield "L11", (g * (x > np.mean(x)) if x.size else g,)
+    yield "L11", (g * (x > 1),)
     yield "L01", (g * np.sign(x),)
     yield "L01", (g * (x < 0),)
     yield "L05", (g * x * positive,)

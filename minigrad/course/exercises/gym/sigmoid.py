@@ -39,6 +39,8 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L05", (g * s * (1 - x),)
     yield "L03", (g * (1 - s * s),)
     yield "L03", (g * s * s * (1 - s),)
+    yield "L03", (g * s * s,)
+    yield "L03", (g * (1 - s) ** 2,)
     with np.errstate(all="ignore"):
         up, down = np.exp(x), np.exp(-x)
         slopes = [down / (1 + down) ** 2, up / (1 + up) ** 2, s * s * down]
