@@ -64,7 +64,7 @@ class SavesBoth(Function):
         return out * g
 
 
-@wrong("C01")
+@wrong("C01", "C05")
 class ResultAlone(Function):
     @staticmethod
     def forward(ctx, x):

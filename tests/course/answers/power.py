@@ -343,7 +343,7 @@ class SetupContextLikeForward(Function):
         return g * ctx.n * x ** (ctx.n - 1), None
 
 
-@wrong("A10")
+@wrong("A10", "A11")
 class SetupContextLikeForwardUnsaved(Function):
     @staticmethod
     def forward(x, n):
