@@ -10,7 +10,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted, quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import op
+from minigrad.ops._registry import composite, op
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import check_range, reshaped, with_shape
 
@@ -227,6 +227,21 @@ class Repeat(Builtin):
             pairs += [times, length]
         copies = (*range(new), *range(new, len(pairs), 2))
         return Sum.of(reshaped(grad, tuple(pairs)), copies, False, None), None
+
+
+@composite(
+    "tile",
+    reference=np.tile,
+    samples=[(ROW, (2,)), (MATRIX, (2,)), (MATRIX, (2, 1, 3))],
+)
+def tile(input: Tensor, *counts: Any, dims: Any = None) -> Any:
+    """Copies behind one another; fewer counts than dimensions are for the last ones.
+
+    >>> minigrad.tile(minigrad.tensor([1.0, 2.0]), (2,))
+    tensor([1., 2., 1., 2.])
+    """
+    _, repeats = with_shape(input, *counts, shape=dims)
+    return Repeat.apply(input, (1,) * (input.ndim - len(repeats)) + repeats)
 
 
 def shifts_and_dims(input: Tensor, shifts: Any, dims: Any = None) -> tuple[Any, ...]:

@@ -140,6 +140,21 @@ name_nodes(UnsafeView, "UnsafeViewBackward0")
 
 
 @composite(
+    "broadcast_to",
+    reference=np.broadcast_to,
+    samples=[([[1.0], [2.0]], (2, 3)), ([1.0, 2.0], (3, 2))],
+)
+def broadcast_to(input: Tensor, size: Any) -> Any:
+    """A view of more elements, as ``expand`` gives it.
+
+    >>> minigrad.broadcast_to(minigrad.ones(2), (2, 2))
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
+    return Expand.apply(input, tuple(size))
+
+
+@composite(
     "reshape",
     reference=lambda x, *shape: np.reshape(x, shape),
     samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
