@@ -19,7 +19,6 @@ from minigrad.engine.node import (
 )
 from minigrad.engine.own_gradients import note_own
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
-from minigrad.engine.tensor import Tensor
 
 Root = tuple[_FunctionBase, int, Any]
 
@@ -258,13 +257,11 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     receiver: Any
     receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
     shape, dtype = receiver._output_metadata[output_nr]
-    # An array answers at once; a Tensor makes an object of each answer.
-    values = gradient.array if type(gradient) is Tensor else gradient
-    if values.shape != shape:
-        if not sums_to(values.shape, shape):
-            raise wrong_shape(node, slot, values.shape, shape)
+    if gradient.shape != shape:
+        if not sums_to(gradient.shape, shape):
+            raise wrong_shape(node, slot, gradient.shape, shape)
         gradient = SumTo.of(gradient, shape)
-    if values.dtype != dtype and dtype is not None:
+    if gradient.dtype != dtype and dtype is not None:
         gradient = ToCopy.of(gradient, dtype)
     return gradient
 
