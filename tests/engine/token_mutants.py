@@ -67,6 +67,7 @@ TARGETS = [
     ("minigrad.engine.backward", "GraphTask._add"),
     ("minigrad.engine.backward", "GraphTask._make_ready"),
     ("minigrad.engine.backward", "count_dependencies"),
+    ("minigrad.engine.backward", "below"),
     ("minigrad.engine.backward", "fit"),
 ]
 """``apply``, the loop of backward, and what they call in their phases."""

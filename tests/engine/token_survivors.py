@@ -73,6 +73,8 @@ EXPLAINED: dict[str, list[str]] = {
     "Python does nothing for a declaration": [
         "fit | receiver: Any | receiver -> edge #0",
         "fit | receiver: Any | receiver -> output_nr #0",
+        "GraphTask._send | receiver: Any | receiver -> edge #0",
+        "GraphTask._send | receiver: Any | receiver -> total #0",
     ],
 }
 """Why a change changes nothing that can be seen, and for which mutants that is so."""
