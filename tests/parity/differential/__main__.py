@@ -185,7 +185,10 @@ def main() -> int:
 
     from tqdm import tqdm
 
-    torch_module()  # loaded once, before the processes are forked
+    # Loaded once, before the processes are forked.
+    torch_module()
+    import minigrad  # noqa: F401
+
     last = options.seed + options.programs
     chunks = [
         range(start, min(start + CHUNK, last))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import traceback
 import warnings
@@ -56,7 +57,7 @@ def run(source: str, torch: Any) -> Outcome:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            exec(compile(source, FILE, "exec"), names)
+            exec(compiled(source), names)
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)
             line = next((f.lineno for f in frames if f.filename == FILE), 0)
@@ -71,6 +72,12 @@ def run(source: str, torch: Any) -> Outcome:
         }
         outcome.left["grad mode"] = enabled
     return outcome
+
+
+@functools.lru_cache(2)
+def compiled(source: str) -> Any:
+    """The code of a program, which runs twice."""
+    return compile(source, FILE, "exec")
 
 
 def brief(torch: Any, value: Any) -> Any:
@@ -215,6 +222,8 @@ def alike(ours: Any, theirs: Any, rounding: float) -> bool:
         return False
     if ours.dtype.kind != "f":
         return bool(np.array_equal(ours, theirs))
+    if np.array_equal(ours, theirs):
+        return True
     limits = {"rtol": rounding, "atol": rounding}
     return bool(np.allclose(ours, theirs, **limits, equal_nan=True))
 
