@@ -80,16 +80,7 @@ def leaves_last(patch: Patch) -> None:
 
 
 def no_version_check(patch: Patch) -> None:
-    right = saved.unpack
-
-    def unpack(packed: Any, node: Any) -> Any:
-        if isinstance(packed, Tensor):
-            return packed
-        if packed is not None:
-            packed.version = packed.tensor._version
-        return right(packed, node)
-
-    patch.setattr(node, "unpack", unpack)
+    patch.setattr(saved.Record, "check", lambda record, node: None)
 
 
 def version_taken_when_saving_is_asked_for(patch: Patch) -> None:
