@@ -14,6 +14,9 @@ from minigrad.course.catalogue import gym_names, stem_of
 RIGHT = ""
 UNNAMED = "no name"
 
+PATIENCE = 60.0
+"""Seconds for one answer: the machine may be busy with other things."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -103,7 +106,7 @@ def outcomes(
     """What the checker says of each answer with each seed."""
     for answer in answers:
         for seed in seeds:
-            verdict = examine(exercise_id, answer.function, seed=seed)
+            verdict = examine(exercise_id, answer.function, seed=seed, seconds=PATIENCE)
             yield Outcome(
                 exercise_id,
                 answer,
