@@ -145,3 +145,12 @@ def test_leaf_does_not_take_over_what_was_told(listener: Listener) -> None:
     gradient = listener.last("gradient_sent")[5]
     F.apply(x).backward()
     assert gradient.tolist() == [3.0, 4.0]
+
+
+def test_receiver_is_told_as_a_node_and_which_output_of_it(listener: Listener) -> None:
+    F = rule(minigrad, lambda ctx, x: (x * 2, x * 3), lambda ctx, a, b: a * 2 + b * 3)
+    _, second = F.apply(leaf(minigrad, 3.0))
+    (second * 5).backward()
+    sent = next(values for name, values in listener.heard if name == "gradient_sent")
+    assert sent[3] is second.grad_fn
+    assert sent[4] == 1
