@@ -18,21 +18,21 @@ def pairs(random: np.random.Generator) -> list[Case]:
     shapes: list[tuple[Shape, Shape]] = [
         ((2, 3), (3,)),
         ((rows, columns), (rows, 1)),
-        ((columns,), (rows, columns)),
         ((rows, 1), (1, columns)),
-        ((3, 3), (3,)),
         ((2, 2), (2, 2)),
         ((), (rows, columns)),
         ((blocks, 2, rows), (2, 1)),
-        ((blocks, 1, 3), (1, 2, 3)),
         ((2, 0), (0,)),
     ]
     drawn = [_case(random, first, second) for first, second in shapes]
-    turned = numbers(random, 3, 3).T, numbers(random, 3, 1)
-    name = "shapes (3, 3), transposed in memory, and (3, 1)"
-    drawn.append(Case(name, turned, numbers(random, 3, 3)))
-    single = single_precision(_case(random, (2, 3), (3,)))
-    return [*drawn, Case(f"float32, {single.name}", single.inputs, single.upstream)]
+    turned = numbers(random, 3, 3).T, numbers(random, 3)
+    name = "shapes (3, 3), transposed in memory, and (3,)"
+    single = single_precision(_case(random, (3,), (2, 3)))
+    return [
+        *drawn,
+        Case(name, turned, numbers(random, 3, 3)),
+        Case(f"float32, {single.name}", single.inputs, single.upstream),
+    ]
 
 
 def _case(random: np.random.Generator, first: Shape, second: Shape) -> Case:

@@ -42,7 +42,6 @@ def cases(random: np.random.Generator) -> list[Case]:
         case(f"a {rows} x {columns} matrix", rows, columns),
         Case("a square matrix, one of them transposed", turned, draw(3, 3)),
         Case("zeros among the numbers", edges, draw(4)),
-        case("a block with three axes", 2, 1, 3),
         case("no number at all, shape (0, 3)", 0, 3),
         single_precision(case("float32 numbers", 3)),
     ]

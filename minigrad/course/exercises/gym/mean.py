@@ -41,15 +41,11 @@ def cases(random: np.random.Generator) -> list[Case]:
         case("four numbers", draw(4), 0, False),
         case(f"a {shape} matrix", matrix, 0, False),
         case(f"a {shape} matrix", matrix, -1, True),
-        case(f"a {columns} x {rows} matrix", draw(columns, rows), 0, True),
-        case("a square matrix", draw(3, 3), 1, False),
-        case("a square matrix", draw(2, 2), -1, False),
-        case("a square matrix, transposed in memory", draw(4, 4).T, 0, False),
+        case("a square matrix", draw(3, 3), -1, False),
+        case("a square matrix, transposed in memory", draw(4, 4).T, 0, True),
         case(f"a {shape} x {depth} block", block, 1, False),
-        case(f"a {shape} x {depth} block", block, -3, True),
-        case("a 4 x 1 matrix", draw(4, 1), -2, False),
         case("no number at all, shape (0, 3)", draw(0, 3), 1, False),
-        single_precision(case("float32, a 2 x 3 matrix", draw(2, 3), -1, False)),
+        single_precision(case("float32, a 2 x 3 matrix", draw(2, 3), -2, False)),
     ]
 
 

@@ -21,18 +21,14 @@ def cases(random: np.random.Generator) -> list[Case]:
     def draw(*shape: int) -> Array:
         return numbers(random, *shape)
 
-    large = np.array([1000.0, -1000.0, 999.0, 0.0]) + draw(4)
-    larger = draw(2, 3) + np.array([[1000.0], [-1000.0]])
+    large = draw(2, 3) + np.array([[1000.0, 0.0, 999.0], [-1000.0] * 3])
     return [
         case("three numbers", draw(3), 0),
         case(f"a {rows} x {columns} matrix", draw(rows, columns), 1),
-        case(f"a {columns} x {rows} matrix", draw(columns, rows), 0),
         case("a square matrix", draw(3, 3), 1),
         case("a square matrix, transposed in memory", draw(4, 4).T, 0),
         case(f"a {rows} x {columns} x {depth} block", draw(rows, columns, depth), -2),
-        case("a 3 x 1 matrix", draw(3, 1), -1),
         case("numbers near 1000 and -1000", large, -1),
-        case("rows near 1000 and near -1000", larger, 1),
         case("no number at all, shape (0, 3)", draw(0, 3), 1),
         single_precision(case("float32, a 2 x 3 matrix", draw(2, 3), -1)),
     ]
