@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from minigrad.course.exercises.gym.drawing import numbers, single_precision
+from minigrad.course.exercises.gym.rows import RAISES
 from minigrad.course.facts import Array, Arrays, Case, Contract
 
 CONTRACT = Contract(name="Linear", arguments=("x", "W", "b"), skips_unneeded=True)
@@ -78,10 +79,10 @@ def wrong_gradients(
     yield "R12", (None, np.outer(g.sum(0), x.sum(0)), None)
 
 
-def _products(g: Array, other: Array) -> Iterator[tuple[str, Array | None]]:
-    """Products of g and another matrix; None where the sizes do not allow one."""
+def _products(g: Array, other: Array) -> Iterator[tuple[str, Array]]:
+    """Products of g and another matrix, transposed or not, in either order."""
     for first, second in ((g, other), (other, g)):
         for left in (first, first.T):
             for right in (second, second.T):
                 fits = left.shape[1] == right.shape[0]
-                yield "L06", left @ right if fits else None
+                yield "L06", left @ right if fits else RAISES

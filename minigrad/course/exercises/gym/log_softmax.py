@@ -34,7 +34,7 @@ def wrong_gradients(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Arrays
         yield name, (value, None)
 
 
-def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
+def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     p, y = rows.softmax(x, axis), reference(x, axis)
     g_sum = rows.total(g, axis)
     yield "L07", g - p * g
@@ -57,7 +57,7 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
         yield "L05", g - np.exp(p) * g_sum
         yield "L05", g - np.log(p) * g_sum
     for name, sums in rows.wrong_totals(g, axis):
-        yield name, None if sums is None else g - p * sums
+        yield name, sums if sums is rows.RAISES else g - p * sums
     for other in (0, -1):
         yield "R08", g - rows.softmax(x, other) * rows.total(g, other)
     with np.errstate(all="ignore"):

@@ -9,6 +9,9 @@ import numpy as np
 from minigrad.course.exercises.gym.drawing import numbers, single_precision, sizes
 from minigrad.course.facts import Array, Case
 
+RAISES: Array = np.empty((9, 0, 9))
+"""What a wrong rule is said to return where it would raise: no gradient's shape."""
+
 
 def cases(random: np.random.Generator) -> list[Case]:
     """Every axis of several shapes, from either end, and large numbers."""
@@ -52,16 +55,16 @@ def total(terms: Array, axis: int) -> Array:
     return np.asarray(terms.sum(axis, keepdims=True))
 
 
-def wrong_totals(terms: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
+def wrong_totals(terms: Array, axis: int) -> Iterator[tuple[str, Array]]:
     """Sums over something else, or of a shape that meets the wrong elements."""
     yield "R08", total(terms, -1)
     yield "R08", total(terms, 0)
     yield "R11", np.asarray(terms.sum())
     yield "R04", total(terms, axis) / terms.shape[axis]
     lost = np.asarray(terms.sum(axis))
-    yield "R03", lost if fits(lost, terms.shape) else None
+    yield "R03", lost if fits(lost, terms.shape) else RAISES
     last = np.asarray(terms.sum(-1))
-    yield "R03", last if fits(last, terms.shape) else None
+    yield "R03", last if fits(last, terms.shape) else RAISES
     for other in (terms.ndim - 1 - axis, axis + 1, axis - 1):
         yield "R02", total(terms, other % terms.ndim)
 

@@ -37,7 +37,7 @@ def wrong_gradients(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Arrays
         yield name, (value, None)
 
 
-def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
+def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     y = rows.softmax(x, axis)
     coupling = rows.total(g * y, axis)
     yield "L07", y * (1 - y) * g
@@ -55,7 +55,7 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array | None]]:
         yield "L05", _coupled(g, np.log(y), axis)
     yield "L05", x * (g - coupling)
     for name, sums in rows.wrong_totals(g * y, axis):
-        yield name, None if sums is None else y * (g - sums)
+        yield name, sums if sums is rows.RAISES else y * (g - sums)
     for other in (0, -1):
         again = rows.softmax(x, other)
         yield "R08", _coupled(g, again, other)
