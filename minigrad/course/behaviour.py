@@ -220,7 +220,7 @@ def written_inputs(case: CaseFile) -> Iterator[Finding]:
         i = int(trial.name.removeprefix("written "))
         what = f"for {fact.case.name}: {case.argument(i)} was changed after forward,"
         what += " the gradient changed with it, and no error was raised"
-        arrays = any(a.kind == "ndarray" and a.shares_input for a in trial.attributes)
+        arrays = any(a.kind == "ndarray" and a.shares_memory for a in trial.attributes)
         shared = case.declared.tensors_shared or case.declared.tensors_on_class
         if shared and not trial.attributes:
             ids = ("S04",) if case.declared.tensors_on_class else ("S05",)

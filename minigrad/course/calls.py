@@ -299,7 +299,7 @@ class Call:
             for tensor, at_call, now in given
             if at_call is not None and now is not None
         )
-        tensors = [x for x in self.arguments if self.engine.is_tensor(x)]
+        tensors = [x for x in ends if self.engine.is_tensor(x)]
         attributes = []
         for name, value in self._named_parts(vars(ctx)):
             is_tensor = self.engine.is_tensor(value)

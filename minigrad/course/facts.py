@@ -123,12 +123,15 @@ class Saved:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A tensor or array that was kept as an attribute of ctx."""
+    """A tensor or array that was kept as an attribute of ctx.
+
+    ``shares_memory``: with a tensor that went in or came out.
+    """
 
     name: str
     kind: str
     value: Array
-    shares_input: bool
+    shares_memory: bool
     is_output: bool = False
 
 

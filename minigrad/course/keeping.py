@@ -37,7 +37,7 @@ def _named(attribute: Attribute) -> str:
         return "S07"
     if attribute.kind != "ndarray":
         return "S06"
-    return "S08" if attribute.shares_input else ""
+    return "S08" if attribute.shares_memory else ""
 
 
 def saved_twice(case: CaseFile) -> Iterator[Finding]:

@@ -71,6 +71,7 @@ def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
             for j, g in enumerate(gs)
         )
         yield "N01", case.gradients(trial, left_out)
+        yield from _of_one_output(case, trial, run, i)
     unused = [i for i in places if run.upstreams[i] is None]
     filled = tuple(
         np.ones_like(g) if i in unused and g is not None else g
@@ -88,6 +89,24 @@ def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
         for here, there in pairwise([*places, places[0]]):
             turned[here] = gs[there]
         yield "N04", case.gradients(trial, tuple(turned))
+
+
+def _of_one_output(case: CaseFile, trial: Trial, run: Pass, i: int) -> Told:
+    """What goes wrong with one output only; an unused one has no share."""
+    gs = list(case.sent(trial, run.upstreams))
+    g = gs[i]
+    assert g is not None
+    others = any(h is not None for j, h in enumerate(run.upstreams) if j != i)
+    used = run.upstreams[i] is not None
+    stories = (
+        ("N01", np.zeros_like(g) if others else g),
+        ("N07", g if used else np.ones_like(g)),
+        ("C01", np.ones_like(g) if used else g),
+        ("C02", g * g),
+        ("L01", -g),
+    )
+    for id, changed in stories:
+        yield id, case.gradients(trial, (*gs[:i], changed, *gs[i + 1 :]))
 
 
 def of_the_inputs(case: CaseFile, trial: Trial, run: Pass) -> Told:

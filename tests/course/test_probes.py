@@ -120,7 +120,7 @@ def test_saved_value_is_seen_at_the_call_and_when_forward_ended() -> None:
     assert [s.at_call.tolist() for s in seen.saved] == [[1.0, 2.0], [3.0, 5.0]]
     assert [s.packed.tolist() for s in seen.saved] == [[2.0, 4.0], [3.0, 5.0]]
     assert [s.in_graph for s in seen.saved] == [False, True]
-    assert [(a.name, a.shares_input) for a in seen.attributes] == [("also[0]", True)]
+    assert [(a.name, a.shares_memory) for a in seen.attributes] == [("also[0]", True)]
 
 
 def test_write_into_an_input_is_noticed_where_it_was_saved() -> None:

@@ -52,18 +52,8 @@ def _for_w(g: Array, padded: Array, w: Array) -> Array:
 def cases(random: np.random.Generator) -> list[Case]:
     """With and without padding; channels as many in as out, and not; a batch of 1."""
 
-    def case(
-        name: str,
-        x: Array,
-        outputs: int,
-        kernel: int,
-        padding: int,
-        *,
-        even: bool = False,
-    ) -> Case:
+    def case(name: str, x: Array, outputs: int, kernel: int, padding: int) -> Case:
         w = numbers(random, outputs, x.shape[1], kernel)
-        if even:
-            w = w + w[..., ::-1]
         steps = x.shape[-1] + 2 * padding - kernel + 1
         g = numbers(random, x.shape[0], outputs, steps)
         return Case(f"{name}, padding {padding}", (x, w, padding), g)
@@ -75,11 +65,9 @@ def cases(random: np.random.Generator) -> list[Case]:
     turned = np.swapaxes(signal(2, 6, 3), 1, 2)
     return [
         case("one channel, a kernel of 2", signal(1, 1, 4), 1, 2, 0),
-        case("one channel, a kernel of 3", signal(1, 1, 4), 1, 3, 1),
         case("2 channels to 3, a batch of 2", signal(2, 2, length), 3, 3, 1),
         case("3 channels to 2, a batch of 3", signal(3, 3, 5), 2, 2, 1),
         case("2 channels to 2, a batch of 2", signal(2, 2, 5), 2, 3, 2),
-        case("a symmetric kernel", signal(2, 2, 5), 3, 3, 1, even=True),
         case("a signal that is transposed in memory", turned, 2, 4, 2),
         case("a kernel of 1", signal(2, 3, 4), 2, 1, 0),
         single_precision(case("float32 numbers", signal(2, 2, 4), 3, 3, 1)),
@@ -142,6 +130,7 @@ def _wrong_for_w(
     signal = _padded(x, padding, padding)
     right = _for_w(g, signal, w)
     yield "L16", right[..., ::-1]
+    yield "L16", _for_w(g[..., ::-1], signal, w)
     for left in (0, 2 * padding):
         yield "L17", _for_w(g, _padded(x, left, 2 * padding - left), w)
     inside = slice(padding, g.shape[-1] - padding)
@@ -167,6 +156,8 @@ def _windowed(signal: Array, w: Array, only: slice) -> Array:
 def wrong_results(x: Array, w: Array, padding: int) -> Iterator[tuple[str, Array]]:
     """Wrong results of forward that have a name."""
     yield "L16", _correlate(_padded(x, padding, padding), w[..., ::-1])
-    yield "R08", _correlate(x, w) if x.shape[-1] >= w.shape[-1] else x
-    yield "L17", _correlate(_padded(x, padding, 0), w)
-    yield "L17", _correlate(_padded(x, 0, padding), w)
+    for left in (0, 2 * padding):
+        yield "L17", _correlate(_padded(x, left, 2 * padding - left), w)
+    for left, right in ((padding, 0), (0, padding)):
+        yield "L17", _correlate(_padded(x, left, right), w)
+    yield "R08", _correlate(x, w)

@@ -82,7 +82,11 @@ def wrong_gradients(
     counts = np.bincount(flat, minlength=len(weight))[:, None]
     yield "R04", (right / np.maximum(counts, 1), None)
     yield "R04", (right / flat.size, None)
+    yield "R04", (right / len(idx), None)
     yield "R06", (right / len(weight), None)
+    total = np.zeros_like(weight)
+    total[flat] = rows.sum(0)
+    yield "R11", (total, None)
     for only in (0, -1):
         table = np.zeros_like(weight)
         table[flat[only]] = rows[only]

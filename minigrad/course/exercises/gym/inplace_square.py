@@ -47,5 +47,6 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "M04", (g * x * x,)
     yield "L03", (2 * g,)
     yield "L03", (g * x**3,)
+    yield "L03", (3 * g * x**2,)
     yield "L01", (2 * g * np.abs(x),)
     yield "L05", (2 * g * x**4,)

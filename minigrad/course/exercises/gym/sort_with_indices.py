@@ -70,6 +70,7 @@ def wrong_gradients(g: Arrays, x: Array) -> Iterator[tuple[str, Arrays]]:
     """What each known wrong rule returns."""
     values, order = _values(g), _order(x)
     yield "L21", (np.take_along_axis(values, order, -1),)
+    yield "L21", (_rows_at(values, order),)
     yield "L11", (np.sort(values, -1),)
     rows = order.reshape(-1, x.shape[-1])
     for row in (rows[0], rows[-1]):
@@ -98,3 +99,8 @@ def _by_the_first_axis(values: Array, order: Array) -> Array | None:
     except (IndexError, ValueError):
         return None
     return moved
+
+
+def _rows_at(values: Array, order: Array) -> Array | None:
+    """The indices taken for those of whole rows; None where that cannot be."""
+    return values[order] if order.max() < len(values) else None
