@@ -29,6 +29,10 @@ BOTH = frozenset(
         ("R04", "R06"),
         ("A10", "L05"),
         ("L05", "L03"),
+        ("L07", "L09"),
+        ("L08", "C03"),
+        ("L08", "C07"),
+        ("R07", "R08"),
     )
 )
 """Mistakes that no numbers can tell apart; both are named then."""
