@@ -1,0 +1,150 @@
+"""Wrong answers to gym.BroadcastAdd."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+def total(g, shape):
+    while g.ndim > len(shape):
+        g = g.sum(0)
+    for i, n in enumerate(shape):
+        if n == 1:
+            g = g.sum(i, keepdim=True)
+    return g
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.a, ctx.b = tuple(a.shape), tuple(b.shape)
+        return a + b
+
+
+@wrong("R01")
+class NotSummed(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return g, g
+
+
+@wrong("R03")
+class DimensionLost(Base):
+    @staticmethod
+    def backward(ctx, g):
+        def down(g, shape):
+            while g.ndim > len(shape):
+                g = g.sum(0)
+            for i in reversed(range(len(shape))):
+                if shape[i] == 1 and g.shape[i] != 1:
+                    g = g.sum(i)
+            return g
+
+        return down(g, ctx.a), down(g, ctx.b)
+
+
+@wrong("R04")
+class MeanOfCopies(Base):
+    @staticmethod
+    def backward(ctx, g):
+        def down(g, shape):
+            while g.ndim > len(shape):
+                g = g.mean(0)
+            for i, n in enumerate(shape):
+                if n == 1:
+                    g = g.mean(i, keepdim=True)
+            return g
+
+        return down(g, ctx.a), down(g, ctx.b)
+
+
+@wrong("R09")
+class LeadingOnly(Base):
+    @staticmethod
+    def backward(ctx, g):
+        def down(g, shape):
+            while g.ndim > len(shape):
+                g = g.sum(0)
+            return g
+
+        return down(g, ctx.a), down(g, ctx.b)
+
+
+@wrong("R09")
+class SizeOneOnly(Base):
+    @staticmethod
+    def backward(ctx, g):
+        def down(g, shape):
+            if g.ndim == len(shape):
+                for i, n in enumerate(shape):
+                    if n == 1:
+                        g = g.sum(i, keepdim=True)
+            return g
+
+        return down(g, ctx.a), down(g, ctx.b)
+
+
+@wrong("R11")
+class SumsEverything(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return g.sum().expand(*ctx.a), g.sum().expand(*ctx.b)
+
+
+@wrong("C01")
+class Counts(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return total(mg.ones_like(g), ctx.a), total(mg.ones_like(g), ctx.b)
+
+
+@wrong("A05")
+class OnlyA(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return total(g, ctx.a), None
+
+
+@wrong("A03")
+class Exchanged(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return total(g, ctx.b), total(g, ctx.a)
+
+
+@wrong("A06")
+class WrongFlag(Base):
+    @staticmethod
+    def backward(ctx, g):
+        ga = total(g, ctx.a) if ctx.needs_input_grad[1] else None
+        gb = total(g, ctx.b) if ctx.needs_input_grad[0] else None
+        return ga, gb
+
+
+@wrong("L01")
+class MinusB(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return total(g, ctx.a), -total(g, ctx.b)
+
+
+@wrong("R02")
+class LastAxis(Base):
+    @staticmethod
+    def backward(ctx, g):
+        def down(g, shape):
+            while g.ndim > len(shape):
+                g = g.sum(-1)
+            for i, n in enumerate(shape):
+                if n == 1:
+                    g = g.sum(i, keepdim=True)
+            return g
+
+        return down(g, ctx.a), down(g, ctx.b)
+
+
+@wrong("A04")
+class Listed(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return [total(g, ctx.a), total(g, ctx.b)]

@@ -1,0 +1,159 @@
+"""Wrong answers to gym.BroadcastMul."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+def total(g, shape):
+    while g.ndim > len(shape):
+        g = g.sum(0)
+    for i, n in enumerate(shape):
+        if n == 1:
+            g = g.sum(i, keepdim=True)
+    return g
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+
+@wrong("R12")
+class SumsFirst(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        ga = total(g, a.shape) * total(mg.ones_like(g) * b, a.shape)
+        gb = total(g, b.shape) * total(mg.ones_like(g) * a, b.shape)
+        return ga, gb
+
+
+@wrong("R01")
+class Unsummed(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return g * b, g * a
+
+
+@wrong("R01")
+class OnlyBSummed(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return g * b, total(g * a, b.shape)
+
+
+@wrong("R04")
+class Averages(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+
+        def down(g, shape):
+            while g.ndim > len(shape):
+                g = g.mean(0)
+            for i, n in enumerate(shape):
+                if n == 1:
+                    g = g.mean(i, keepdim=True)
+            return g
+
+        return down(g * b, a.shape), down(g * a, b.shape)
+
+
+@wrong("R03")
+class Flat(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+
+        def down(g, shape):
+            while g.ndim > len(shape):
+                g = g.sum(0)
+            for i in reversed(range(len(shape))):
+                if shape[i] == 1 and g.shape[i] != 1:
+                    g = g.sum(i)
+            return g
+
+        return down(g * b, a.shape), down(g * a, b.shape)
+
+
+@wrong("L04", "A03", "S02")
+class OwnOperand(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return total(g * a, a.shape), total(g * b, b.shape)
+
+
+@wrong("S02", "L04", "A03")
+class OtherOrder(Base):
+    @staticmethod
+    def backward(ctx, g):
+        b, a = ctx.saved_tensors
+        return total(g * b, b.shape), total(g * a, a.shape)
+
+
+@wrong("C03")
+class NoFactor(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return total(g, a.shape), total(g, b.shape)
+
+
+@wrong("C02")
+class GTwice(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return total(g * g * b, a.shape), total(g * g * a, b.shape)
+
+
+@wrong("A06")
+class Inverted(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        need_b, need_a = ctx.needs_input_grad
+        return (
+            total(g * b, a.shape) if need_a else None,
+            total(g * a, b.shape) if need_b else None,
+        )
+
+
+@wrong("R09")
+class OnlyLeading(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+
+        def down(g, shape):
+            return (
+                g.sum(tuple(range(g.ndim - len(shape)))) if g.ndim > len(shape) else g
+            )
+
+        return down(g * b, a.shape), down(g * a, b.shape)
+
+
+@wrong("S06")
+class OnCtx(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.a, ctx.b = a, b
+        return a * b
+
+    @staticmethod
+    def backward(ctx, g):
+        return total(g * ctx.b, ctx.a.shape), total(g * ctx.a, ctx.b.shape)
+
+
+@wrong("A03")
+class SlotsExchanged(Base):
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return total(g * a, b.shape), total(g * b, a.shape)

@@ -1,0 +1,148 @@
+"""Wrong answers to gym.Conv1d."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+def pad(x, p):
+    if not p:
+        return x
+    side = mg.zeros(x.shape[0], x.shape[1], p, dtype=x.dtype)
+    return mg.cat([side, x, side], 2)
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, x, w, padding):
+        ctx.save_for_backward(x, w)
+        ctx.padding = padding
+        x = pad(x, padding)
+        length = x.shape[2] - w.shape[2] + 1
+        return sum(
+            mg.einsum("bil,oi->bol", x[:, :, k : k + length], w[:, :, k])
+            for k in range(w.shape[2])
+        )
+
+
+def gradients(ctx, g, flip_x=False, flip_w=False):
+    x, w = ctx.saved_tensors
+    x = pad(x, ctx.padding)
+    K, T = w.shape[2], g.shape[2]
+    gx, gw = mg.zeros_like(x), mg.zeros_like(w)
+    for k in range(K):
+        gx[:, :, k : k + T] += mg.einsum(
+            "bol,oi->bil", g, w[:, :, K - 1 - k if flip_x else k]
+        )
+        gw[:, :, K - 1 - k if flip_w else k] = mg.einsum(
+            "bol,bil->oi", g, x[:, :, k : k + T]
+        )
+    return gx, gw
+
+
+def crop(ctx, gx):
+    p = ctx.padding
+    return gx[:, :, p : gx.shape[2] - p]
+
+
+@wrong("L16")
+class FlippedForX(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g, flip_x=True)
+        return crop(ctx, gx), gw, None
+
+
+@wrong("L16")
+class FlippedForW(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g, flip_w=True)
+        return crop(ctx, gx), gw, None
+
+
+@wrong("L17")
+class NotCropped(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        return gx, gw, None
+
+
+@wrong("L17")
+class CroppedLeft(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        return gx[:, :, ctx.padding :], gw, None
+
+
+@wrong("L17")
+class CroppedRight(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        x, _ = ctx.saved_tensors
+        return gx[:, :, : x.shape[2]], gw, None
+
+
+@wrong("R14")
+class FirstExample(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, _ = gradients(ctx, g)
+        x, w = ctx.saved_tensors
+        x = pad(x, ctx.padding)
+        gw = mg.stack(
+            [
+                mg.einsum("ol,il->oi", g[0], x[0, :, k : k + g.shape[2]])
+                for k in range(w.shape[2])
+            ],
+            2,
+        )
+        return crop(ctx, gx), gw, None
+
+
+@wrong("R04", "R06")
+class MeanOverBatch(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        return crop(ctx, gx), gw / g.shape[0], None
+
+
+@wrong("A01")
+class TwoOnly(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        return crop(ctx, gx), gw
+
+
+@wrong("L01")
+class Minus(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        return crop(ctx, gx), -gw, None
+
+
+@wrong("C01")
+class OnesForG(Base):
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, mg.ones_like(g))
+        return crop(ctx, gx), gw, None
+
+
+@wrong("S06")
+class PaddedOnCtx(Function):
+    @staticmethod
+    def forward(ctx, x, w, padding):
+        ctx.x = x
+        return Base.forward(ctx, x, w, padding)
+
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = gradients(ctx, g)
+        return crop(ctx, gx), gw, None

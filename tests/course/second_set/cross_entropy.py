@@ -1,0 +1,150 @@
+# ruff: noqa: RUF059  (answers are written as learners write them)
+"""Wrong answers to gym.CrossEntropy."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+def log_soft(x):
+    m = x.amax(-1, keepdim=True)
+    return x - m - (x - m).exp().sum(-1, keepdim=True).log()
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        ctx.save_for_backward(logits, target)
+        rows = mg.arange(logits.shape[0])
+        return -log_soft(logits)[rows, target].mean()
+
+
+def parts(ctx):
+    logits, target = ctx.saved_tensors
+    rows = mg.arange(logits.shape[0])
+    return log_soft(logits).exp(), rows, target
+
+
+@wrong("R05")
+class NoB(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return g * p, None
+
+
+@wrong("R06")
+class AllElements(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return g * p / p.numel(), None
+
+
+@wrong("R06")
+class Classes(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return g * p / p.shape[1], None
+
+
+@wrong("R13")
+class AllRows(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[:, t] -= 1
+        return g * p / p.shape[0], None
+
+
+@wrong("L08")
+class NoOneHot(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        return g * p / p.shape[0], None
+
+
+@wrong("L01")
+class Negative(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return -g * p / p.shape[0], None
+
+
+@wrong("C01")
+class NoG(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return p / p.shape[0], None
+
+
+@wrong("A02")
+class ForTheTarget(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return g * p / p.shape[0], mg.zeros_like(t)
+
+
+@wrong("A01")
+class OneOnly(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return g * p / p.shape[0]
+
+
+@wrong("L20")
+class Unstable(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        ctx.save_for_backward(logits, target)
+        rows = mg.arange(logits.shape[0])
+        e = logits.exp()
+        return -(e / e.sum(-1, keepdim=True)).log()[rows, target].mean()
+
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return g * p / p.shape[0], None
+
+
+@wrong("L05", "S01")
+class LogitsForP(Base):
+    @staticmethod
+    def backward(ctx, g):
+        logits, t = ctx.saved_tensors
+        p = logits.clone()
+        p[mg.arange(p.shape[0]), t] -= 1
+        return g * p / p.shape[0], None
+
+
+@wrong("L08")
+class OnlyOneHot(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        hot = mg.zeros_like(p)
+        hot[rows, t] = -1
+        return g * hot / p.shape[0], None
+
+
+@wrong("A03")
+class WrongSlot(Base):
+    @staticmethod
+    def backward(ctx, g):
+        p, rows, t = parts(ctx)
+        p[rows, t] -= 1
+        return None, g * p / p.shape[0]

@@ -1,0 +1,117 @@
+# ruff: noqa: RUF059  (answers are written as learners write them)
+"""Wrong answers to gym.Max."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.amax(-1)
+        ctx.save_for_backward(x, y)
+        return y
+
+
+@wrong("L10")
+class AllTies(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return mask * g.unsqueeze(-1)
+
+
+@wrong("L10")
+class FirstWinner(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        out = mg.zeros_like(x)
+        index = x.argmax(-1, keepdim=True)
+        return out.scatter(-1, index, g.unsqueeze(-1))
+
+
+@wrong("L11")
+class GlobalMaximum(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == x.amax()).to(x.dtype)
+        return mask / mask.sum(-1, keepdim=True).clamp(min=1) * g.unsqueeze(-1)
+
+
+@wrong("R07")
+class NotSpread(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+@wrong("C01")
+class MaskAlone(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return mask / mask.sum(-1, keepdim=True)
+
+
+@wrong("C04")
+class SumOfG(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return mask / mask.sum(-1, keepdim=True) * g.sum()
+
+
+@wrong("C05")
+class OutputForG(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return mask / mask.sum(-1, keepdim=True) * y.unsqueeze(-1)
+
+
+@wrong("L01")
+class Smallest(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return -mask / mask.sum(-1, keepdim=True) * g.unsqueeze(-1)
+
+
+@wrong("R07", "C03")
+class Everybody(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g.unsqueeze(-1).expand(*x.shape)
+
+
+@wrong("R05", "L10")
+class SharedByN(Base):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        mask = (x == y.unsqueeze(-1)).to(x.dtype)
+        return mask / x.shape[-1] * g.unsqueeze(-1)
+
+
+@wrong("S07")
+class OutputOnCtx(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.y = x.amax(-1)
+        return ctx.y
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        mask = (x == ctx.y.unsqueeze(-1)).to(x.dtype)
+        return mask / mask.sum(-1, keepdim=True) * g.unsqueeze(-1)

@@ -1,0 +1,133 @@
+"""Wrong answers to gym.Softmax."""
+
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+def soft(x, axis):
+    e = (x - x.amax(axis, keepdim=True)).exp()
+    return e / e.sum(axis, keepdim=True)
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        p = soft(x, axis)
+        ctx.axis = axis
+        ctx.save_for_backward(p)
+        return p
+
+
+@wrong("L07")
+class Diagonal(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return g * p * (1 - p), None
+
+
+@wrong("L08")
+class NoCoupling(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return g * p, None
+
+
+@wrong("R08")
+class LastAxis(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * (g - (g * p).sum(-1, keepdim=True)), None
+
+
+@wrong("R11", "L08")
+class SumOfAll(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * (g - (g * p).sum()), None
+
+
+@wrong("L20")
+class NoMaximum(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        e = x.exp()
+        p = e / e.sum(axis, keepdim=True)
+        ctx.axis = axis
+        ctx.save_for_backward(p)
+        return p
+
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * (g - (g * p).sum(ctx.axis, keepdim=True)), None
+
+
+@wrong("L01")
+class Sign(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * ((g * p).sum(ctx.axis, keepdim=True) - g), None
+
+
+@wrong("L01", "L08")
+class PlusInTheMiddle(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * (g + (g * p).sum(ctx.axis, keepdim=True)), None
+
+
+@wrong("L05", "S01")
+class InputSaved(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        ctx.axis = axis
+        ctx.save_for_backward(x)
+        return soft(x, axis)
+
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * (g - (g * p).sum(ctx.axis, keepdim=True)), None
+
+
+@wrong("C02")
+class GAgain(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return g * p * (g - (g * p).sum(ctx.axis, keepdim=True)), None
+
+
+@wrong("S07")
+class OutputOnCtx(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        ctx.axis = axis
+        ctx.p = soft(x, axis)
+        return ctx.p
+
+    @staticmethod
+    def backward(ctx, g):
+        p = ctx.p
+        return p * (g - (g * p).sum(ctx.axis, keepdim=True)), None
+
+
+@wrong("C03")
+class PassesOn(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+@wrong("L08")
+class MeanOfG(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return p * (g - g.mean(ctx.axis, keepdim=True)), None

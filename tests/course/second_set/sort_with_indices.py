@@ -1,0 +1,146 @@
+"""Wrong answers to gym.SortWithIndices."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.mark_non_differentiable(indices)
+        ctx.save_for_backward(indices)
+        return values, indices
+
+
+@wrong("L21")
+class ForwardAgain(Base):
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return g.gather(-1, i)
+
+
+@wrong("C03")
+class NotMoved(Base):
+    @staticmethod
+    def backward(ctx, g, _):
+        return g
+
+
+@wrong("N05")
+class NotMarked(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.save_for_backward(indices)
+        return values, indices
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g)
+
+
+@wrong("N05")
+class FloatIndices(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.save_for_backward(indices)
+        return values, indices.to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g)
+
+
+@wrong("N08")
+class ValuesMarked(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.mark_non_differentiable(values)
+        ctx.save_for_backward(indices)
+        return values, indices
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g)
+
+
+@wrong("N08")
+class BothMarked(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.mark_non_differentiable(values, indices)
+        ctx.save_for_backward(indices)
+        return values, indices
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g)
+
+
+@wrong("A13")
+class OneUpstream(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g)
+
+
+@wrong("A01")
+class TwoGradients(Base):
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g), None, mg.zeros_like(g)
+
+
+@wrong("C05")
+class ValuesForG(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.mark_non_differentiable(indices)
+        ctx.save_for_backward(values, indices)
+        return values, indices
+
+    @staticmethod
+    def backward(ctx, g, _):
+        values, i = ctx.saved_tensors
+        return mg.zeros_like(values).scatter(-1, i, values)
+
+
+@wrong("A17")
+class ReturnsList(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, indices = x.sort(-1)
+        ctx.mark_non_differentiable(indices)
+        ctx.save_for_backward(indices)
+        return [values, indices]
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (i,) = ctx.saved_tensors
+        return mg.zeros_like(g).scatter(-1, i, g)
+
+
+@wrong("S06")
+class IndicesOnCtx(Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, ctx.indices = x.sort(-1)
+        ctx.mark_non_differentiable(ctx.indices)
+        return values, ctx.indices
+
+    @staticmethod
+    def backward(ctx, g, _):
+        return mg.zeros_like(g).scatter(-1, ctx.indices, g)

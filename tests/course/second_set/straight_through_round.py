@@ -1,0 +1,94 @@
+"""Wrong answers to gym.StraightThroughRound."""
+
+import minigrad as mg
+from minigrad.autograd import Function
+from tests.course.answers.kit import wrong
+
+
+class Base(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.round()
+
+
+@wrong("L12")
+class TrueDerivative(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return mg.zeros_like(g)
+
+
+@wrong("L12")
+class TimesZero(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return g * 0
+
+
+@wrong("L13")
+class Window(Base):
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * (x.abs() <= 1)
+
+
+@wrong("C01")
+class Ones(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return mg.ones_like(g)
+
+
+@wrong("C05")
+class Output(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.round()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return y
+
+
+@wrong("C06", "L02")
+class Double(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return g + g
+
+
+@wrong("L01")
+class Reverse(Base):
+    @staticmethod
+    def backward(ctx, g):
+        return -g
+
+
+@wrong("M02")
+class InPlace(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round_().clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+@wrong("A13")
+class TwoUpstreams(Base):
+    @staticmethod
+    def backward(ctx, g, x):
+        return g
+
+
+@wrong("A16")
+class Nothing(Base):
+    @staticmethod
+    def backward(ctx, g):
+        g.clone()
