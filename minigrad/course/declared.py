@@ -17,7 +17,7 @@ METHODS = ("forward", "setup_context", "backward", "vjp", "jvp", "vmap")
 
 def declare(answer: type[Function]) -> Declared:
     """Read the class: decorators, style, and names saved against names unpacked."""
-    own = vars(answer)
+    own = methods_of(answer)
     saved, unpacked = _names_in_source(answer)
     return Declared(
         name=answer.__name__,
@@ -31,6 +31,16 @@ def declare(answer: type[Function]) -> Declared:
         forward_parameters=_parameters(answer.forward),
         setup_parameters=_parameters(answer.setup_context),
     )
+
+
+def methods_of(answer: type) -> dict[str, object]:
+    """What its author wrote, on the class or on one that it inherits from."""
+    found: dict[str, object] = {}
+    for owner in answer.__mro__:
+        if owner.__module__.partition(".")[0] in ("minigrad", "torch"):
+            break
+        found = dict(vars(owner)) | found
+    return found
 
 
 def _parameters(method: object) -> tuple[str, ...]:
@@ -55,7 +65,7 @@ def _names_in_source(answer: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _syntax(answer: type) -> Iterator[ast.AST]:
     """Every node of the source of the class's own methods; none where it is unknown."""
-    for value in vars(answer).values():
+    for value in methods_of(answer).values():
         code = getattr(
             inspect.unwrap(getattr(value, "__func__", value)), "__code__", None
         )

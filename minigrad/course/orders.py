@@ -223,6 +223,8 @@ def _named_crash(run: Tangent) -> tuple[str, ...]:
         return UNNAMED
     if "TypeError" in crash.kinds and not crash.inside:
         return ("D05",)
+    if "invalid number of forward gradients" in crash.text:
+        return ("D05",)
     empty = "unpack" in crash.text or "index out of range" in crash.text
     if "saved_tensors" in crash.line or empty:
         return ("D06",)

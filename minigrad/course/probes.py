@@ -25,7 +25,6 @@ from minigrad.course.facts import (
 from minigrad.course.limits import Deadline, OutOfTimeError
 from minigrad.course.watch import Watch, grown, same
 
-
 THOROUGH = 4
 """On so many cases every probe is tried."""
 

@@ -161,6 +161,8 @@ def _is_for(case: CaseFile, samples: Sequence[Sample], other: int) -> bool:
 
 def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     """Look whether what forward kept explains the numbers better than a formula."""
+    if ids[:1] == ["M04"] and _is_kept(case, next(case.plain)[1].inputs[0]):
+        ids = [id for id in ids if id != "M04"]  # the old value is there
     if ids and ids[0] not in FORMULA:
         return tuple(ids)
     if case.permuted:
@@ -171,9 +173,20 @@ def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     _, trial = next(case.plain)
     if trial.save_calls > 1:
         return ("A15", *ids[:1])
+    if ids[:1] == ["L03"] and "L05" in ids and not _is_kept(case, trial.inputs[i]):
+        ids = ["L05", *[id for id in ids if id != "L05"]]
     if ids and ids[0] in ("L04", "L05"):
         return _what_was_kept(case, i, ids)
     return tuple(ids)
+
+
+def _is_kept(case: CaseFile, value: object) -> bool:
+    """Whether ctx holds these numbers after the first call."""
+    trial = next((t for _, t in case.plain if t.saved or t.attributes), None)
+    if trial is None:
+        return False
+    kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
+    return any(np.array_equal(np.asarray(value), a) for a in kept)
 
 
 def _alike(a: Array, b: Array) -> bool:
@@ -188,7 +201,7 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
 
     def is_kept(array: object) -> bool:
-        return any(np.array_equal(np.asarray(array), a) for a in kept)
+        return _is_kept(case, array)
 
     others = [x for j, x in enumerate(trial.inputs) if j != i]
     arrays = [x for x in others if isinstance(x, np.ndarray)]
@@ -198,7 +211,7 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
         return tuple(ids)
     has_output = any(is_kept(y.value) for y in trial.outputs)
     saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
-    only = len(kept) == 1 and saved != unpacked
+    only = len(kept) == 1 and saved != unpacked and not is_kept(trial.inputs[i])
     if only or (has_output and not is_kept(trial.inputs[i]) and not arrays):
         return ("S01", "L05")
     return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)

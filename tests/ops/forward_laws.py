@@ -132,17 +132,3 @@ def gradients_or_zeros(
         materialize_grads=True,
     )
     return [gradient.array for gradient in found]
-
-
-def tangent_has_the_dtype_of_the_output(row: Op, sample: tuple[Any, ...]) -> None:
-    for dtype in (np.float32, np.float64):
-        arrays = [array.astype(dtype) for array in variables(sample)]
-        for moving in range(len(arrays)):
-            with fwAD.dual_level():
-                inputs = [minigrad.tensor(array) for array in arrays]
-                moved = minigrad.ones_like(inputs[moving])
-                inputs[moving] = fwAD.make_dual(inputs[moving], moved)
-                outputs = floating_outputs(row.call(*arguments(sample, inputs)))
-                for output, tangent in zip(outputs, tangents_of(outputs), strict=True):
-                    assert tangent.dtype == output.dtype
-                    assert tangent.shape == output.shape

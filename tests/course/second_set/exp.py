@@ -13,7 +13,7 @@ class Base(Function):
         return y
 
 
-@wrong("C01")
+@wrong("C01", "C05")
 class JustY(Base):
     @staticmethod
     def backward(ctx, g):

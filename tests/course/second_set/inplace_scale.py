@@ -105,7 +105,7 @@ class Minus(Base):
         return g * -ctx.c, None
 
 
-@wrong("A17")
+@wrong("A17", "M03")
 class ReturnsNothing(Function):
     @staticmethod
     def forward(ctx, x, c):

@@ -93,7 +93,7 @@ class NoTwo(Base):
         return x * g
 
 
-@wrong("L03")
+@wrong("L03", "L05")
 class SquareStays(Base):
     @staticmethod
     def backward(ctx, g):

@@ -26,7 +26,7 @@ class SumOneAssumed(Base):
         return g - y.exp(), None
 
 
-@wrong("L09")
+@wrong("L09", "L07")
 class GTimesP(Base):
     @staticmethod
     def backward(ctx, g):
@@ -99,7 +99,7 @@ class PlusP(Base):
         return g + y.exp() * g.sum(ctx.axis, keepdim=True), None
 
 
-@wrong("R04")
+@wrong("R04", "L09")
 class MeanOfG(Base):
     @staticmethod
     def backward(ctx, g):

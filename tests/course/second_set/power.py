@@ -81,7 +81,7 @@ class NoG(Base):
         return ctx.n * x ** (ctx.n - 1), None
 
 
-@wrong("C05", "L05")
+@wrong("C05", "L05", "S01")
 class UsesOutput(Function):
     @staticmethod
     def forward(ctx, x, n):

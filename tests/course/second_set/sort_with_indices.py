@@ -95,14 +95,6 @@ class OneUpstream(Base):
         return mg.zeros_like(g).scatter(-1, i, g)
 
 
-@wrong("A01")
-class TwoGradients(Base):
-    @staticmethod
-    def backward(ctx, g, _):
-        (i,) = ctx.saved_tensors
-        return mg.zeros_like(g).scatter(-1, i, g), None, mg.zeros_like(g)
-
-
 @wrong("C05")
 class ValuesForG(Function):
     @staticmethod
@@ -133,7 +125,7 @@ class ReturnsList(Function):
         return mg.zeros_like(g).scatter(-1, i, g)
 
 
-@wrong("S06")
+@wrong("S06", "S07")
 class IndicesOnCtx(Function):
     @staticmethod
     def forward(ctx, x):

@@ -157,17 +157,6 @@ class OneUpstream(Base):
         return a * x.cos()
 
 
-@wrong("A01")
-class OneForEachOutput(Base):
-    @staticmethod
-    def backward(ctx, a, b):
-        (x,) = ctx.saved_tensors
-        return (
-            None if a is None else a * x.cos(),
-            None if b is None else 2 * x * b,
-        )
-
-
 @wrong("A17")
 class ListOfOutputs(Function):
     @staticmethod
