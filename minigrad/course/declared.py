@@ -7,6 +7,7 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 from minigrad.autograd import Function
 from minigrad.course.facts import Declared
@@ -33,9 +34,9 @@ def declare(answer: type[Function]) -> Declared:
     )
 
 
-def methods_of(answer: type) -> dict[str, object]:
+def methods_of(answer: type) -> dict[str, Any]:
     """What its author wrote, on the class or on one that it inherits from."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for owner in answer.__mro__:
         if owner.__module__.partition(".")[0] in ("minigrad", "torch"):
             break
