@@ -52,10 +52,10 @@ def wrong_sums(terms: Array, shape: Shape) -> Iterator[tuple[str, Array]]:
     Each way twice: most learners first ask whether anything was copied, some do not.
     """
     yield "R01", terms
-    for name, add_up in WRONG_SUMS:
-        yield name, terms if terms.shape == shape else add_up(terms, shape)
-    for name, add_up in WRONG_SUMS:
-        yield name, add_up(terms, shape)
+    sums = [(name, add_up(terms, shape)) for name, add_up in WRONG_SUMS]
+    for name, value in sums:
+        yield name, terms if terms.shape == shape else value
+    yield from sums
 
 
 def _over_new(terms: Array, shape: Shape, axis: int = 0) -> Array:
