@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels, observe, transforms
+from minigrad.engine import levels, memory_order, observe, transforms
 from minigrad.engine.anomaly import remember
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin_jvp import carry_through_builtin
@@ -28,6 +28,7 @@ from minigrad.engine.node import (
     _FunctionBase,
     edge_of,
 )
+from minigrad.engine.promotion import result_type_of
 from minigrad.engine.saved import take, unpack_values
 from minigrad.engine.saved_hooks import saved_handle, saved_value
 from minigrad.engine.tensor import Tensor, ViewKind
@@ -115,6 +116,9 @@ class Builtin(Function):
     elementwise: ClassVar[bool] = False
     """Whether each element of the output comes from one element of each operand."""
 
+    in_rows: ClassVar[bool] = False
+    """Whether the output lies row after row in memory, however the inputs lie."""
+
     may_overlap: ClassVar[bool] = False
     """Whether, in place, elements may share memory: all get the same value."""
 
@@ -152,16 +156,20 @@ class Builtin(Function):
 
         # collect inputs
         arrays = []
-        needed = False
+        needed = reordered = False
         for value in inputs:
             if isinstance(value, Tensor):
-                arrays.append(value.array)
+                array = value.array
+                arrays.append(array)
                 needed = needed or value._requires_grad
+                reordered = reordered or not array.flags.c_contiguous
             else:
                 arrays.append(not_an_array(cls, value, len(arrays)))
         recording = needed and is_recording()
         if not recording and observe.observer is None and not levels.open_levels:
             result = cls.forward(*arrays)
+            if reordered:
+                result = cls._in_memory_order(result, arrays)
             if type(result) is tuple or cls.returns_view:
                 return cls._wrap(inputs, result)
             return Tensor(result)
@@ -171,6 +179,8 @@ class Builtin(Function):
 
         # run forward
         result = cls.forward(*arrays)
+        if reordered:
+            result = cls._in_memory_order(result, arrays)
 
         # wrap outputs
         if type(result) is tuple or cls.returns_view:
@@ -198,6 +208,17 @@ class Builtin(Function):
         if cls.returns_view:
             output._become_view_of(inputs[0], kind_of_view(several))
         return output
+
+    @classmethod
+    def _in_memory_order(cls, result: Any, arrays: list[Any]) -> Any:
+        """What forward returned, with the elements in memory where torch has them."""
+        if cls.in_rows:
+            return memory_order.in_rows(result)
+        if cls.elementwise:
+            operands = [array for array in arrays if isinstance(array, np.ndarray)]
+            dtype = result_type_of(operands)
+            return memory_order.ordered_by(result, operands, dtype)
+        return result
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

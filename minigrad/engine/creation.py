@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine import memory_order
 from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import DType, as_dtype, known_dtype
@@ -270,7 +271,7 @@ def _filled(
 ) -> Tensor:
     check_device(device)
     chosen = as_dtype(dtype, where) or _default_dtype
-    return leaf(_array_of(shape, value, chosen), requires_grad, where)
+    return leaf(filled(np.empty(shape, chosen), value), requires_grad, where)
 
 
 def _like(
@@ -288,12 +289,12 @@ def _like(
     check_device(device)
     array = input.array
     chosen = as_dtype(dtype, where) or array.dtype
-    return leaf(_array_of(array.shape, value, chosen), requires_grad, where)
+    memory = memory_order.empty_like(array, chosen)
+    return leaf(filled(memory, value), requires_grad, where)
 
 
-def _array_of(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Array:
-    """An array of one value; of none, as the memory is."""
-    array = np.empty(shape, dtype)
+def filled(array: Array, value: Any) -> Array:
+    """``array`` with one value everywhere; with None, as the memory is."""
     if value is not None:
         array.fill(value)
     return array

@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import transforms
+from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.creation import (
     check_is_tensor,
     default_dtype,
@@ -19,6 +20,7 @@ from minigrad.engine.creation import (
 )
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.tensor import Array, Tensor
 
 
@@ -218,7 +220,8 @@ def rand_like(
     """Random numbers between 0 and 1 in the shape and dtype of ``input``."""
     check_is_tensor(input, "rand_like")
     dtype = dtype or input.dtype
-    return rand(input.shape, dtype=dtype, device=device, requires_grad=requires_grad)
+    made = rand(input.shape, dtype=dtype, device=device, requires_grad=requires_grad)
+    return lying_like(input, made)
 
 
 def randn_like(
@@ -227,7 +230,16 @@ def randn_like(
     """Normal random numbers in the shape and dtype of ``input``."""
     check_is_tensor(input, "randn_like")
     dtype = dtype or input.dtype
-    return randn(input.shape, dtype=dtype, device=device, requires_grad=requires_grad)
+    made = randn(input.shape, dtype=dtype, device=device, requires_grad=requires_grad)
+    return lying_like(input, made)
+
+
+def lying_like(input: Tensor, made: Tensor) -> Tensor:
+    """``made``, a new leaf, with its elements in memory in the order of ``input``."""
+    batched = isinstance(input, BatchedTensor) or isinstance(made, BatchedTensor)
+    if not batched and not input.array.flags.c_contiguous:
+        made.array = copy_in_order(made.array, made.array.dtype, input.array.strides)
+    return made
 
 
 @for_each_example

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Array, Tensor
 
@@ -94,6 +95,7 @@ class SumTo(Builtin):
     """The sum over the copies that broadcasting made, back to ``shape``."""
 
     linear = True
+    in_rows = True
 
     @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
@@ -166,6 +168,8 @@ class Clone(Builtin):
 
 class CloneInRows(Clone):
     """A copy in which row lies after row, whatever the order was."""
+
+    in_rows = True
 
     @staticmethod
     def forward(input: Array) -> Array:
@@ -253,40 +257,6 @@ class MakeDual(Builtin):
 
 
 MakeDual._backward_cls.__name__ = MakeDual._backward_cls.__qualname__ = "ViewBackward0"
-
-
-def copy_in_order(
-    array: Array, dtype: Any, strides: tuple[int, ...] | None = None
-) -> Array:
-    """A copy without gaps, in the order in memory of ``array``, or of ``strides``."""
-    if strides is None and array.flags.c_contiguous:
-        return array.astype(dtype)
-    order = widest_first(array.shape, strides or array.strides)
-    memory = np.empty([array.shape[dim] for dim in order], dtype)
-    copy = memory.transpose(np.argsort(order))
-    copy[...] = array
-    return copy
-
-
-def widest_first(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
-    """The dimensions from the one with the longest step to that with the shortest.
-
-    A step of 0, as after ``expand``, leaves a dimension where it is, as in torch.
-    """
-    order = list(range(len(shape)))[::-1]  # the innermost first, until the end
-    for place in range(1, len(order)):
-        moving = place
-        for other in range(place - 1, -1, -1):
-            step, next_step = strides[order[other]], strides[order[moving]]
-            if step == 0 or next_step == 0:
-                continue
-            longer = shape[order[other]] > shape[order[moving]]
-            if abs(step) > abs(next_step) or (step == next_step and longer):
-                order[other], order[moving] = order[moving], order[other]
-                moving = other
-            elif step != next_step:
-                break
-    return order[::-1]
 
 
 def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:

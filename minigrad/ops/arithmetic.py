@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.memory_order import in_rows
 from minigrad.engine.promotion import as_floating, promoted, quietly, refuse_bools
 from minigrad.engine.structural import Add, total
 from minigrad.engine.tensor import Tensor
@@ -313,6 +314,12 @@ class Pow(Builtin):
     operands = 2
     saved_names = ("exponent", "self", "result")
     numbers_have_edges = False
+
+    @classmethod
+    def _in_memory_order(cls, result: Any, arrays: list[Any]) -> Any:
+        if isinstance(arrays[0], np.ndarray):
+            return super()._in_memory_order(result, arrays)
+        return in_rows(result)
 
     @staticmethod
     @quietly

@@ -264,6 +264,7 @@ class Roll(Builtin):
     """
 
     linear = True
+    in_rows = True
 
     @staticmethod
     def forward(input: Array, shifts: Any, dims: Any = None) -> Any:

@@ -135,6 +135,7 @@ class MaskedFill(Builtin):
     operands = 3
     numbers_have_edges = False
     without_edges = (1,)
+    in_rows = True
     saved_names = ("mask",)
 
     @staticmethod

@@ -58,6 +58,7 @@ class Shared(Builtin):
     counts_nan = False
     """Whether NaN counts as equal to NaN."""
 
+    in_rows = True
     saved_names = ("self", "result")
 
     @staticmethod
@@ -97,6 +98,7 @@ class Shared(Builtin):
 class Chosen(Builtin):
     """An extreme along one dimension, and where it is: the first of equals."""
 
+    in_rows = True
     saved_names = ("indices",)
 
     @staticmethod
@@ -291,6 +293,8 @@ def position(name: str, find: Any, says: str) -> None:
     """``argmax`` or ``argmin``, registered."""
 
     class Position(Builtin):
+        in_rows = True
+
         @staticmethod
         def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
             refuse_bools(name, input)

@@ -76,6 +76,7 @@ def cat_arguments(tensors: Any, dim: int = 0) -> tuple[Any, ...]:
 class Joined(Builtin):
     """An operation on any number of tensors; its last argument is the dimension."""
 
+    in_rows = True
     operands = 2  # more than one: any of the tensors may be without a gradient
     numbers_have_edges = False
 

@@ -162,6 +162,8 @@ def over_dimensions(name: str, compute: Any, says: str) -> type[Builtin]:
     """One question to all elements along some dimensions, registered."""
 
     class Question(Builtin):
+        in_rows = True
+
         @staticmethod
         def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
             check_dim(input, dim)
@@ -199,6 +201,8 @@ class CountNonzero(Builtin):
     >>> minigrad.tensor([1.0, 0.0, 3.0]).count_nonzero()
     tensor(2)
     """
+
+    in_rows = True
 
     @staticmethod
     def forward(input: Array, dim: Dim = None) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.memory_order import copy_in_order, ordered_by
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
@@ -42,6 +43,7 @@ class Cumsum(Builtin):
     """
 
     linear = True
+    in_rows = True
 
     @staticmethod
     def forward(input: Array, dim: int, dtype: Any = None) -> Any:
@@ -95,7 +97,8 @@ class Flip(Builtin):
                     "name each dimension once",
                 )
             )
-        return np.flip(input, dims if input.ndim else ()).copy()
+        flipped = np.flip(input, dims if input.ndim else ())
+        return copy_in_order(flipped, input.dtype, input.strides)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -183,6 +186,11 @@ class Sort(Ordered):
     tensor([1, 2, 0])
     """
 
+    @classmethod
+    def _in_memory_order(cls, result: Any, arrays: list[Any]) -> Any:
+        input = arrays[0]
+        return tuple([ordered_by(part, [input], input.dtype) for part in result])
+
     @staticmethod
     def forward(input: Array, dim: int, descending: bool, stable: Any) -> Any:
         indices = order(input, dim, descending)
@@ -257,6 +265,7 @@ def triangle(name: str, keep: Callable[..., Any], says: str) -> type[Builtin]:
 
     class Triangle(Builtin):
         linear = True
+        in_rows = True
 
         @staticmethod
         def forward(input: Array, diagonal: int = 0) -> Any:

@@ -53,6 +53,7 @@ class Reduction(Builtin):
     """A sum over some of the dimensions; keeps the shape, not the values."""
 
     linear = True
+    in_rows = True
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -55,6 +55,7 @@ def shifted(input: Array, dim: int) -> Array:
 class AlongOne(Builtin):
     """An operation along one dimension whose slope is computed from its output."""
 
+    in_rows = True
     saved_names = ("result",)
 
     @staticmethod

@@ -47,6 +47,7 @@ SAMPLES: list[tuple[Any, ...]] = [
 class Slope(Builtin):
     """A reduction whose tangent is the sum of its slopes times the tangents."""
 
+    in_rows = True
     saved_names = ("self", "result")
     needs_output = True
 
