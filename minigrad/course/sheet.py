@@ -9,8 +9,9 @@ from typing import Any
 from minigrad import errors
 from minigrad.course import catalogue as exercises
 from minigrad.course import checking, journal
-from minigrad.course.catalogue import Exercise
+from minigrad.course.catalogue import Exercise, flat
 from minigrad.course.questions import answers_of
+from minigrad.course.verdict import with_code
 
 
 class Sheet:
@@ -26,8 +27,10 @@ class Sheet:
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, Any]:
         if self._form is None:
-            text = html.escape(self._plain)
-            page = f"<div style='white-space: pre-line; max-width: 56em'>{text}</div>"
+            head, *paragraphs = self._plain.split("\n\n")
+            text = "".join(f"<p>{with_code(flat(part))}</p>" for part in paragraphs)
+            page = f"<b>{html.escape(head)}</b>{text}"
+            page = f"<div style='max-width: 56em'>{page}</div>"
             return {"text/plain": self._plain, "text/html": page}
         from minigrad.views import forms
 
