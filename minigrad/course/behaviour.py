@@ -10,7 +10,7 @@ from minigrad.course.casefile import CaseFile, error_of, thrown
 from minigrad.course.facts import Array, Pass, Trial
 from minigrad.course.findings import UNNAMED, Finding
 from minigrad.course.forwards import where_of
-from minigrad.course.samples import COARSE
+from minigrad.course.samples import COARSE, coarse
 
 
 def frozen_inputs(case: CaseFile) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _wrong_slots(case: CaseFile, trial: Trial, run: Pass) -> list[int]:
         if right is None or not trial.needed[i]:
             continue
         got = run.gradients[i] if i < len(run.gradients) else None
-        if got is None or error_of(got, right) > COARSE:
+        if got is None or error_of(got, right) > coarse(case.tolerance(trial)):
             found.append(i)
     return found
 
@@ -113,7 +113,7 @@ def one_tensor_twice(case: CaseFile) -> Iterator[Finding]:
         rights = [a for a in case.truth(trial, run) if a is not None]
         right = np.asarray(sum(rights))
         got = run.gradients[0] if run.gradients else None
-        if got is None or error_of(got, right) > COARSE:
+        if got is None or error_of(got, right) > coarse(case.tolerance(trial)):
             x = case.argument(0)
             call = f"{case.name}.apply({', '.join([x] * len(trial.inputs))})"
             what = f"for {fact.case.name}, the gradient of {x} after {call} is not the"

@@ -170,6 +170,14 @@ class CaseFile:
         return next(n for n, each in enumerate(self.facts) if each is fact)
 
     @property
+    def mistakes_parameters(self) -> bool:
+        """Whether setup_context calls the tuple of inputs by an argument's name."""
+        declared = self.declared
+        return declared.own_setup_context and bool(
+            set(declared.setup_parameters[1:2]) & set(declared.forward_parameters)
+        )
+
+    @property
     def permuted(self) -> bool:
         """Whether the source unpacks the names that it saved, in another order."""
         saved, unpacked = self.declared.saved_names, self.declared.unpacked_names
@@ -207,7 +215,8 @@ def is_todo(crash: Crash | None) -> bool:
 def error_of(got: Array, right: Array, beside: Array | None = None) -> float:
     """The largest difference, relative to the largest value of right (or beside).
 
-    Where both are the same infinity, or both not a number, there is none.
+    Where both are the same infinity, or both not a number, there is none. Values that
+    should all be zero are measured beside small ones of their dtype.
     """
     if got.shape != right.shape:
         return float("inf")
@@ -216,8 +225,9 @@ def error_of(got: Array, right: Array, beside: Array | None = None) -> float:
     difference = difference_of(got, right)
     if not np.all(np.isfinite(difference)):
         return float("inf")
+    single = np.float32 in (got.dtype, right.dtype)
     size = _size(right) if beside is None else max(_size(right), _size(beside))
-    return float(np.max(difference)) / size
+    return float(np.max(difference)) / max(size, 0.1 if single else 1e-3)
 
 
 def difference_of(got: Array, right: Array) -> Array:
@@ -234,7 +244,7 @@ def difference_of(got: Array, right: Array) -> Array:
 
 def _size(right: Array) -> float:
     finite = np.abs(np.asarray(right, np.float64))
-    return max(float(np.max(finite, initial=0.0, where=np.isfinite(finite))), 1e-3)
+    return float(np.max(finite, initial=0.0, where=np.isfinite(finite)))
 
 
 def tolerance(like: Array) -> float:

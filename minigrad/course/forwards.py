@@ -16,7 +16,7 @@ from minigrad.course.casefile import (
 )
 from minigrad.course.facts import Array, Crash, Facts, Output, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
-from minigrad.course.samples import COARSE, close_to
+from minigrad.course.samples import COARSE, close_to, rounding
 
 
 def crashed(case: CaseFile) -> Iterator[Finding]:
@@ -164,7 +164,7 @@ def _wrong_results(case: CaseFile, place: int) -> Iterator[_Wrong]:
         got = trial.outputs[place].value
         if got is None or trial.crash is not None:
             continue
-        off = error_of(got, right) > case.tolerance(trial)
+        off = error_of(got, right) > rounding(case.tolerance(trial))
         if off or got.dtype != right.dtype or case.unusual(trial):
             yield fact, trial, right
 
@@ -199,7 +199,7 @@ def _finding(
             return Finding(
                 ids, what, where, hint="" if ids else "Print a large result."
             )
-    if error_of(got, right) <= case.tolerance(trial):
+    if error_of(got, right) <= rounding(case.tolerance(trial)):
         what = (
             f"for {fact.case.name}, {name} is {got.dtype}; it should be {right.dtype}"
         )

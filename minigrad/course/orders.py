@@ -219,9 +219,7 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
 def _named_crash(run: Tangent) -> tuple[str, ...]:
     crash = run.crash
     assert crash is not None
-    if "JvpMissingError" in crash.kinds:
-        return UNNAMED
-    if "TypeError" in crash.kinds and not crash.inside:
+    if not crash.inside:
         return ("D05",)
     if "invalid number of forward gradients" in crash.text:
         return ("D05",)

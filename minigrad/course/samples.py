@@ -47,7 +47,7 @@ class Sample:
     @property
     def is_wrong(self) -> bool:
         """Whether this is another number, and not one with fewer digits."""
-        return self.error > max(self.tolerance, COARSE)
+        return self.error > coarse(self.tolerance)
 
     def fits(self, told: Array | None) -> bool:
         """Whether a story predicts just this; None: it has nothing to say here.
@@ -88,6 +88,16 @@ def of_pass(case: CaseFile, fact: Facts, trial: Trial, run: Pass) -> Iterator[Sa
             yield Sample(
                 fact, trial, run, i, raw, arrived, right, case.tolerance(trial)
             )
+
+
+def coarse(tolerance: float) -> float:
+    """An error above this is no loss of digits."""
+    return max(COARSE, 10 * tolerance)
+
+
+def rounding(tolerance: float) -> float:
+    """The error that is forgiven: of float32, which is tried once, a little more."""
+    return tolerance if tolerance < COARSE else coarse(tolerance)
 
 
 def close_to(tolerance: float) -> float:

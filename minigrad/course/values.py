@@ -10,13 +10,15 @@ from minigrad.course import partly, shapes, stories, wording
 from minigrad.course.casefile import CaseFile, error_of
 from minigrad.course.facts import Array, Facts
 from minigrad.course.findings import UNNAMED, Finding
-from minigrad.course.samples import LINEAR, Sample, close_to, samples_of
+from minigrad.course.samples import LINEAR, Sample, close_to, rounding, samples_of
 
 Slots = dict[int, list[Sample]]
 
 BOTH = frozenset(
     frozenset(pair)
     for pair in (
+        ("C01", "C04"),
+        ("C01", "C05"),
         ("L04", "S02"),
         ("L04", "A03"),
         ("L02", "C06"),
@@ -209,11 +211,10 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
         return ("S01", ids[0])
     if ids[0] != "L05":
         return tuple(ids)
-    has_output = any(is_kept(y.value) for y in trial.outputs)
     saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
-    only = len(kept) == 1 and saved != unpacked and not is_kept(trial.inputs[i])
-    if only or (has_output and not is_kept(trial.inputs[i]) and not arrays):
+    if saved and unpacked and saved != unpacked:
         return ("S01", "L05")
+    has_output = any(is_kept(y.value) for y in trial.outputs)
     return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)
 
 
@@ -248,7 +249,7 @@ def precision(case: CaseFile) -> Iterator[Finding]:
     """Gradients that are right to a few digits only."""
     for samples in samples_of(case, *LINEAR).values():
         for s in samples:
-            if s.error > s.tolerance:
+            if s.error > rounding(s.tolerance):
                 what, evidence = wording.of_gradient(case, s)
                 single = s.raw is not None and s.raw.dtype == np.float32
                 ids = ("T01", "T03") if single else ("T01",)
