@@ -9,7 +9,7 @@ from minigrad.course import partly, values
 from minigrad.course.casefile import CaseFile, error_of, is_todo, thrown
 from minigrad.course.facts import Array, Crash, Pass, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
-from minigrad.course.forwards import where_of
+from minigrad.course.forwards import confuses_parameters, where_of
 from minigrad.course.samples import LINEAR
 from minigrad.errors import count_of
 
@@ -101,6 +101,8 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
 
 def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
     """The name of a mistake that the exception alone tells."""
+    if confuses_parameters(case, crash):
+        return ("A10",)
     is_call = "TypeError" in crash.kinds and "argument" in crash.text
     if is_call and (not crash.inside or f"{case.name}.backward()" in crash.text):
         return ("A13",)
@@ -133,7 +135,7 @@ def _by_the_numbers(
         ids = ("S02",)
     elif crash.inside:
         bad = [fact for fact, _, run in case.passes("plain") if run.crash is not None]
-        name = partly.named(case, (), bad)
+        name = "T04" if partly.is_about_memory(crash) else partly.named(case, (), bad)
         ids = (name,) if name and not found else UNNAMED
     hint = (
         "" if ids else "Read the last line of the exception, then print what it names."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -181,7 +182,7 @@ def two_live_calls(case: CaseFile) -> Iterator[Finding]:
     on_class = case.declared.state_on_class
     for fact, trial, run in case.passes("first", "second"):
         wrong = run.crash is not None or bool(_wrong_slots(case, trial, run))
-        if not (wrong or trial.rewritten):
+        if not (trial.rewritten or (wrong and _is_right_alone(case, trial, run))):
             continue
         what = (
             f"for {fact.case.name}: after a = {case.name}.apply(...) and then"
@@ -197,6 +198,30 @@ def two_live_calls(case: CaseFile) -> Iterator[Finding]:
             where = ", ".join(f"{case.name}.{name}" for name in on_class)
         yield Finding(ids, what, where)
         return
+
+
+def _is_right_alone(case: CaseFile, trial: Trial, run: Pass) -> bool:
+    """Whether the same numbers went through a call that was alone."""
+    return any(
+        _same_numbers(trial.inputs, alone.inputs)
+        and _same_numbers(run.upstreams, before.upstreams)
+        for _, alone, before in case.passes("plain")
+    )
+
+
+def _same_numbers(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def other_numbers(case: CaseFile) -> Iterator[Finding]:
+    """A gradient that is wrong for numbers that no other trial has tried."""
+    for _, trial, run in case.passes("first", "second"):
+        if run.crash is None and _wrong_slots(case, trial, run):
+            what = f"for other numbers, the gradient of {_names(case, trial, run)}"
+            what += " is wrong"
+            hint = "What else than its inputs could your backward depend on?"
+            yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
+            return
 
 
 def second_backward(case: CaseFile) -> Iterator[Finding]:

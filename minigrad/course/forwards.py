@@ -37,10 +37,7 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
 
 def _named_crash(case: CaseFile, crash: Crash, trial: Trial) -> tuple[str, ...]:
     kinds = crash.kinds
-    mistaken = set(case.declared.setup_parameters[1:]) & set(
-        case.declared.forward_parameters
-    )
-    if case.declared.own_setup_context and mistaken and not is_todo(crash):
+    if confuses_parameters(case, crash):
         return ("A10",)
     if "SavedTypeError" in kinds:
         return ("A14",)
@@ -51,6 +48,13 @@ def _named_crash(case: CaseFile, crash: Crash, trial: Trial) -> tuple[str, ...]:
     if "TypeError" in kinds and not crash.inside and "argument" in crash.text:
         return ("A09",)
     return UNNAMED
+
+
+def confuses_parameters(case: CaseFile, crash: Crash) -> bool:
+    """Whether the tuple of inputs was taken for one of them, or the output was."""
+    several = len(case.contract.arguments) > 1
+    about_it = several or "tuple" in crash.text
+    return case.mistakes_parameters and about_it and not is_todo(crash)
 
 
 def _only_here(case: CaseFile) -> tuple[str, ...]:
@@ -256,7 +260,7 @@ def _where_it_is_right(
 ) -> tuple[str, ...]:
     """What shows only at special or large values, or for one option."""
     if all(_is_only_not_a_number(t.outputs[place], right) for _, t, right in off):
-        large = [_largest(t) >= partly.LARGE for _, t, _ in off]
+        large = [partly.largest(fact) >= partly.LARGE for fact, _, _ in off]
         if all(large) or not any(large):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
@@ -271,10 +275,6 @@ def _is_only_not_a_number(seen: Output, right: Array) -> bool:
     finite = np.isfinite(got)
     off = difference_of(got[finite], right[finite]) > COARSE
     return not np.all(finite) and not np.any(off)
-
-
-def _largest(trial: Trial) -> float:
-    return max(float(np.max(np.abs(x), initial=0)) for x in trial.inputs if is_float(x))
 
 
 def marks(case: CaseFile) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from minigrad.course.casefile import CaseFile, difference_of
-from minigrad.course.facts import Array, Facts, is_float
+from minigrad.course.facts import Array, Crash, Facts, is_float
 from minigrad.course.samples import COARSE, Sample
 
 LARGE = 50.0
@@ -29,17 +29,39 @@ def named(
             return special
         if all(_at_kinks(case, s) for s in off):
             return "L10"
+        if all(_follows_memory(case, s) for s in off):
+            return "T04"
     wrong = [s.fact for s in off] + list(crashed)
-    if _are(wrong, [f for f in case.facts if has_other_order(f)], case.facts):
-        return "T04"
     return "R08" if _follows_an_option(case, wrong) else ""
 
 
-def _are(wrong: list[Facts], kind: list[Facts], every: Sequence[Facts]) -> bool:
-    """Whether just the cases of this kind are wrong."""
-    if not wrong or not kind or len(kind) == len(every):
+def is_about_memory(crash: Crash) -> bool:
+    """Whether an exception says that numbers lie in another order than was assumed."""
+    words = ("contiguous", "stride", "view size", "order in memory")
+    return any(word in crash.text for word in words)
+
+
+def _follows_memory(case: CaseFile, sample: Sample) -> bool:
+    """Whether the numbers are those of an input read, or written, in memory's order."""
+    if not has_other_order(sample.fact):
         return False
-    return {id(f) for f in wrong} == {id(f) for f in kind}
+    inputs = sample.fact.case.inputs
+    turned = [_in_memory(x) if is_float(x) else x for x in inputs]
+    told = [_in_memory(sample.right, like=x) for x in inputs if is_float(x)]
+    places = [i for i, x in enumerate(inputs) if turned[i] is not x]
+    for chosen in [places, *[[i] for i in places]]:
+        read = tuple(turned[i] if i in chosen else x for i, x in enumerate(inputs))
+        found = case.gradients(sample.trial, sample.run.upstreams, read)[sample.slot]
+        told += [found] if found is not None else []
+    return any(a is not None and sample.fits(a) for a in told)
+
+
+def _in_memory(array: Array, like: Array | None = None) -> Array:
+    """The same numbers, in the order in which they (or those of ``like``) lie."""
+    other = array if like is None else like
+    if other.flags.c_contiguous or other.shape != array.shape:
+        return array
+    return array.ravel(order="F").reshape(array.shape)
 
 
 def has_other_order(fact: Facts) -> bool:
@@ -120,7 +142,7 @@ def _follows_an_option(case: CaseFile, wrong: list[Facts]) -> bool:
         if not options and not all(_is_index(v) for v in values):
             continue
         for reading in _readings(case, i):
-            seen = [(reading(f), id(f) in bad) for f in case.facts if _is_large(f)]
+            seen = [(reading(f), id(f) in bad) for f in case.facts if _is_long(f)]
             told_right = {value for value, is_bad in seen if not is_bad}
             told_wrong = {value for value, is_bad in seen if is_bad}
             if told_right and told_wrong and not told_right & told_wrong:
@@ -132,7 +154,7 @@ def _is_index(value: object) -> bool:
     return isinstance(value, np.ndarray) and not is_float(value)
 
 
-def _is_large(fact: Facts) -> bool:
+def _is_long(fact: Facts) -> bool:
     """Whether a wrong axis could be told from the right one."""
     return all(x.size > 1 for x in fact.case.inputs if is_float(x))
 

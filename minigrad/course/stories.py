@@ -231,28 +231,29 @@ def fitting(
     case: CaseFile, samples: Sequence[Sample], tellers: Sequence[Teller]
 ) -> list[str]:
     """The ids of all stories that reproduce the gradients of one slot."""
-    left: dict[tuple[str, int], None] | None = None
-    # Wrong samples rule stories out; so they are asked first.
-    for sample in sorted(samples, key=lambda s: not s.is_wrong):
-        told = _numbered(case, sample, tellers)
-        if left is None:
-            left = dict.fromkeys(told)
-        left = dict.fromkeys(key for key in left if sample.fits(told.get(key)))
-        if not left:
-            return []
-    return list(dict.fromkeys(id for id, _ in left or ()))
+    # Wrong samples rule stories out, so they are asked first; then only what is left.
+    first, *others = sorted(samples, key=lambda s: not s.is_wrong)
+    left: list[str] = []
+    for tell in tellers:
+        keys = [key for key, told in _numbered(case, tell, first).items() if told]
+        for sample in others:
+            if not keys:
+                break
+            told = _numbered(case, tell, sample)
+            keys = [key for key in keys if told.get(key, not sample.is_wrong)]
+        left += [id for id, _ in keys]
+    return list(dict.fromkeys(left))
 
 
 def _numbered(
-    case: CaseFile, sample: Sample, tellers: Sequence[Teller]
-) -> dict[tuple[str, int], Array | None]:
-    """What each story says about this slot; several of one id are numbered."""
-    found: dict[tuple[str, int], Array | None] = {}
+    case: CaseFile, tell: Teller, sample: Sample
+) -> dict[tuple[str, int], bool]:
+    """Whether each story fits this sample; several of one id are numbered."""
+    found: dict[tuple[str, int], bool] = {}
     count: dict[str, int] = {}
-    for tell in tellers:
-        for id, told in _told(case, tell, sample):
-            found[id, count.setdefault(id, 0)] = told[sample.slot]
-            count[id] += 1
+    for id, told in _told(case, tell, sample):
+        found[id, count.setdefault(id, 0)] = sample.fits(told[sample.slot])
+        count[id] += 1
     return found
 
 

@@ -91,7 +91,7 @@ def _fitting(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
     """The stories that fit: the most specific, and what cannot be told from it."""
     for tellers in ((*stories.SPECIFIC, *stories.GENERAL), stories.COSTLY):
         found = stories.fitting(case, samples, tellers)
-        found = [id for id in found if id != "A10" or _mistakes_parameters(case)]
+        found = [id for id in found if id != "A10" or case.mistakes_parameters]
         if found:
             first = "A10" if "A10" in found else found[0]
             twins = [id for id in found if frozenset((first, id)) in BOTH]
@@ -101,19 +101,11 @@ def _fitting(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
     return []
 
 
-def _mistakes_parameters(case: CaseFile) -> bool:
-    """Whether setup_context calls the tuple of inputs by an argument's name."""
-    declared = case.declared
-    return declared.own_setup_context and bool(
-        set(declared.setup_parameters[1:]) & set(declared.forward_parameters)
-    )
-
-
 def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
     """Not linear in the upstream gradient, or a constant times the right gradient."""
-    if _scales(samples, 1.0) and not _scales(samples, -1.0, "negative"):
+    if _scales(samples, 1.0) and _scales(samples, 1.0, "negative"):
         return ["C01"]
-    if _scales(samples, 4.0):
+    if _scales(samples, 4.0) and _scales(samples, 1.0, "negative"):
         return ["C02"]
     return ["L02"] if ratio(samples) is not None else []
 
@@ -126,6 +118,8 @@ def _scales(samples: Sequence[Sample], factor: float, name: str = "double") -> b
         other = by_name.get((fact, name))
         if trial != "plain" or got is None or other is None or not np.any(got):
             continue
+        if not np.all(np.isfinite(got)):
+            return False
         if error_of(other, factor * got) > (1e-4 if got.dtype == np.float32 else 1e-6):
             return False
         some = True
