@@ -261,7 +261,8 @@ def _where_it_is_right(
     """What shows only at special or large values, or for one option."""
     if all(_is_only_not_a_number(t.outputs[place], right) for _, t, right in off):
         large = [partly.largest(fact) >= partly.LARGE for fact, _, _ in off]
-        if all(large) or not any(large):
+        some_right = len({id(fact) for fact, _, _ in off}) < len(case.facts)
+        if some_right and (all(large) or not any(large)):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
     name = partly.named(case, (), [fact for fact, _, _ in off])

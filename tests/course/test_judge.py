@@ -613,7 +613,7 @@ def test_lost_second_derivative_is_remarked_where_nobody_asks() -> None:
 
 def test_saved_intermediate_is_told_from_a_cut() -> None:
     lost = with_second(Second(ONES, (None, None, X + Y), True))
-    between = with_trial(lost, "plain", saved=(Saved(X + Y, X + Y),))
+    between = with_trial(lost, "plain", saved=(Saved(X + Y, X + Y, in_graph=False),))
     inputs = with_trial(lost, "plain", saved=(Saved(X, X),))
     assert ids_of(between, asking("wanted")) == ("D01",)
     assert ids_of(inputs, asking("wanted")) == ("D02",)
