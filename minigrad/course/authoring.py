@@ -200,7 +200,7 @@ def lacking_words(exercise: Exercise) -> Iterator[str]:
         yield f"minutes = {exercise.minutes}: an exercise takes 1 to 40"
     for name in exercise.mistake_hints:
         if name not in TABLE:
-            yield f"[[mistakes]] has id {name!r}, which minigrad/mistakes.py has not"
+            yield f"[[mistakes]] has id {name!r}, which minigrad/mistakes.toml has not"
 
 
 def lacking_parts(exercise: Exercise) -> Iterator[str]:
