@@ -265,8 +265,14 @@ def _where_it_is_right(
         if some_right and (all(large) or not any(large)):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
+    if not any(_has_other_shape(t.outputs[place], right) for _, t, right in off):
+        return UNNAMED
     name = partly.named(case, (), [fact for fact, _, _ in off])
     return (name,) if name else UNNAMED
+
+
+def _has_other_shape(seen: Output, right: Array) -> bool:
+    return seen.value is None or seen.value.shape != right.shape
 
 
 def _is_only_not_a_number(seen: Output, right: Array) -> bool:

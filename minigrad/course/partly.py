@@ -9,6 +9,7 @@ import numpy as np
 from minigrad.course.casefile import CaseFile, difference_of
 from minigrad.course.facts import Array, Crash, Facts, is_float
 from minigrad.course.samples import COARSE, Sample
+from minigrad.course.shapes import has_wrong_shape
 
 LARGE = 50.0
 """From numbers like this on, exponentials begin to overflow."""
@@ -33,7 +34,9 @@ def named(
         if all(_follows_memory(case, s) for s in off):
             return "T04"
     wrong = [s.fact for s in off] + list(crashed)
-    return "R08" if _follows_an_option(case, wrong) else ""
+    # An option that is ignored does not fit somewhere: numbers alone prove nothing.
+    refused = crashed or any(s.arrived is None or has_wrong_shape(s) for s in off)
+    return "R08" if refused and _follows_an_option(case, wrong) else ""
 
 
 def is_about_memory(crash: Crash) -> bool:

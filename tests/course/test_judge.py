@@ -561,9 +561,13 @@ def test_option_that_is_not_handled() -> None:
     ]
 
     def last_only(g: Array, x: Array, axis: int) -> tuple[Array | None, ...]:
+        return (np.ones(x.shape) * g[:, None] if len(g) == 2 else g[:2] * 0.3), None
+
+    def nearly(g: Array, x: Array, axis: int) -> tuple[Array | None, ...]:
         return (np.ones(x.shape) * (g[:, None] if len(g) == 2 else 0.3)), None
 
     assert Fake(ROWS, cases, last_only).ids() == ("R08",)
+    assert Fake(ROWS, cases, nearly).ids() == ()
     assert Fake(ROWS, cases).ids() == ()
 
 
