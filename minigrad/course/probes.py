@@ -109,6 +109,8 @@ class _Probe:
             *self._single_outputs(),
         ]
         second = None
+        if number < THOROUGH or self.contract.second_derivative != "any":
+            second = self._second()
         if number < THOROUGH:
             trials += [
                 self._trial("again", g, g, keep=True),
@@ -118,7 +120,6 @@ class _Probe:
                 *self._one_tensor_twice(),
                 *self._two_live_calls(),
             ]
-            second = self._second()
         if number < WRITTEN:
             trials += self._written()
         return tuple(trials), second, tuple(self._tangents())

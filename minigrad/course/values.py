@@ -77,6 +77,8 @@ def _named(
         shape = shapes.explained(case, samples)
         return (shape,) if shape else UNNAMED
     ids = _fitting(case, samples)
+    if ids[:1] == ["M04"] and _is_kept(case, samples[0].trial.inputs[0]):
+        ids = _fitting(case, samples, but="M04")  # the old value is there
     if not ids and any(map(shapes.has_wrong_shape, samples)):
         shape = shapes.explained(case, samples)
         ids = [shape] if shape else []
@@ -87,10 +89,11 @@ def _named(
     return _with_state(case, i, ids)
 
 
-def _fitting(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
+def _fitting(case: CaseFile, samples: Sequence[Sample], but: str = "") -> list[str]:
     """The stories that fit: the most specific, and what cannot be told from it."""
     for tellers in ((*stories.SPECIFIC, *stories.GENERAL), stories.COSTLY):
         found = stories.fitting(case, samples, tellers)
+        found = [id for id in found if id != but]
         found = [id for id in found if id != "A10" or case.mistakes_parameters]
         if found:
             first = "A10" if "A10" in found else found[0]
@@ -157,8 +160,6 @@ def _is_for(case: CaseFile, samples: Sequence[Sample], other: int) -> bool:
 
 def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     """Look whether what forward kept explains the numbers better than a formula."""
-    if ids[:1] == ["M04"] and _is_kept(case, next(case.plain)[1].inputs[0]):
-        ids = [id for id in ids if id != "M04"]  # the old value is there
     if ids and ids[0] not in FORMULA:
         return tuple(ids)
     if case.permuted:
@@ -169,8 +170,10 @@ def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     _, trial = next(case.plain)
     if trial.save_calls > 1:
         return ("A15", *ids[:1])
-    if ids[:1] == ["L03"] and "L05" in ids and not _is_kept(case, trial.inputs[i]):
-        ids = ["L05", *[id for id in ids if id != "L05"]]
+    if "L03" in ids and "L05" in ids:
+        # What is right for the input's own values has a wrong exponent.
+        first = "L03" if _is_kept(case, trial.inputs[i]) else "L05"
+        ids = [first, *[id for id in ids if id != first]]
     if ids and ids[0] in ("L04", "L05"):
         return _what_was_kept(case, i, ids)
     return tuple(ids)
@@ -194,7 +197,6 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     trial = next((t for _, t in case.plain if t.saved or t.attributes), None)
     if trial is None:
         return tuple(ids)
-    kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
 
     def is_kept(array: object) -> bool:
         return _is_kept(case, array)
@@ -206,7 +208,7 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     if ids[0] != "L05":
         return tuple(ids)
     saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
-    if saved and unpacked and saved != unpacked:
+    if saved and unpacked and saved != unpacked and not is_kept(trial.inputs[i]):
         return ("S01", "L05")
     has_output = any(is_kept(y.value) for y in trial.outputs)
     return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)

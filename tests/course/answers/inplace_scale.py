@@ -155,7 +155,7 @@ class MarksButDoesNotChange(Function):
         return g * ctx.c, None
 
 
-@wrong()
+@wrong("M03")
 class NotInPlace(Function):
     @staticmethod
     def forward(ctx, x, c):

@@ -193,7 +193,7 @@ class MarksTheCopy(Function):
         return 2 * x * g
 
 
-@wrong()
+@wrong("M03")
 class NotInPlace(Function):
     @staticmethod
     def forward(ctx, x):

@@ -44,6 +44,7 @@ def cases(random: np.random.Generator) -> list[Case]:
 def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     """What each known wrong rule returns."""
     yield "M04", (2 * g * x * x,)
+    yield "L03", (2 * g * x * x,)
     yield "M04", (g * x * x,)
     yield "L03", (2 * g,)
     yield "L03", (g * x**3,)
