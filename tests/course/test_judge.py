@@ -77,7 +77,7 @@ BOTH = exercise(
     lambda x: (2 * x, x * x),
     lambda g, x: (2 * g[0] + 2 * x * g[1],),
 )
-BOTHS = [Case("three", (X,), (G, G[::-1] + 0.1)), Case("more", (Y,), (Y, X))]
+PAIR = [Case("three", (X,), (G, G[::-1] + 0.1)), Case("more", (Y,), (Y, X))]
 
 
 @dataclass
@@ -191,7 +191,7 @@ def ids_of(facts: list[Facts], of: Exercise) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(
-    ("of", "cases"), [(PRODUCT, PRODUCTS), (SCALE, SCALES), (BOTH, BOTHS)]
+    ("of", "cases"), [(PRODUCT, PRODUCTS), (SCALE, SCALES), (BOTH, PAIR)]
 )
 def test_right_facts_are_not_accused(of: Exercise, cases: list[Case]) -> None:
     judgement = judge(Fake(of, cases).facts(), of)
@@ -304,7 +304,7 @@ def test_lost_dimension_is_told_by_the_numbers() -> None:
     ],
 )  # fmt: skip
 def test_several_outputs(wanted: tuple[str, ...], rule: Callable[..., Any]) -> None:
-    assert Fake(BOTH, BOTHS, rule).ids() == wanted
+    assert Fake(BOTH, PAIR, rule).ids() == wanted
 
 
 def zero(g: Array | None, x: Array) -> Array:
@@ -321,7 +321,7 @@ def test_marks_and_materialised_zeros() -> None:
         CONTRACT=contract, reference=BOTH.reference, gradients=lambda g, x: (2 * g[0],)
     )
     of = replace(BOTH, spec=spec)
-    cases = [replace(c, upstream=(c.upstreams[0], None)) for c in BOTHS]
+    cases = [replace(c, upstream=(c.upstreams[0], None)) for c in PAIR]
 
     def rule(a: Array, b: None, x: Array) -> tuple[Array]:
         return (2 * zero(a, x),)
@@ -413,7 +413,7 @@ def test_typo_in_backward_has_no_name() -> None:
 
 
 def test_none_for_an_unused_output_crashes() -> None:
-    facts = Fake(BOTH, BOTHS).facts()
+    facts = Fake(BOTH, PAIR).facts()
     broken = of_pass(
         facts,
         "output 0",
