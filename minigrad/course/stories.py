@@ -65,7 +65,7 @@ def _handed_on(trial: Trial, value: Array) -> Arrays:
 def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
     gs = case.sent(trial, run.upstreams)
     places = [i for i, g in enumerate(gs) if g is not None]
-    for i in places:
+    for i in places if len(places) > 1 else ():
         left_out = tuple(
             None if g is None else np.zeros_like(g) if i == j else g
             for j, g in enumerate(gs)
