@@ -18,6 +18,13 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import as_tensor
 from minigrad.engine.geometry import dense_overlap
 from minigrad.engine.inplace import apply_in_place, cannot_write, share_memory
+from minigrad.engine.memory_order import (
+    aligned,
+    copy_in_order,
+    in_rows,
+    lying_in,
+    widest_first,
+)
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import OPERATORS, name_nodes, op
@@ -38,8 +45,8 @@ class Index(Builtin):
 
     @staticmethod
     def forward(input: Array, *picks: Any) -> Array:
-        picked: Array = input[numpy_key(input, picks)]
-        return picked
+        key = numpy_key(input, picks)
+        return picked_in_order(input, key, input[key])
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -147,7 +154,7 @@ class IndexPut(Builtin):
 
 def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
     """A copy of ``input`` with ``values`` written, or added, where the picks are."""
-    written = input.copy()
+    written = copy_in_order(input, input.dtype)
     key = numpy_key(input, picks)
     dtype = getattr(values, "dtype", input.dtype)
     if dtype != input.dtype:
@@ -524,6 +531,25 @@ def numpy_key(array: Array, picks: tuple[Any, ...]) -> tuple[Any, ...]:
             )
         ) from None
     return tuple(key)
+
+
+def picked_in_order(input: Array, key: tuple[Any, ...], picked: Array) -> Array:
+    """What was picked, in the order in memory that the other dimensions had."""
+    arrays = [pick for pick in key if pick is not WHOLE]
+    if all([x.ndim < 2 or x.flags.c_contiguous for x in (input, *arrays)]):
+        rows: Array = in_rows(picked)
+        return rows
+    indexed = [dim for dim, pick in enumerate(key) if pick is not WHOLE]
+    together = indexed[-1] - indexed[0] < len(indexed)
+    first = indexed[0] if together else 0
+    others = [step for dim, step in enumerate(input.strides) if dim not in indexed]
+    before, after = others[:first], others[first:]
+    shape = picked.shape[first : picked.ndim - len(after)]
+    operands = [(*before, *[0] * len(shape), *after)]
+    for pick in arrays:
+        steps = aligned(shape, pick.shape, pick.strides)
+        operands.append((*[0] * first, *steps, *[0] * len(after)))
+    return lying_in(picked, widest_first(picked.shape, operands))
 
 
 def check_mask(array: Array, mask: Array, dim: int, position: int) -> None:

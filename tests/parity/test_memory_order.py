@@ -19,6 +19,22 @@ TWO_OPERANDS = {
     "whole number": lambda torch, a, b: a * b.long(),
 }
 
+WHOLE = [name for name in LAID_OUT if name not in ("stretched", "one element")]
+
+PICKED = {
+    "first": lambda torch, x: x[[0, 1, 0]],
+    "middle": lambda torch, x: x[:, [0, 1]],
+    "last": lambda torch, x: x[..., [1, 2]],
+    "two together": lambda torch, x: x[:, [0, 1], [2, 3]],
+    "two apart": lambda torch, x: x[[0, 1], :, [2, 3]],
+    "matrix": lambda torch, x: x[:, torch.tensor([[0, 1, 2], [2, 1, 0]])],
+    "matrix turned": lambda torch, x: x[:, torch.tensor([[0, 1, 2], [2, 1, 0]]).t()],
+    "mask": lambda torch, x: x[x > 0.2],
+    "mask of rows": lambda torch, x: x[:, torch.tensor([True, False, True])],
+    "mask of two": lambda torch, x: x[x[..., 0] >= 0],
+    "index_put": lambda torch, x: x.index_put((torch.tensor([1]),), x[:1]),
+}
+
 
 @pytest.mark.parametrize("name", TWO_OPERANDS)
 def test_results_of_two_operands_lie_as_in_torch(torch: Any, name: str) -> None:
@@ -28,3 +44,12 @@ def test_results_of_two_operands_lie_as_in_torch(torch: Any, name: str) -> None:
 
     for pair in itertools.product(LAID_OUT, repeat=2):
         assert strides(minigrad, *pair) == strides(torch, *pair), pair
+
+
+@pytest.mark.parametrize("name", PICKED)
+def test_picked_elements_lie_as_in_torch(torch: Any, name: str) -> None:
+    for layout in WHOLE:
+        x, theirs = LAID_OUT[layout](minigrad), LAID_OUT[layout](torch)
+        picked, expected = PICKED[name](minigrad, x), PICKED[name](torch, theirs)
+        assert picked.stride() == expected.stride(), layout
+        assert picked.tolist() == expected.tolist(), layout
