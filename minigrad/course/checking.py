@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import re
 import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -242,13 +243,45 @@ def judged(exercise_id: str, answer: object = NO_ANSWER) -> Verdict:
         seed=verdict.seed,
         missed=[o.question.id for o in verdict.outcomes if not o.right],
     )
-    last = [entry.get("diagnosis") for entry in before[1 - STUBBORN :]]
-    came_back = bool(verdict.diagnosis) and last == [verdict.diagnosis] * (STUBBORN - 1)
-    return replace(verdict, half_step=exercise.half_step) if came_back else verdict
+    return come_back(verdict, times_in_a_row(verdict, before), exercise.half_step)
 
 
 STUBBORN = 3
 """How often the same mistake has to be found in a row for half a step to be shown."""
+
+
+def times_in_a_row(verdict: Verdict, before: Sequence[Mapping[str, Any]]) -> int:
+    """How often this diagnosis was made without another in between, this time too."""
+    times = 1
+    for entry in reversed(before):
+        if not verdict.diagnosis or entry.get("diagnosis") != verdict.diagnosis:
+            break
+        times += 1
+    return times
+
+
+def come_back(verdict: Verdict, times: int, half_step: str) -> Verdict:
+    """Say less when the same mistake comes back: one question, then half a step."""
+    if times == 1:
+        return verdict
+    first, *others = verdict.findings
+    question = one_question(first.next_step, times - 2)
+    return replace(
+        verdict,
+        findings=(first.with_hint(question), *others),
+        half_step=half_step if times >= STUBBORN else "",
+    )
+
+
+def one_question(text: str, turn: int) -> str:
+    """One question of a hint, the next one each turn; its first sentence without any.
+
+    >>> one_question("Take x = 10. Does y grow? By how much?", 1)
+    'By how much?'
+    """
+    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z])", " ".join(text.split()))
+    asked = [sentence for sentence in sentences if sentence.endswith("?")]
+    return asked[turn % len(asked)] if asked else sentences[0]
 
 
 def as_kept(answer: object) -> object:

@@ -69,7 +69,8 @@ def test_every_check_draws_new_numbers_and_says_which() -> None:
         seen.append(verdict.seed)
         assert f"seed {verdict.seed}" in verdict.message
         again = examine("01.4", Wrong, seed=verdict.seed)
-        assert again.findings == verdict.findings
+        assert again.evidence == verdict.evidence
+        assert again.mistakes == verdict.mistakes
     assert len(set(seen)) > 1
 
 
@@ -161,12 +162,6 @@ def test_half_a_step_comes_after_the_same_mistake_three_times() -> None:
 
 
 def test_another_mistake_in_between_takes_the_half_step_away() -> None:
-    class Swapped(Right):
-        @staticmethod
-        def backward(ctx, g):
-            x, y = ctx.saved_tensors
-            return g * x, g * y
-
     shown = []
     for answer in (Wrong, Wrong, Swapped, Wrong, Wrong):
         with pytest.raises(CheckFailed) as caught:
@@ -193,3 +188,26 @@ def test_hints_are_remembered_across_a_restart(
     monkeypatch.setattr(journal, "_unkept", [])
     assert str(hint("01.4")) != first
     assert len(journal.entries("01.4", journal.HINTED)) == 2
+
+
+class Swapped(Right):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * x, g * y
+
+
+def test_hint_shrinks_to_one_question_when_the_mistake_comes_back() -> None:
+    said = []
+    for answer in (Wrong, Wrong, Wrong, Swapped, Wrong):
+        with pytest.raises(CheckFailed) as caught:
+            check("01.4", answer)
+        said.append(caught.value.verdict.findings[0].next_step)
+    whole, second, third, other, again = said
+    assert whole == again
+    assert len(second) < len(whole)
+    assert second in whole
+    assert third in whole
+    assert second.endswith("?")
+    assert second.count("?") == third.count("?") == 1
+    assert other not in whole
