@@ -15,22 +15,6 @@ from minigrad.mistakes import TABLE
 from tests.course.answers import kit
 
 GYM = catalogue.gym_names()
-SEEDS = range(3)
-
-
-@pytest.mark.parametrize("name", GYM)
-def test_known_answers_are_judged_and_named(name: str) -> None:
-    answers = kit.answers_to(name)
-    rights = [a for a in answers if a.mistake == kit.RIGHT]
-    assert len(rights) >= 3
-    assert len(answers) - len(rights) >= 8
-    found = list(kit.outcomes(name, answers, SEEDS))
-    misjudged = [o.answer.label for o in found if not o.is_right_decision]
-    assert misjudged == []
-    wrongs = [o for o in found if o.answer.mistake]
-    unnamed = [f"{o.answer.label}: {o.mistakes}" for o in wrongs if not o.present]
-    assert unnamed == []
-    assert sum(o.first for o in wrongs) >= 0.95 * len(wrongs)
 
 
 def model_of(name: str) -> Any:

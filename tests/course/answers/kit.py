@@ -120,3 +120,16 @@ def outcomes(
 def exercises(only: str = "") -> list[str]:
     """The exercises of the gym whose id holds ``only``."""
     return [name for name in gym_names() if only.lower() in stem_of(name)]
+
+
+def check_known_answers(exercise_id: str, seeds: range) -> None:
+    """Right answers are solved, wrong ones refused and named, 95 % of them at once."""
+    answers = answers_to(exercise_id)
+    rights = [a for a in answers if a.mistake == RIGHT]
+    assert len(rights) >= 3
+    assert len(answers) - len(rights) >= 8
+    found = list(outcomes(exercise_id, answers, seeds))
+    assert [o.answer.label for o in found if not o.is_right_decision] == []
+    wrongs = [o for o in found if o.answer.mistake]
+    assert [f"{o.answer.label}: {o.mistakes}" for o in wrongs if not o.present] == []
+    assert sum(o.first for o in wrongs) >= 0.95 * len(wrongs)
