@@ -1,4 +1,4 @@
-"""The known answers to the other exercises of the gym, in a file for another process."""
+"""The known answers to the other exercises of the gym, for another process."""
 
 from __future__ import annotations
 
