@@ -137,7 +137,7 @@ def full(
 
 
 def share_memory(a: Any, b: Any) -> bool:
-    """Whether two tensors lie in one piece of memory; torch's ZeroTensor lies in none."""
+    """Whether two tensors lie in one piece of memory; a ZeroTensor lies in none."""
     for tensor in (a, b):
         if hasattr(tensor, "_is_zerotensor") and tensor._is_zerotensor():
             return False
