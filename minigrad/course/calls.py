@@ -20,6 +20,7 @@ from minigrad.course.facts import (
     Second,
     Tangent,
     Trial,
+    copied,
     is_float,
 )
 from minigrad.course.watch import Watch, equal
@@ -178,7 +179,7 @@ class Call:
         """The facts of this call."""
         return Trial(
             name=name,
-            inputs=tuple(copy_of_input(value) for value in self.inputs),
+            inputs=tuple(copied(value) for value in self.inputs),
             needed=self.needed,
             result_kind=type(self.result).__name__,
             passes=tuple(self.passes),
@@ -314,7 +315,9 @@ class Call:
             "saved": saved,
             "attributes": tuple(attributes),
             "kept": bool(saved or vars(ctx)),
-            "materialize_grads": self.watch.materialize_grads,
+            "materialize_grads": self.engine.materializes(
+                ctx, self.watch.materialize_grads
+            ),
         }
 
     def _named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -357,11 +360,6 @@ def forward_mode(
             for each in outputs
         )
     return Tangent(tangents, result, crashes[0] if crashes else None)
-
-
-def copy_of_input(value: Any) -> Any:
-    """An argument of which nobody else holds the memory."""
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
 def _changed(pairs: list[tuple[Array, Array]]) -> bool:

@@ -11,6 +11,7 @@ from minigrad.course import formulas
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Array, Arrays, Crash, Facts, Pass, Trial, is_float
 from minigrad.course.references import References
+from minigrad.engine import structural
 
 
 class CaseFile:
@@ -84,11 +85,8 @@ class CaseFile:
 
     def unusual(self, trial: Trial) -> str:
         """What is strange about a result that was drawn; an empty string if nothing."""
-        ask = getattr(self.exercise.spec, "unusual_result", None)
-        if not self.contract.random or ask is None:
-            return ""
-        said: str = ask(trial.outputs[0].value, *trial.inputs)
-        return said
+        drawn = self._drawn(trial)
+        return "" if drawn is None else self.exercise.unusual(drawn, trial.inputs)
 
     def sent(self, trial: Trial, upstreams: Arrays) -> Arrays:
         """Upstream gradients as a rule takes them: zeros for an output nobody used."""
@@ -277,8 +275,4 @@ def sum_to(array: Array, shape: tuple[int, ...]) -> Array | None:
             return None
     except ValueError:
         return None
-    new = tuple(range(array.ndim - len(shape)))
-    total = array.sum(axis=new)
-    ones = tuple(i for i, n in enumerate(shape) if n == 1 and total.shape[i] != 1)
-    found: Array = total.sum(axis=ones, keepdims=True)
-    return found
+    return structural.sum_to(array, shape)

@@ -46,6 +46,10 @@ class Engine:
         kept = [getattr(record, "tensor", None) for record in ctx._saved]
         return [tensor for tensor in kept if tensor is not None]
 
+    def materializes(self, ctx: Any, noted: bool) -> bool:
+        """Whether an unused output sends zeros; ``noted``: what ctx was told."""
+        return bool(ctx._materialize_grads)
+
     def forward_ad(self) -> Any:
         """The module of forward mode."""
         return self.module.autograd.forward_ad
@@ -75,8 +79,8 @@ class TorchEngine(Engine):
         except RuntimeError:  # released, or changed in place
             return []
 
-    def forward_ad(self) -> Any:
-        return self.module.autograd.forward_ad
+    def materializes(self, ctx: Any, noted: bool) -> bool:
+        return noted  # torch's ctx cannot be asked
 
 
 MINIGRAD = Engine()

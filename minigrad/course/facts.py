@@ -76,6 +76,11 @@ def _as_array(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
+def copied(value: Any) -> Any:
+    """An argument of which nobody else holds the memory."""
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+
+
 def is_float(value: object) -> bool:
     """Whether this argument is an array of floats."""
     return isinstance(value, np.ndarray) and bool(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.course.catalogue import Exercise
-from minigrad.course.facts import Array, Arrays, Case
+from minigrad.course.facts import Array, Arrays, Case, copied
 
 
 class References:
@@ -33,7 +33,7 @@ class References:
         """What forward returns, one array an output."""
         key = ("result", *_key(inputs), *_key((output,)))
         if key not in self._kept:
-            found = self.exercise.reference(*_copies(inputs), **self._seen(output))
+            found = self.exercise.reference(*map(copied, inputs), **self._seen(output))
             several = isinstance(found, tuple)
             outputs = found if several else (found,)
             self._kept[key] = tuple(
@@ -51,15 +51,11 @@ class References:
         key = ("gradients", *_key(inputs), *_key(upstreams), *_key((output,)))
         if key not in self._kept:
             g = self._filled(inputs, upstreams, output)
-            found = self.exercise.gradients(g, *_copies(inputs), **self._seen(output))
+            found = self.exercise.gradients(
+                g, *map(copied, inputs), **self._seen(output)
+            )
             self._kept[key] = tuple(None if a is None else np.asarray(a) for a in found)
         return self._kept[key]
-
-    def upstream(
-        self, inputs: tuple[Any, ...], upstreams: Arrays, output: Array | None = None
-    ) -> Any:
-        """The upstream gradients as a spec takes them: one array, or a tuple."""
-        return self._filled(inputs, upstreams, output)
 
     def _filled(
         self, inputs: tuple[Any, ...], upstreams: Arrays, output: Array | None
@@ -84,8 +80,3 @@ def _key(values: Sequence[Any]) -> tuple[object, ...]:
         (v.shape, v.dtype.str, v.tobytes()) if isinstance(v, np.ndarray) else v
         for v in values
     )
-
-
-def _copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A reference may not change what the next one is computed from, either."""
-    return tuple(v.copy(order="K") if isinstance(v, np.ndarray) else v for v in inputs)

@@ -12,8 +12,9 @@ import numpy as np
 import minigrad
 from minigrad import Tensor, errors
 from minigrad.course import catalogue as exercises
-from minigrad.course.calls import copy_of_input
+from minigrad.course.casefile import error_of, tolerance
 from minigrad.course.catalogue import Exercise
+from minigrad.course.engines import MINIGRAD
 from minigrad.course.facts import Array, Arrays, Case
 from minigrad.course.references import References
 from minigrad.course.verdict import Verdict
@@ -59,11 +60,7 @@ class Row:
     name: str
     yours: str
     right: str
-
-    @property
-    def differs(self) -> bool:
-        """Whether the two are not the same."""
-        return self.yours != self.right
+    differs: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,10 +116,10 @@ def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
     """Record ``answer`` on ``case``: apply, then backward with its gradient."""
     contract = exercise.contract
     leaves = [
-        minigrad.tensor(value, requires_grad=i in case.differentiable)
-        if isinstance(value := copy_of_input(each), np.ndarray)
+        MINIGRAD.tensor(value, i in case.differentiable)
+        if isinstance(value, np.ndarray)
         else value
-        for i, each in enumerate(case.inputs)
+        for i, value in enumerate(case.inputs)
     ]
     upstreams = [None if g is None else minigrad.tensor(g) for g in case.upstreams]
     seen: dict[str, Any] = {}
@@ -134,7 +131,11 @@ def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
         result = answer.apply(*arguments)
         seen["outputs"] = result if isinstance(result, tuple) else (result,)
         pairs = zip(seen["outputs"], upstreams, strict=False)
-        roots = [(y, g) for y, g in pairs if g is not None and y.requires_grad]
+        roots = [
+            (y, g)
+            for y, g in pairs
+            if g is not None and isinstance(y, Tensor) and y.requires_grad
+        ]
         minigrad.autograd.backward([y for y, _ in roots], [g for _, g in roots])
 
     # A recording is headed by the name of what was called.
@@ -171,19 +172,30 @@ def _rows(
     results = references.result(case.inputs, drawn)
     for i, (name, right) in enumerate(zip(contract.outputs, results, strict=True)):
         yours = outputs[i] if i < len(outputs) else None
-        yield Row(name, _text(yours), _text(right))
+        yield _row(name, yours, right)
     wanted = references.gradients(case.inputs, case.upstreams, drawn)
     for i in case.differentiable:
         name = f"gradient for {contract.arguments[i]}"
-        yield Row(name, _text(gradients[i]), _text(wanted[i]))
+        yield _row(name, gradients[i], wanted[i])
+
+
+def _row(name: str, yours: Array | None, right: Array | None) -> Row:
+    """Both values as text, with as many digits as it takes to see them differ."""
+    if yours is None or right is None:
+        return Row(name, _text(yours), _text(right), yours is not right)
+    differs = error_of(yours, right) > tolerance(right)
+    digits = 4
+    if differs and _text(yours) == _text(right):
+        digits = 14
+    return Row(name, _text(yours, digits), _text(right, digits), differs)
 
 
 def _numbers(value: object) -> Array | None:
     return value.array.copy() if isinstance(value, Tensor) else None
 
 
-def _text(value: Array | Any | None) -> str:
+def _text(value: Array | Any | None, digits: int = 4) -> str:
     if not isinstance(value, np.ndarray):
         return repr(value)
-    with np.printoptions(precision=4, suppress=True, threshold=60, linewidth=60):
+    with np.printoptions(precision=digits, suppress=True, threshold=60, linewidth=60):
         return str(value)

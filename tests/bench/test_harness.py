@@ -63,7 +63,7 @@ class Ears:
 def test_engine_without_listening_points_tells_nobody() -> None:
     points = ListeningPoints()
     program = custom_chain(minigrad, "combined", 1, 3, True)
-    observe.observer = ears = Ears()  # type: ignore[assignment]
+    observe.observer = ears = Ears()
     points.unheard(program)()
     assert ears.heard == 0
     points.heard(program)()

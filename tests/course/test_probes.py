@@ -55,7 +55,7 @@ def facts(
 
 
 def trial(answer: type[Function], name: str, *what: object) -> Trial:
-    found = [t for t in facts(answer, *what).trials if t.name == name]  # type: ignore[arg-type]
+    found = [t for t in facts(answer, *what).trials if t.name == name]
     return found[0]
 
 
@@ -253,3 +253,21 @@ def test_state_on_the_class_is_seen_though_it_ends_as_it_began() -> None:
     cases = [Case("two", (np.ones(2), c), np.ones(2)) for c in (2.0, last)]
     found = observe(KeepsOnTheClass, Contract("Scale", ("x", "c")), cases)
     assert found[0].declared.state_on_class == ("c",)
+
+
+class ByAttribute(Two):
+    """Asks for None in the other way that torch has."""
+
+    @staticmethod
+    def forward(ctx, x):
+        outputs = Two.forward(ctx, x)
+        ctx.set_materialize_grads(True)
+        ctx.materialize_grads = False
+        return outputs
+
+
+def test_materialising_is_read_off_ctx_however_it_was_set() -> None:
+    contract = Contract("Two", ("x",), ("square", "next", "order"), (2,))
+    g = (np.array([1.0]), np.array([2.0]), None)
+    case = Case("one", (np.array([3.0]),), g)
+    assert not trial(ByAttribute, "plain", contract, case).materialize_grads

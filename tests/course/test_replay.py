@@ -91,3 +91,37 @@ def test_case_in_place_starts_from_a_leaf_that_stays_as_it_was() -> None:
     assert not rows["result"].differs
     assert rows["gradient for x"].differs
     assert mg.is_grad_enabled()
+
+
+class Rounds(Cube):
+    """Right but for what float32 cuts off."""
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        if ctx.n == 0:
+            return mg.zeros_like(x), None
+        slope = ctx.n * x.to(mg.float32) ** (ctx.n - 1)
+        return g * slope.to(g.dtype), None
+
+
+def test_values_that_differ_far_behind_the_point_are_shown_so() -> None:
+    verdict = examine("gym.Power", Rounds)
+    assert verdict.mistakes[:1] == ("T01",)
+    rows = {row.name: row for row in replay.replay_of(verdict, Rounds).rows}
+    assert rows["gradient for x"].differs
+    assert rows["gradient for x"].yours != rows["gradient for x"].right
+
+
+class InAList(Cube):
+    @staticmethod
+    def forward(ctx, x, n):
+        return [x**n]
+
+
+def test_result_that_is_no_tensor_is_no_exception_of_ours() -> None:
+    verdict = examine("gym.Power", InAList)
+    assert verdict.mistakes[:1] == ("A17",)
+    assert verdict.case is None or "AttributeError" not in str(
+        replay.replay_of(verdict, InAList).recording.data
+    )

@@ -13,7 +13,7 @@ from tests.engine.support import raises
 def classes(torch: Any) -> Any:
     """x * scale + shift, which counts its calls; and two layers with one weight."""
 
-    class Affine(torch.nn.Module):  # type: ignore[misc]  # a base of either engine
+    class Affine(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.scale = torch.nn.Parameter(torch.tensor(2.0))
@@ -24,7 +24,7 @@ def classes(torch: Any) -> Any:
             self.calls = self.calls + 1
             return x * self.scale + self.shift
 
-    class Tied(torch.nn.Module):  # type: ignore[misc]  # a base of either engine
+    class Tied(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.first = torch.nn.Linear(1, 1, bias=False)

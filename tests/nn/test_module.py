@@ -15,7 +15,7 @@ from tests.engine.support import raises
 def classes(torch: Any) -> Any:
     """A module with a parameter and buffers, and one with two of them inside."""
 
-    class Scale(torch.nn.Module):  # type: ignore[misc]  # a base of either engine
+    class Scale(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.by = torch.nn.Parameter(torch.tensor([2.0, 3.0]))
@@ -27,7 +27,7 @@ def classes(torch: Any) -> Any:
             self.calls += 1
             return x * self.by
 
-    class Twice(torch.nn.Module):  # type: ignore[misc]  # a base of either engine
+    class Twice(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.first = Scale()
