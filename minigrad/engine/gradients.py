@@ -125,14 +125,12 @@ def grad(
     task = new_task(roots, keep(retain_graph, create_graph), create_graph, targets)
     run_task(task)
 
-    results: list[Tensor | None] = []
-    for index, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
-        gradient = task.captured.get(target)
-        if gradient is None and materialize_grads:
-            gradient = zeros_for(tensor, create_graph)
-        if gradient is None and not allow_unused:
+    results = as_results([task.captured.get(target) for target in targets], roots)
+    for index, tensor in enumerate(wanted):
+        if results[index] is None and materialize_grads:
+            results[index] = zeros_for(tensor, create_graph)
+        if results[index] is None and not allow_unused:
             raise unused(index)
-        results.append(None if gradient is None else as_result(gradient))
     return in_form_of(inputs, tuple(results))
 
 
@@ -246,9 +244,27 @@ def outputs_of(tensors: Any, where: str) -> list[Tensor | GradientEdge]:
     return outputs
 
 
-def as_result(gradient: Any) -> Tensor:
-    """A gradient of the traversal as a Tensor of its own."""
-    return gradient if isinstance(gradient, Tensor) else Tensor(np.array(gradient))
+def as_results(gradients: list[Any], roots: list[Root]) -> list[Tensor | None]:
+    """Captured gradients as Tensors; one that came through unchanged is one Tensor.
+
+    So a first gradient may be handed back as the very object that was given, and two
+    inputs of a sum share theirs, as in torch. Other memory is copied unless nobody can
+    write into it: it may belong to a tensor that counts its own versions.
+    """
+    firsts = [first for _, _, first in roots]
+    if transforms.active and holds_batched(firsts):
+        return list(gradients)
+    known = {id(first.array): first for first in firsts}
+    results: list[Tensor | None] = []
+    for gradient in gradients:
+        if gradient is None or isinstance(gradient, Tensor):
+            results.append(gradient)
+            continue
+        if id(gradient) not in known:
+            kept = gradient if 0 in gradient.strides else np.array(gradient)
+            known[id(gradient)] = Tensor(kept)
+        results.append(known[id(gradient)])
+    return results
 
 
 def target_of(tensor: Tensor | GradientEdge, index: int) -> Place:

@@ -230,6 +230,11 @@ class Unsqueeze(Part):
     minigrad.Size([2, 1])
     """
 
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        dropped = tuple([0 if item is None else item for item in ctx.key])
+        return Squeeze.of(grad, dropped, 1), None
+
 
 def key_of_squeeze(input: Tensor, dim: Any = None) -> tuple[Any, ...]:
     """``x.squeeze()``, ``x.squeeze(0)``, ``x.squeeze((0, 2))``."""
@@ -271,7 +276,7 @@ class Squeeze(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.shape, ctx.key, _ = inputs[0].shape, *inputs[1:]
+        ctx.key = inputs[1]
 
     @classmethod
     def vmap(cls, info: Any, in_dims: Any, input: Tensor, key: Key, *rest: Any) -> Any:
@@ -280,7 +285,8 @@ class Squeeze(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return Placed.of(grad, ctx.shape, ctx.key), None, None
+        restored = tuple([None if item == 0 else item for item in ctx.key])
+        return Unsqueeze.of(grad, restored), None, None
 
 
 def geometry_of_diagonal(

@@ -153,7 +153,8 @@ class Mean(Reduction):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return spread(ctx, grad / copies(ctx.shape, ctx.kept_shape)), None, None, None
+        copied = copies(ctx.shape, ctx.kept_shape)
+        return spread(ctx, grad) / copied, None, None, None
 
 
 def in_dtype(input: Array, dtype: Any) -> Array:

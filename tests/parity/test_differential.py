@@ -10,7 +10,7 @@ import pytest
 import minigrad
 from tests.engine import test_mutants as mutants
 from tests.parity.differential.deliberate import reason_for
-from tests.parity.differential.run import Outcome, cause, difference, run
+from tests.parity.differential.run import SHARED, Outcome, cause, difference, run
 from tests.parity.differential.shrink import shrink
 from tests.parity.differential.statements import write_program
 
@@ -100,6 +100,23 @@ def test_comparison_sees_a_difference(ours: str, theirs: str, says: str) -> None
     found = difference(run(ours, minigrad), run(theirs, minigrad))
     assert found
     assert says in found
+
+
+def test_two_leaves_have_two_grads_where_torch_gives_them_one_memory(
+    torch: Any,
+) -> None:
+    source = "\n".join(
+        [
+            "a, b = [torch.ones(3, requires_grad=True) for _ in range(2)]",
+            "(a.view(1, 3) + b.view(1, 3)).mul(2).sum().backward()",
+            "(a * 3).sum().backward()",
+        ]
+    )
+    ours, theirs = run(source, minigrad), run(source, torch)
+    assert ours.left["b"]["grad"][0].tolist() == [2.0, 2.0, 2.0]
+    assert theirs.left["b"]["grad"] is SHARED
+    assert difference(ours, theirs) is None
+    assert difference(ours, run(source + "\nb.grad = None", minigrad))
 
 
 def test_our_exception_may_be_a_subclass_and_not_the_other_way_round() -> None:

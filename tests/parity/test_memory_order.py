@@ -53,3 +53,68 @@ def test_picked_elements_lie_as_in_torch(torch: Any, name: str) -> None:
         picked, expected = PICKED[name](minigrad, x), PICKED[name](torch, theirs)
         assert picked.stride() == expected.stride(), layout
         assert picked.tolist() == expected.tolist(), layout
+
+
+UPSTREAM = {
+    "rows": lambda torch, y: torch.ones(y.shape, dtype=y.dtype),
+    "expanded": lambda torch, y: torch.ones((), dtype=y.dtype).expand(y.shape),
+}
+
+ONE_OPERAND = {
+    "sum": lambda torch, x: x.sum(),
+    "sum of rows": lambda torch, x: x.sum(1),
+    "mean": lambda torch, x: x.mean(),
+    "mean of rows": lambda torch, x: x.mean(1),
+    "clone": lambda torch, x: x.clone(),
+    "unsqueeze": lambda torch, x: x.unsqueeze(1),
+    "squeeze": lambda torch, x: x[:, :1].squeeze(1),
+    "transpose": lambda torch, x: x.transpose(0, 2),
+    "view": lambda torch, x: x.reshape(6, 4),
+    "add": lambda torch, x: x + 1,
+    "mul": lambda torch, x: x * 2,
+    "row of numbers": lambda torch, x: x * torch.arange(4),
+    "exp": lambda torch, x: x.exp(),
+    "amax": lambda torch, x: x.amax(1),
+    "softmax": lambda torch, x: x.softmax(1),
+}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("name", ONE_OPERAND)
+def test_gradients_lie_as_in_torch(torch: Any, name: str, create_graph: bool) -> None:
+    def strides(module: Any, layout: str, upstream: str) -> Any:
+        x = LAID_OUT[layout](module).requires_grad_()
+        y = ONE_OPERAND[name](module, x)
+        given = UPSTREAM[upstream](module, y)
+        grad = module.autograd.grad(y, x, given, create_graph=create_graph)
+        return grad[0].stride()
+
+    for pair in itertools.product(["rows", "reversed"], UPSTREAM):
+        assert strides(minigrad, *pair) == strides(torch, *pair), pair
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_one_gradient_is_one_tensor_as_in_torch(torch: Any, create_graph: bool) -> None:
+    def identities(module: Any) -> list[bool]:
+        a, b = [module.ones(2, requires_grad=True) for _ in range(2)]
+        given = module.ones(2)
+
+        def grads(output: Any) -> Any:
+            return module.autograd.grad(
+                output, [a, b], given, create_graph=create_graph, allow_unused=True
+            )
+
+        (p, q), (r, s), (t, _) = grads(a + b), grads(a - b), grads(a.clone())
+        return [p is q, p is given, r is given, s is given, r is p, t is given]
+
+    assert identities(minigrad) == identities(torch)
+    assert identities(minigrad) == [True, True, True, False, True, True]
+
+
+def test_expanded_gradient_cannot_be_written_to_as_in_torch(torch: Any) -> None:
+    for module in (minigrad, torch):
+        x = module.ones(2, 3, requires_grad=True)
+        (grad,) = module.autograd.grad(x.sum(), x)
+        with pytest.raises(RuntimeError, match="single memory location"):
+            grad.add_(1)
+        assert grad.clone().add_(1).tolist() == [[2.0] * 3] * 2
