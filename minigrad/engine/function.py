@@ -465,6 +465,7 @@ def rewrite_history(
 
     for slot, value in enumerate(inputs):
         if value is output and contains(dirty, output):
+            output._grad = None  # that was the gradient of the former value
             rebase_history(output, node, slot, output_nr)
             return
     output._set_history(node, output_nr)

@@ -207,6 +207,24 @@ def test_hook_stays_with_the_old_value_and_retained_grad_goes_to_the_new(
     assert (called, b.grad.item()) == ([10.0], 5.0)
 
 
+def test_dirty_input_loses_the_grad_that_it_kept(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    a = leaf(torch, 1.0, 3.0)
+    b = a * 1
+    b.retain_grad()
+    torch.autograd.grad(b.sum(), a, retain_graph=True)
+    assert b.grad.tolist() == [1.0, 1.0]
+    changed = rule(torch, forward, lambda ctx, grad: grad * 2).apply(b)
+    assert changed is b
+    assert b.grad is None
+    b.sum().backward()
+    assert b.grad.tolist() == [1.0, 1.0]
+    assert a.grad.tolist() == [2.0, 2.0]
+
+
 def test_leaf_changed_in_place_after_its_use_is_no_leaf_any_more(torch: Any) -> None:
     x = leaf(torch, 2.0, 3.0)
     y = (x * 1).sum()
