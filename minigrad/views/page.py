@@ -7,15 +7,14 @@ import gzip
 import hashlib
 import html
 import json
-import pathlib
 import secrets
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-PACK_ABOVE = 30_000  # characters of JSON; beyond this the trace travels compressed
+from minigrad.views import script
 
-_HERE = pathlib.Path(__file__).parent
+PACK_ABOVE = 30_000  # characters of JSON; beyond this the trace travels compressed
 
 _UNPACK = """
 const packed = atob(document.getElementById("code").textContent);
@@ -114,9 +113,7 @@ def _trace_script(raw: str) -> str:
 @cache
 def _packed_code() -> str:
     """Style and code of the player, compressed: a notebook holds many of them."""
-    css = (_HERE / "player.css").read_text(encoding="utf-8")
-    js = (_HERE / "player.js").read_text(encoding="utf-8")
-    return _packed(f"{css}\0{js}\nstart();")
+    return _packed(f"{script.style()}\0{script.module()}\nstart();")
 
 
 def _packed(text: str) -> str:

@@ -1,0 +1,115 @@
+// The code pane: a stack of cards, the program at the top, the running frame below.
+
+import { element, pane } from "./dom.js";
+import { message } from "./messages.js";
+import { brief } from "./values.js";
+
+// A stack of cards: the driver at the top, the frame that runs now at the bottom.
+export class CodePane {
+  constructor(trace) {
+    this.trace = trace;
+    Object.assign(this, pane("code", message("code.name")));
+    this.stack = element("div", "stack");
+    this.printed = element("pre", "printed");
+    this.printed.setAttribute("aria-label", message("code.printed"));
+    this.body.append(this.stack, this.printed);
+    this.cards = [];
+  }
+
+  show({ state, cue, trace }) {
+    const frames = state.stack.length ? state.stack : this.restingFrames();
+    this.matchCards(frames);
+    const top = frames.length - 1;
+    frames.forEach((frame, index) => {
+      const role = index === top ? "top" : index < top - 1 ? "far" : "near";
+      this.showFrame(this.cards[index], frame, role, index === top ? cue : null);
+    });
+    this.printed.hidden = !state.printed;
+    this.printed.textContent = state.printed;
+    for (const card of this.cards) card.inView(); // now that their heights are known
+    const shown = frames[top] && trace.sources[frames[top].s];
+    this.note.textContent = shown ? shown.name : "";
+  }
+
+  // Between frames the program itself is shown, with no line marked.
+  restingFrames() {
+    const driver = this.trace.sources.findIndex((source) => source.role === "driver");
+    const index = driver < 0 ? 0 : driver;
+    return this.trace.sources[index] ? [{ s: index, l: null, d: 0, locals: {} }] : [];
+  }
+
+  matchCards(frames) {
+    frames.forEach((frame, index) => {
+      if (this.cards[index]?.source === frame.s) return;
+      const card = this.makeCard(frame.s);
+      if (this.cards[index]) this.cards[index].box.replaceWith(card.box);
+      else this.stack.append(card.box);
+      this.cards[index] = card;
+    });
+    for (const card of this.cards.splice(frames.length)) card.box.remove();
+  }
+
+  makeCard(index) {
+    const source = this.trace.sources[index];
+    const box = element("div", `card ${source.role}`);
+    const head = element("div", "card-head");
+    head.append(element("b", "", source.name));
+    if (source.role === "engine") head.append(element("span", "", message("code.engine")));
+    head.append(element("span", "", source.file));
+    const listing = element("div", "listing");
+    const lines = source.tokens.map((tokens, offset) => {
+      const line = element("div", "line");
+      line.append(element("span", "number", String(source.first + offset)));
+      const text = element("span", "text");
+      for (const [kind, part] of tokens) text.append(element("span", kind, part));
+      line.append(text);
+      listing.append(line);
+      return line;
+    });
+    box.append(head, listing);
+    return { box, head, listing, lines, source: index, notes: [] };
+  }
+
+  showFrame(card, frame, role, cue) {
+    card.box.classList.remove("top", "near", "far");
+    card.box.classList.add(role);
+    for (const note of card.notes) note.remove();
+    card.notes = [];
+    card.inView = () => {};
+    card.lines.forEach((line) => line.classList.remove("current", "caller", "failed"));
+    const line = card.lines[frame.l];
+    if (!line) return;
+    line.classList.add(frame.failed ? "failed" : role === "top" ? "current" : "caller");
+    if (cue) this.placeCue(card, line, element("span", "cue", cue));
+    if (frame.failed) {
+      this.annotate(card, line, element("div", "said failed", frame.failed), true);
+    } else if (frame.over) {
+      const text = message("code.returns", { value: brief(this.trace, frame.returned) });
+      this.annotate(card, line, element("div", "said", text), true);
+    }
+    card.inView = () => keepInView(card.listing, line, card.notes.at(-1));
+  }
+
+  // Beside the line, where it does not hide code; else in the heading of the card.
+  placeCue(card, line, mark) {
+    this.annotate(card, line, mark, false);
+    if (line.offsetWidth > card.listing.clientWidth) card.head.append(mark);
+  }
+
+  annotate(card, line, note, below) {
+    if (below) line.after(note);
+    else line.append(note);
+    card.notes.push(note);
+  }
+}
+
+function keepInView(box, line, note) {
+  const top = line.offsetTop - box.offsetTop;
+  const below = note && note.classList.contains("said") ? note.offsetHeight : 0;
+  const bottom = top + line.offsetHeight + below;
+  if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) {
+    const middle = top - Math.max(0, (box.clientHeight - (bottom - top)) / 2);
+    const height = line.getBoundingClientRect().height;
+    box.scrollTop = Math.round(middle / height) * height;
+  }
+}

@@ -1,0 +1,93 @@
+// Buttons, lists to choose from, and the help.
+
+import { element, svgElement } from "./dom.js";
+import { message } from "./messages.js";
+
+const ICONS = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z",
+  last: "M3 3v10l7-5zM11 3h2v10h-2z",
+  play: "M4 2v12l10-6z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z",
+};
+
+// The keys of the help, and the message that says what each does.
+const HELP_KEYS = [
+  ["→", "key.step"],
+  ["←", "key.back"],
+  ["o", "key.over"],
+  ["u", "key.out"],
+  ["Home, End", "key.ends"],
+  ["Space", "key.play"],
+  ["?", "key.help"],
+  ["Esc", "key.leave"],
+];
+
+const HELP_MARKS = ["line", "cue", "flash", "active", "done", "gradient"];
+
+export function iconButton(icon, label, key, action) {
+  const button = textButton("", label, key, action);
+  button.classList.add("icon");
+  setIcon(button, icon, label);
+  return button;
+}
+
+export function setIcon(button, icon, label) {
+  const svg = svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+  svg.append(svgElement("path", { d: ICONS[icon] }));
+  button.replaceChildren(svg);
+  button.setAttribute("aria-label", label);
+}
+
+export function textButton(text, label, key, action) {
+  const button = element("button", "", text);
+  button.type = "button";
+  button.title = message("button.with-key", { label, key });
+  button.setAttribute("aria-label", label);
+  button.onclick = action;
+  return button;
+}
+
+export function choice(label, pairs, chosen, action) {
+  const box = element("label", "choice");
+  const select = element("select");
+  select.setAttribute("aria-label", label);
+  for (const [value, words] of pairs) {
+    const option = element("option", "", words);
+    option.value = String(value);
+    option.selected = String(value) === String(chosen);
+    select.append(option);
+  }
+  select.onchange = () => action(Number(select.value));
+  box.append(select);
+  return box;
+}
+
+// The sheet of keys and marks, over the player.
+export function helpSheet(close) {
+  const help = element("div", "help");
+  help.hidden = true;
+  help.setAttribute("role", "dialog");
+  help.setAttribute("aria-label", message("help.name"));
+  const sheet = element("div", "sheet");
+  const keys = element("dl", "keys");
+  for (const [key, meaning] of HELP_KEYS) {
+    keys.append(element("dt", "", key), element("dd", "", message(meaning)));
+  }
+  const marks = element("dl", "marks");
+  for (const mark of HELP_MARKS) {
+    const sample = element("dt");
+    sample.append(element("span", `mark ${mark}-mark`));
+    marks.append(sample, element("dd", "", message(`mark.${mark}`)));
+  }
+  const closing = message("button.help.close");
+  sheet.append(
+    element("h4", "", message("help.keys")),
+    keys,
+    element("h4", "", message("help.marks")),
+    marks,
+    textButton(message("button.close"), closing, "Esc", close),
+  );
+  help.append(sheet);
+  help.onclick = (event) => event.target === help && close();
+  return help;
+}

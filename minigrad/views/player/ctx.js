@@ -1,0 +1,129 @@
+// The ctx pane: what the ctx at work holds, what moves, and the locals.
+
+import { element, pane } from "./dom.js";
+import { message } from "./messages.js";
+import { keyLabel, keyRank, valueView } from "./values.js";
+
+export class CtxPane {
+  constructor(trace, story) {
+    this.trace = trace;
+    this.story = story;
+    Object.assign(this, pane("ctx", message("ctx.name")));
+    this.table = element("dl", "entries");
+    this.empty = element("p", "empty");
+    this.cue = element("span", "cue");
+    this.moving = element("div", "moving");
+    this.locals = element("details", "locals");
+    this.locals.open = true;
+    this.summary = element("summary");
+    this.localsTable = element("dl", "entries");
+    this.locals.append(this.summary, this.localsTable);
+    this.body.append(this.empty, this.table, this.moving, this.locals);
+  }
+
+  show({ state, event, changes, cue, level }) {
+    const ctx = this.story.ctxs[state.cid];
+    const entries = state.ctxs[state.cid];
+    this.box.dataset.ctx = entries ? state.cid : "";
+    this.note.textContent = ctx ? `${ctx.name} · ${ctx.id}` : "";
+    this.title.textContent = ctx ? message("ctx.of", { function: ctx.function }) : message("ctx.name");
+    this.empty.textContent = this.emptyWords(state, event, entries);
+    this.empty.hidden = !this.empty.textContent;
+    this.table.replaceChildren();
+    const keys = Object.keys(entries || {});
+    keys.sort((a, b) => keyRank(a) - keyRank(b) || a.localeCompare(b, "en", { numeric: true }));
+    for (const key of keys) {
+      const changed = changes.ctx.has(`${state.cid} ${key}`);
+      const row = this.addRow(this.table, keyLabel(key), entries[key], changed, cue);
+      row.dataset.key = key;
+    }
+    this.showMoving(event);
+    this.showLocals(state, changes, cue, level);
+    this.showCue(cue, entries);
+    this.showChange();
+  }
+
+  // A change below the fold would go unseen.
+  showChange() {
+    const row = this.body.querySelector(".cued") || this.body.querySelector(".flash");
+    if (!row) return;
+    const place = row.getBoundingClientRect();
+    const pane = this.body.getBoundingClientRect();
+    if (place.top < pane.top) this.body.scrollTop -= pane.top - place.top + 8;
+    if (place.bottom > pane.bottom) this.body.scrollTop += place.bottom - pane.bottom + 8;
+  }
+
+  // Where no entry is meant, the cue is the gradient on its way or the ctx itself.
+  showCue(cue, entries) {
+    this.cue.hidden = !cue || this.body.querySelector(".cued") !== null;
+    this.cue.textContent = cue || "";
+    if (!this.moving.hidden) this.moving.querySelector("h4").append(this.cue);
+    else if (entries) this.title.after(this.cue);
+    else this.cue.hidden = true;
+  }
+
+  emptyWords(state, event, entries) {
+    if (entries) {
+      const saved = Object.keys(entries).some((key) => key.startsWith("saved."));
+      return saved ? "" : message("ctx.nothing-saved");
+    }
+    if (state.cid) return message("ctx.unrecorded");
+    const node = this.story.nodes[event?.n];
+    if (node?.kind === "accumulate") {
+      const tensor = node.tensor || message("its-tensor.unnamed");
+      return message("ctx.leaf", { tensor });
+    }
+    if (!Object.keys(state.ctxs).length) return message("ctx.not-yet");
+    return message("ctx.none");
+  }
+
+  addRow(table, label, ref, changed, cue) {
+    const row = element("div", changed ? "row flash" : "row");
+    const name = element("dt", "", label);
+    const value = element("dd");
+    value.append(valueView(this.trace, ref, label));
+    if (cue === label) row.classList.add("cued");
+    row.append(name, value);
+    table.append(row);
+    return row;
+  }
+
+  showMoving(event) {
+    this.moving.replaceChildren();
+    const add = (words, ref) => {
+      this.moving.append(element("h4", "", words), valueView(this.trace, ref));
+    };
+    if (event?.k === "grad") {
+      add(message("gradient.on-edge"), event.g);
+      const sum = event.total && event.total.v !== event.g?.v;
+      if (sum) add(message("gradient.together"), event.total);
+    } else if (event?.k === "node.enter") {
+      (event.g || []).forEach((gradient, slot) => {
+        const one = event.g.length === 1;
+        const words = message(one ? "gradient.waited" : "gradient.waited.slot", { slot });
+        if (gradient) add(words, gradient);
+      });
+    } else if (event?.k === "grad.accumulate") {
+      const tensor = this.story.nodes[event.n]?.tensor || message("tensor.unnamed");
+      if (event.old) add(message("gradient.before", { tensor }), event.old);
+      add(message("gradient.now", { tensor }), event.new);
+    }
+    this.moving.hidden = !this.moving.childElementCount;
+  }
+
+  // The engine's own variables are shown only to those who follow the engine's lines.
+  showLocals(state, changes, cue, level) {
+    const frame = state.stack.at(-1);
+    const engine = frame && this.story.isEngine(frame.s);
+    const names = engine && level < 3 ? [] : Object.keys(frame?.locals || {});
+    this.locals.hidden = !names.length;
+    this.localsTable.replaceChildren();
+    if (!names.length) return;
+    const of = this.trace.sources[frame.s].name;
+    this.summary.textContent = message("ctx.locals", { function: of });
+    for (const name of names) {
+      const changed = changes.locals.has(name);
+      this.addRow(this.localsTable, name, frame.locals[name], changed, cue);
+    }
+  }
+}

@@ -1,0 +1,254 @@
+// The player: it ties the panes to buttons and keys.
+
+import { CodePane } from "./code.js";
+import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
+import { CtxPane } from "./ctx.js";
+import { element, shownText } from "./dom.js";
+import { GraphPane } from "./graph.js";
+import { message } from "./messages.js";
+import { PhaseStrip } from "./phases.js";
+import { Story } from "./story.js";
+import { cueOf } from "./values.js";
+
+const SPEEDS = [0.5, 1, 2, 4];
+
+export class Player {
+  constructor(root, trace, options = {}) {
+    this.root = root;
+    this.trace = trace;
+    this.story = new Story(trace);
+    this.options = options;
+    this.level = options.level || 2;
+    this.speed = 1;
+    this.position = -1;
+    this.stops = this.story.stopsAt(this.level);
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.build();
+    this.go(options.position || 0);
+  }
+
+  build() {
+    const root = this.root;
+    root.classList.add("mg-player");
+    root.tabIndex = 0;
+    root.dataset.lmSuppressShortcuts = "true";
+    root.setAttribute("role", "group");
+    const title = this.trace.meta.title || message("player.untitled");
+    root.setAttribute("aria-label", message("player.name", { title }));
+    this.say = element("p", "say");
+    this.say.setAttribute("aria-live", "polite");
+    this.begin = element("span", "begin", message("player.begin"));
+    const sentence = element("div", "sentence");
+    sentence.append(this.say, this.begin);
+    this.phases = new PhaseStrip();
+    this.code = new CodePane(this.trace);
+    this.graph = new GraphPane(this.trace, this.story);
+    this.ctx = new CtxPane(this.trace, this.story);
+    const panes = element("div", "panes");
+    panes.append(this.code.box, this.graph.box, this.ctx.box);
+    this.help = helpSheet(() => this.toggleHelp());
+    root.replaceChildren(this.buildBar(), sentence, this.phases.box, panes, this.help);
+    root.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  buildBar() {
+    const bar = element("div", "bar");
+    const named = (name, key, action) => {
+      const text = message(`button.${name}.short`);
+      return textButton(text, message(`button.${name}`), key, action);
+    };
+    const icon = (name, key, action) => {
+      return iconButton(name, message(`button.${name}`), key, action);
+    };
+    const first = icon("first", "Home", () => this.go(0));
+    const back = named("back", "←", () => this.back());
+    const step = named("step", "→", () => this.step());
+    const over = named("over", "o", () => this.over());
+    const out = named("out", "u", () => this.out());
+    const last = icon("last", "End", () => this.go(this.stops.at(-1)));
+    step.classList.add("primary");
+    this.playButton = icon("play", "Space", () => this.toggle());
+    this.backward = [first, back];
+    this.forward = [step, over, out, last];
+    this.slider = element("input", "slider");
+    this.slider.type = "range";
+    this.slider.min = "0";
+    this.slider.setAttribute("aria-label", message("slider.name"));
+    this.slider.oninput = () => this.go(this.stops[Number(this.slider.value)]);
+    this.count = element("span", "count");
+    const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
+    const faster = (value) => (this.speed = value);
+    const speed = choice(message("speed.name"), speeds, this.speed, faster);
+    const levels = [1, 2, 3].map((level) => [level, message(`level.${level}`)]);
+    const detail = (value) => this.setLevel(value);
+    this.levels = choice(message("level.name"), levels, this.level, detail);
+    const help = textButton("?", message("button.help"), "?", () => this.toggleHelp());
+    const scrub = element("div", "scrub");
+    scrub.append(this.slider, this.count);
+    const ways = element("div", "ways");
+    ways.append(first, back, step, over, out, last, this.playButton);
+    const settings = element("div", "settings");
+    settings.append(speed, this.levels, help);
+    bar.append(ways, scrub, settings);
+    return bar;
+  }
+
+  // Moves
+
+  go(position) {
+    const to = Math.max(0, Math.min(this.story.length, Math.round(position)));
+    if (to === this.position) return;
+    const stop = lastIndexAtMost(this.stops, to);
+    const single = to > this.position && this.stops[stop - 1] === this.position;
+    this.position = to;
+    const since = to === this.stops[stop] ? this.stops[stop - 1] ?? 0 : this.stops[stop];
+    const event = this.story.events[to - 1] || null;
+    const view = {
+      position: to,
+      trace: this.trace,
+      state: this.story.stateAt(to),
+      event,
+      cue: cueOf(event),
+      level: this.level,
+      changes: this.story.changes(since, to),
+      animate: single && !this.still.matches,
+      duration: 550 / this.speed,
+    };
+    this.showWords(view, stop);
+    for (const part of [this.phases, this.code, this.graph, this.ctx]) part.show(view);
+    this.options.onMove?.(to);
+  }
+
+  showWords({ state, event }, stop) {
+    const title = this.trace.meta.title || message("player.title");
+    this.say.textContent = event ? event.say : title;
+    this.begin.hidden = Boolean(event);
+    this.root.classList.toggle("failed", Boolean(state.error));
+    const last = this.stops.length - 1;
+    this.slider.max = String(last);
+    this.slider.value = String(stop);
+    this.slider.setAttribute("aria-valuetext", message("player.place", { step: stop, last }));
+    this.count.textContent = `${stop} / ${last}`;
+    for (const button of this.backward) button.disabled = this.position === 0;
+    for (const button of this.forward) button.disabled = this.position >= this.stops[last];
+  }
+
+  step() {
+    const next = this.stops.find((stop) => stop > this.position);
+    if (next !== undefined) this.go(next);
+    return next !== undefined;
+  }
+
+  back() {
+    const before = this.stops.findLast((stop) => stop < this.position);
+    if (before !== undefined) this.go(before);
+  }
+
+  over() {
+    this.leap((depth, here) => depth <= here);
+  }
+
+  out() {
+    this.leap((depth, here) => depth < here);
+  }
+
+  // To the next stop whose depth is wanted; to the last one if there is none.
+  leap(wanted) {
+    const here = this.story.events[this.position - 1]?.d ?? 0;
+    const later = this.stops.filter((stop) => stop > this.position);
+    const next = later.find((stop) => wanted(this.story.events[stop - 1].d, here));
+    const target = next ?? later.at(-1);
+    if (target !== undefined) this.go(target);
+  }
+
+  setLevel(level) {
+    this.level = Number(level);
+    this.levels.querySelector("select").value = String(this.level);
+    this.stops = this.story.stopsAt(this.level);
+    const nearest = this.stops[lastIndexAtMost(this.stops, this.position)];
+    this.position = -1;
+    this.go(nearest);
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  play() {
+    if (this.position >= this.stops.at(-1)) this.go(0);
+    this.playing = true;
+    setIcon(this.playButton, "pause", message("button.pause"));
+    const beat = () => {
+      if (!this.step() || this.position >= this.stops.at(-1)) this.pause();
+      else this.timer = setTimeout(beat, 1400 / this.speed);
+    };
+    beat();
+  }
+
+  pause() {
+    this.playing = false;
+    clearTimeout(this.timer);
+    setIcon(this.playButton, "play", message("button.play"));
+  }
+
+  toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+    if (this.help.hidden) this.root.focus({ preventScroll: true });
+    else this.help.querySelector("button").focus({ preventScroll: true });
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const tag = event.target.tagName;
+    if (tag === "SELECT" && event.key !== "Escape") return;
+    if (event.key === " " && (tag === "BUTTON" || tag === "SUMMARY")) return;
+    const moves = {
+      ArrowRight: () => this.step(),
+      ArrowLeft: () => this.back(),
+      Home: () => this.go(0),
+      End: () => this.go(this.stops.at(-1)),
+      " ": () => this.toggle(),
+      o: () => this.over(),
+      u: () => this.out(),
+      "?": () => this.toggleHelp(),
+      Escape: () => this.escape(),
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    if (this.playing && event.key !== " ") this.pause();
+    move();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  escape() {
+    if (!this.help.hidden) return this.toggleHelp();
+    document.activeElement?.blur();
+    if (parent === window) return;
+    parent.focus();
+    // Back where the keys of a notebook work; null in a page of another origin.
+    window.frameElement?.closest(".jp-Notebook-cell")?.focus();
+  }
+
+  // What is on the screen, read from the screen: for tests.
+  state() {
+    const states = (records) => {
+      const shown = records.map(({ id }) => [id, this.graph.parts.get(id)?.[0].dataset.state]);
+      return Object.fromEntries(shown.filter(([, now]) => now && now !== "unseen"));
+    };
+    const rows = [...this.ctx.table.querySelectorAll("[data-key]")];
+    const entries = rows.map((row) => [row.dataset.key, shownText(row.querySelector("dd"))]);
+    return {
+      position: this.position,
+      say: this.say.textContent,
+      nodes: states(this.trace.graph.nodes),
+      edges: states(this.trace.graph.edges),
+      ctx: { id: this.ctx.box.dataset.ctx || null, entries: Object.fromEntries(entries) },
+    };
+  }
+}
+
+function lastIndexAtMost(sorted, value) {
+  return sorted.findLastIndex((one) => one <= value);
+}

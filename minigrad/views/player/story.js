@@ -1,0 +1,234 @@
+// The story: events folded into what is shown at a position.
+//
+// A position is a number of events: at position i the first i events have happened.
+
+const KEYFRAME_EVERY = 64;
+
+export class Story {
+  constructor(trace) {
+    this.trace = trace;
+    this.events = trace.events;
+    this.length = trace.events.length;
+    this.nodes = byId(trace.graph.nodes);
+    this.edges = byId(trace.graph.edges);
+    this.ctxs = byId(trace.ctxs || []);
+    this.keyframes = [blankState()];
+    const state = blankState();
+    this.events.forEach((event, index) => {
+      this.advance(state, event);
+      if ((index + 1) % KEYFRAME_EVERY === 0) this.keyframes.push(structuredClone(state));
+    });
+  }
+
+  // A step forward goes on from the state before; any other move from a keyframe.
+  stateAt(position) {
+    const keyframe = Math.floor(position / KEYFRAME_EVERY);
+    let { state, at } = this.before || {};
+    if (!state || at > position || at < keyframe * KEYFRAME_EVERY) {
+      state = structuredClone(this.keyframes[keyframe]);
+      at = keyframe * KEYFRAME_EVERY;
+    }
+    for (; at < position; at++) this.advance(state, this.events[at]);
+    this.before = { state, at };
+    return state;
+  }
+
+  stopsAt(level) {
+    const stops = [0];
+    this.events.forEach((event, index) => {
+      if (event.lvl <= level) stops.push(index + 1);
+    });
+    return stops;
+  }
+
+  // What the events after position `from` up to `to` set: ctx entries and locals.
+  changes(from, to) {
+    const ctx = new Set();
+    const locals = new Set();
+    for (const event of this.events.slice(from, to)) {
+      if (event.ctx) for (const key in event.ctx.set) ctx.add(`${event.ctx.id} ${key}`);
+      for (const name in event.loc || {}) locals.add(name);
+    }
+    return { ctx, locals };
+  }
+
+  advance(state, event) {
+    settle(state, event);
+    if (event.ctx) this.changeCtx(state, event.ctx);
+    if (event.cid !== undefined) state.cid = event.cid;
+    else if (event.ctx) state.cid = event.ctx.id;
+    notePhase(state, event, this.isEngine(event.s));
+    if (event.out) state.printed += event.out;
+    HANDLERS[event.k]?.(state, event, this);
+    if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
+  }
+
+  isEngine(source) {
+    return this.trace.sources[source]?.role === "engine";
+  }
+
+  changeCtx(state, change) {
+    const entries = (state.ctxs[change.id] ||= {});
+    Object.assign(entries, change.set);
+    for (const key of change.del || []) delete entries[key];
+  }
+
+  revealEdge(state, id) {
+    state.edges[id] ||= "seen";
+    const edge = this.edges[id];
+    if (edge) state.nodes[edge.to] ||= "seen";
+  }
+}
+
+function blankState() {
+  return {
+    stack: [], // frames: {s, l, d, locals, returned, failed, over}
+    error: null,
+    ctxs: {},
+    cid: null,
+    nodes: {}, // seen, active or done
+    edges: {}, // seen, active (a gradient travels now), sent or none
+    waiting: {}, // node -> {slot: {parts, total}}: what waits at a receiver
+    grads: {}, // accumulate node -> the tensor's .grad
+    phases: [],
+    printed: "",
+    pass: null, // null before backward, then "backward", then "over"
+  };
+}
+
+// What was "now" at the last event has become "has been".
+function settle(state, event) {
+  for (const id in state.edges) if (state.edges[id] === "active") state.edges[id] = "sent";
+  if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
+}
+
+// A phase holds while deeper frames run. Between two phases of one function none is
+// marked; in another function at the same depth the phases are over.
+function notePhase(state, event, inEngine) {
+  if (event.unwound) return; // an exception leaves a frame: show where it was
+  const { d, s, ph } = event;
+  const outer = state.phases.filter((phase) => phase.d < d);
+  const same = state.phases.find((phase) => phase.d === d && phase.s === s);
+  if (ph) outer.push({ ...ph, d, s });
+  else if (same && inEngine) outer.push({ ...same, name: null });
+  state.phases = outer;
+}
+
+// The frame an event belongs to; frames above it have been left.
+function frameOf(state, event) {
+  const stack = state.stack;
+  while (stack.length && stack.at(-1).d > event.d) stack.pop();
+  const top = stack.at(-1);
+  if (top && top.d === event.d && top.s === event.s) return top;
+  if (top && top.d === event.d) stack.pop();
+  stack.push({ s: event.s, l: null, d: event.d, locals: {} });
+  return stack.at(-1);
+}
+
+// An event that is no line event may still say where in the code it happened.
+function visitLine(state, event) {
+  const frame = state.stack.findLast((frame) => frame.s === event.s);
+  if (frame && event.l !== undefined) frame.l = event.l;
+}
+
+function resolveError(state) {
+  state.error = null;
+  for (const frame of state.stack) frame.failed = null;
+}
+
+const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
+
+const HANDLERS = {
+  call(state, event) {
+    if (state.error) resolveError(state);
+    const stack = state.stack;
+    while (stack.length && stack.at(-1).d >= event.d) stack.pop();
+    stack.push({ s: event.s, l: event.l ?? 0, d: event.d, locals: { ...event.loc } });
+  },
+
+  line(state, event) {
+    if (state.error) resolveError(state);
+    const frame = frameOf(state, event);
+    frame.l = event.l;
+    Object.assign(frame.locals, event.loc);
+  },
+
+  return(state, event) {
+    if (state.error) return; // a frame left by an exception stays in sight
+    const frame = frameOf(state, event);
+    if (event.l !== undefined) frame.l = event.l;
+    Object.assign(frame.locals, event.loc);
+    frame.returned = event.val ?? null;
+    frame.over = true;
+  },
+
+  exception(state, event) {
+    if (!state.error) {
+      state.error = event.err;
+      const frame = frameOf(state, event);
+      frame.l = event.l;
+      frame.failed = event.err;
+      return;
+    }
+    const caller = state.stack.find((one) => one.d === event.d && one.s === event.s);
+    if (caller) caller.l = event.l;
+  },
+
+  "graph.node"(state, event, story) {
+    state.nodes[event.n] ||= "seen";
+    for (const id of event.e || []) story.revealEdge(state, id);
+  },
+
+  "backward.begin"(state, event) {
+    state.pass = "backward";
+    state.waiting = {};
+    for (const id in state.nodes) state.nodes[id] = "seen";
+    for (const id in state.edges) state.edges[id] = "seen";
+    for (const root of event.roots || []) addWaiting(state, root.n, root.slot, root.g, root.g);
+  },
+
+  "node.enter"(state, event, story) {
+    state.nodes[event.n] = "active";
+    const waiting = state.waiting[event.n];
+    state.waiting[event.n] = Object.fromEntries(
+      (event.g || []).flatMap((gradient, slot) => {
+        if (!gradient) return [];
+        return [[slot, waiting?.[slot] || { parts: [gradient], total: gradient }]];
+      }),
+    );
+    if (event.cid === undefined) state.cid = story.nodes[event.n]?.ctx ?? null;
+  },
+
+  grad(state, event, story) {
+    state.edges[event.e] = "active";
+    const slot = story.edges[event.e]?.to_slot || 0;
+    addWaiting(state, event.n, slot, event.g, event.total || event.g);
+  },
+
+  "grad.none"(state, event) {
+    state.edges[event.e] = "none";
+  },
+
+  "grad.accumulate"(state, event) {
+    state.grads[event.n] = event.new;
+  },
+
+  "node.exit"(state, event) {
+    state.nodes[event.n] = "done";
+    delete state.waiting[event.n];
+  },
+
+  "backward.end"(state, event) {
+    state.pass = "over";
+  },
+};
+
+function addWaiting(state, node, slot, gradient, total) {
+  const slots = (state.waiting[node] ||= {});
+  const parts = slots[slot] ? [...slots[slot].parts, gradient] : [gradient];
+  slots[slot] = { parts, total };
+}
+
+export function byId(records) {
+  return Object.fromEntries(records.map((record) => [record.id, record]));
+}

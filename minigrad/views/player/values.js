@@ -1,0 +1,137 @@
+// Words and pictures of values.
+
+import { element } from "./dom.js";
+import { message } from "./messages.js";
+
+// At most four digits; the same words as minigrad.views.state.number.
+export function number(x) {
+  if (x === null || x === undefined) return "nan";
+  if (typeof x !== "number" || !Number.isFinite(x)) return String(x);
+  const size = Math.abs(x);
+  if (Number.isInteger(x) && size < 1e6) return String(x);
+  if (size >= 1e5 || size < 1e-3) return x.toExponential(2);
+  return String(Number(x.toPrecision(4)));
+}
+
+export function shapeWords(shape) {
+  return shape.length ? `[${shape.join("×")}]` : message("value.scalar");
+}
+
+// One line for a value: used on edges, in returns and in labels.
+export function brief(trace, ref) {
+  if (!ref) return "None";
+  if (ref.t === "P") return ref.r;
+  if (ref.t === "L") {
+    const items = ref.i.map((item) => brief(trace, item));
+    return items.length === 1 ? `(${items[0]},)` : `(${items.join(", ")})`;
+  }
+  const value = trace.values[ref.v];
+  if (!value) return ref.name || "?";
+  const cells = value.rows.flat();
+  if (!value.cut && value.shape.length === 0) return number(cells[0]);
+  if (!value.cut && value.shape.length === 1 && cells.length <= 4) {
+    return `[${cells.map(number).join(", ")}]`;
+  }
+  const shape = shapeWords(value.shape);
+  const [min, max] = [number(value.min), number(value.max)];
+  if (min === max) return message("value.all", { shape, value: min });
+  return message("value.range", { shape, min, max });
+}
+
+// "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
+export function keyLabel(key) {
+  const [family, ...rest] = key.split(".");
+  if (family === "saved") return `saved[${rest.join(".")}]`;
+  if (family === "attr") return `ctx.${rest.join(".")}`;
+  return rest.length ? rest.join(".") : family;
+}
+
+export function keyRank(key) {
+  const order = ["saved", "attr", "needs_input_grad", "edges", "flag"];
+  const rank = order.indexOf(key.split(".")[0]);
+  return rank < 0 ? order.length : rank;
+}
+
+// The label that all three panes mark at this event, if it has one.
+export function cueOf(event) {
+  if (!event) return null;
+  if (event.cue) return event.cue;
+  const set = Object.keys(event.ctx?.set || {});
+  if (set.length === 1 && event.k.startsWith("ctx.")) return keyLabel(set[0]);
+  return null;
+}
+
+const MAX_NUMBERS = 30;
+
+// An array as a grid of tinted cells; with its numbers when there are few.
+function heatMap(value) {
+  const columns = value.rows[0]?.length || 0;
+  const count = value.rows.length * columns;
+  const withNumbers = count <= MAX_NUMBERS;
+  const map = element("div", withNumbers ? "heat" : "heat tiny");
+  map.setAttribute("role", "img");
+  const [min, max] = [number(value.min), number(value.max)];
+  const fields = { shape: shapeWords(value.shape), min, max };
+  map.setAttribute("aria-label", message("value.array", fields));
+  map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
+  const most = Math.max(Math.abs(value.min), Math.abs(value.max)) || 1;
+  for (const x of value.rows.flat()) {
+    const cell = element("span", x < 0 ? "cell negative" : "cell");
+    if (withNumbers) cell.textContent = number(x);
+    else cell.title = number(x);
+    const tint = Math.min(1, Math.abs(x || 0) / most) * 55;
+    cell.style.setProperty("--tint", `${tint.toFixed(0)}%`);
+    map.append(cell);
+  }
+  return map;
+}
+
+// A value as elements: what it is, its version, its numbers. Its name is left out where
+// the label beside it says the same.
+export function valueView(trace, ref, label = "") {
+  const view = element("div", "value");
+  if (!ref || ref.t === "P") {
+    const text = ref ? ref.r : "None";
+    view.append(element("code", text === "freed" ? "freed" : "", text));
+    return view;
+  }
+  if (ref.t === "L") {
+    if (ref.i.every((item) => !item || item.t === "P")) {
+      view.append(element("code", "", brief(trace, ref)));
+    } else {
+      view.classList.add("list");
+      for (const item of ref.i) view.append(valueView(trace, item));
+    }
+    return view;
+  }
+  const value = trace.values[ref.v];
+  const line = element("div", "about");
+  if (ref.name && ref.name !== label) line.append(element("b", "", ref.name));
+  if (value) line.append(element("span", "", `${value.dtype} ${shapeWords(value.shape)}`));
+  if (ref.t === "S") line.append(versionView(ref));
+  if (ref.t === "S" && ref.out !== null && ref.out !== undefined) {
+    line.append(element("span", "", message("value.output", { number: ref.out })));
+  }
+  if (ref.t === "T" && ref.ver > 0) line.append(element("span", "", message("value.version", { version: ref.ver })));
+  if (ref.t === "T" && ref.rg) line.append(element("span", "", message("value.requires-grad")));
+  view.append(line);
+  if (value) {
+    view.append(heatMap(value));
+    if (value.cut) {
+      const [min, max] = [number(value.min), number(value.max)];
+      const range = message("value.part", { min, max });
+      view.append(element("div", "about", range));
+    }
+    if (value.nan) {
+      const words = message("value.nan", { count: value.nan });
+      view.append(element("div", "about warn", words));
+    }
+  }
+  return view;
+}
+
+function versionView(ref) {
+  const fields = { saved: ref.ver, now: ref.now };
+  if (ref.now === ref.ver) return element("span", "", message("value.saved", fields));
+  return element("span", "warn", message("value.saved.stale", fields));
+}

@@ -1,0 +1,47 @@
+"""The player's code: the modules of ``player/`` joined into one, without a bundler."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Final
+
+FOLDER: Final = pathlib.Path(__file__).parent / "player"
+MODULES: Final = (
+    "messages",
+    "dom",
+    "values",
+    "story",
+    "phases",
+    "code",
+    "graph",
+    "ctx",
+    "controls",
+    "player",
+    "page",
+)
+"""Each imports only from those before it; joined, they share one namespace."""
+
+IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
+_NOT_RUN = re.compile(r"^\s*(?://.*)?\n|^ +", re.MULTILINE)
+
+
+def source(name: str) -> str:
+    """One module as it is written."""
+    return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+def module() -> str:
+    """All modules as one, which imports and exports nothing.
+
+    Indentation and the comments that stand on lines of their own stay behind: a
+    notebook carries the code once for every player in it.
+    """
+    parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in MODULES]
+    return _NOT_RUN.sub("", "".join(parts))
+
+
+def style() -> str:
+    """The player's style sheet."""
+    return (FOLDER / "player.css").read_text(encoding="utf-8")

@@ -1,0 +1,115 @@
+"""The player's modules: what they take from each other, and how they are joined."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from minigrad.views import script
+
+EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
+DEFINED = re.compile(r"^(?:export )?(?:async )?(?:function|class|const) (\w+)", re.M)
+NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$', re.M)
+READ = re.compile(
+    r'element\("\w+", "[^"]*", ["`](?!\$)[^"`]*[A-Za-z]{2}|textButton\("[A-Za-z]{2}'
+)
+LABEL = re.compile(r'(?:aria-label", |textContent = |\.title = )["`](?![^A-Za-z]*["`])')
+
+
+def code_of(name: str) -> str:
+    return NOT_CODE.sub("", script.IMPORT.sub("", script.source(name)))
+
+
+def imports_of(text: str) -> dict[str, str]:
+    found = script.IMPORT.findall(text)
+    return {n.strip(): m for names, m in found for n in names.split(",") if n.strip()}
+
+
+def missing_imports(name: str, code: str, imported: set[str]) -> set[str]:
+    """Names of other modules that ``code`` uses without importing them."""
+    others = {
+        exported
+        for other in script.MODULES
+        if other != name
+        for exported in EXPORTED.findall(script.source(other))
+    }
+    used = set(re.findall(r"(?<![.\w$])[A-Za-z_]\w*(?!\w*:)", code))
+    own = set(re.findall(r"(?:const|let|function|class) (\w+)", code))
+    return (others & used) - imported - own
+
+
+def test_every_file_of_the_folder_is_in_the_list() -> None:
+    files = {path.stem for path in script.FOLDER.glob("*.js")}
+    assert files == set(script.MODULES)
+
+
+@pytest.mark.parametrize("name", script.MODULES)
+def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
+    earlier = script.MODULES[: script.MODULES.index(name)]
+    imported = imports_of(script.source(name))
+    code = code_of(name)
+    for what, where in imported.items():
+        assert where in earlier, f"{name} imports {where}, which comes later"
+        assert what in EXPORTED.findall(script.source(where))
+        assert re.search(rf"\b{what}\b", code), f"{name} does not use {what}"
+    assert not missing_imports(name, code, set(imported))
+
+
+def test_import_that_is_missing_is_named() -> None:
+    name = script.MODULES[-1]
+    assert missing_imports(name, code_of(name), set()) == {"Player"}
+
+
+def test_names_are_one_namespace_when_joined() -> None:
+    names = [n for m in script.MODULES for n in DEFINED.findall(script.source(m))]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_joined_module_imports_and_exports_nothing() -> None:
+    joined = script.module()
+    assert not re.search(r"^(?:import|export)\b", joined, re.M)
+    assert "class Player" in joined
+    assert not re.search(r"^\s*(?://|$)", joined.rstrip("\n"), re.M)
+
+
+def test_no_line_break_inside_a_text_is_lost() -> None:
+    """Joining takes indentation away, which a text over several lines would miss."""
+    for name in script.MODULES:
+        for line in code_of(name).split("\n"):
+            assert line.count("`") % 2 == 0, f"{name}: {line.strip()}"
+
+
+def keys_asked() -> tuple[set[str], list[str]]:
+    """Keys of messages that the code names, and the beginnings of those it makes."""
+    code = "".join(script.source(m) for m in script.MODULES if m != "messages")
+    table = keys_of_table()
+    named = {key for key in re.findall(r'"([\w.-]+)"', code) if key in table}
+    asked = set(re.findall(r'message\(\s*"([\w.-]+)"', code))
+    patterns = [
+        re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w-]+", re.escape(made))
+        for made in re.findall(r"message\(\s*`([^`]+)`", code)
+    ]
+    return named | asked, patterns
+
+
+def keys_of_table() -> set[str]:
+    return set(re.findall(r'^  "([\w.-]+)":', script.source("messages"), re.M))
+
+
+def test_every_message_is_used_and_every_one_that_is_asked_for_is_there() -> None:
+    asked, patterns = keys_asked()
+    table = keys_of_table()
+    made = {key for key in table if any(re.fullmatch(p, key) for p in patterns)}
+    assert asked <= table
+    assert table - asked - made == set()
+
+
+def test_no_text_that_is_read_stands_outside_the_table() -> None:
+    for name in script.MODULES:
+        text = script.source(name)
+        assert READ.findall(text) + LABEL.findall(text) == [], name
+    assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())
+    assert READ.findall('element("b", "", "Keys")')
+    assert LABEL.findall('setAttribute("aria-label", "Step")')
