@@ -41,8 +41,11 @@ class Record:
     def check(self, node: _FunctionBase | None) -> None:
         """See that the values are still those that were saved.
 
-        Raises: SavedModifiedError if it was changed in place since it was saved.
+        Raises: SavedModifiedError if it was changed in place since it was saved;
+        InplaceError for a view whose place in the graph a change has taken away.
         """
+        if self.output_nr is None and self.tensor._base is not None:
+            self.tensor._history_of_view()
         if self.tensor._version != self.version:
             raise modified_error(self, node)
         if self.tensor._detached_at is not None:

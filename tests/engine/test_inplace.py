@@ -225,6 +225,23 @@ def test_dirty_input_loses_the_grad_that_it_kept(torch: Any) -> None:
     assert a.grad.tolist() == [2.0, 2.0]
 
 
+def test_saved_view_of_memory_that_apply_has_changed_is_refused(torch: Any) -> None:
+    def forward(ctx: Any, x: Any, save_copy: bool) -> Any:
+        ctx.save_for_backward(x.clone() if save_copy else x[...])
+        ctx.mark_dirty(x)
+        return x.mul_(x)
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        return 2 * ctx.saved_tensors[0] * grad, None
+
+    function = rule(torch, forward, backward)
+    a = leaf(torch, 3.0)
+    function.apply(a * 1, True).backward()
+    assert a.grad.item() == 6.0
+    with raises(torch, errors.InplaceError, "A view was created in no_grad mode"):
+        function.apply(a * 1, False).backward()
+
+
 def test_leaf_changed_in_place_after_its_use_is_no_leaf_any_more(torch: Any) -> None:
     x = leaf(torch, 2.0, 3.0)
     y = (x * 1).sum()
