@@ -59,6 +59,7 @@ class OpenFrame:
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
         self.ctxs_before = 0
+        self.names: Any = None
 
 
 class FrameLog:
@@ -178,18 +179,27 @@ class FrameLog:
     def _open(self, frame: FrameType) -> OpenFrame:
         code = frame.f_code
         role = "engine" if code in ENGINE_CODES else "user"
+        names = None
         if code.co_name == "<module>" or frame is self._driver:
             role = "driver"
             self._log.namespaces[:0] = [frame.f_globals]
+        elif role == "user" and code.co_name not in RULES:
+            names = frame.f_locals
+            self._log.namespaces.append(names)
         opened = OpenFrame(frame, self.sources.add(code, role), role)
         opened.line = self.sources.head(opened.source)
         opened.ctxs_before = len(self._log.open_ctxs)
+        opened.names = names
         self._frames.append(opened)
         return opened
 
     def _close(self, opened: OpenFrame) -> None:
-        while self._frames and self._frames.pop() is not opened:
-            pass
+        while self._frames:
+            closed = self._frames.pop()
+            if closed.names is not None:
+                self._log.forget_names(closed.names)
+            if closed is opened:
+                break
         self._set_place()
 
     def _find(self, frame: FrameType) -> OpenFrame | None:

@@ -12,6 +12,8 @@ from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.saved import FREED
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
+from minigrad.tracing import sentences
+from minigrad.tracing.memory import Memory
 from minigrad.tracing.values import (
     MOST_DEPTH,
     MOST_ITEMS,
@@ -56,6 +58,7 @@ class EventLog:
         self.events: list[dict[str, Any]] = []
         self.truncated = False
         self.values = ValueStore(self.name_of)
+        self.memory = Memory(self.name_of)
         self.ctxs: list[dict[str, Any]] = []
         self.namespaces: list[Any] = []
         self.place: dict[str, int] = {}
@@ -75,6 +78,9 @@ class EventLog:
         **fields: Any,
     ) -> None:
         """Add an event, at the end or before event number ``at``."""
+        gone = self.memory.take_gone() if at is None else []
+        if gone:
+            self._say_gone(gone)
         if len(self.events) >= MOST_EVENTS:
             self.truncated = True
             return
@@ -91,9 +97,19 @@ class EventLog:
                 if changes is not None:
                     event["ctx"] = changes
         if at is None:
+            held = self.memory.take()
+            if held is not None:
+                event["mem"] = held
             self.events.append(event)
         else:
             self.events.insert(at, event)
+
+    def _say_gone(self, gone: list[dict[str, Any]]) -> None:
+        """A story step of its own for what died between two others."""
+        here = self.place
+        self.place = place_of(self.events[-1]) if self.events else {}
+        self.emit("mem.gone", STORY, sentences.gone(gone))
+        self.place = here
 
     def open_ctx(self, ctx: Any) -> None:
         """From now on ``ctx`` is the one at work."""
@@ -153,6 +169,10 @@ class EventLog:
         """A node in a sentence: a leaf's node by the name of its tensor."""
         name = self.name_of(node.variable) if is_leaf(node) else None
         return label_of(node) if name is None else f"{label_of(node)} of {name}"
+
+    def forget_names(self, namespace: Any) -> None:
+        """A function has returned: its variables name nothing any more."""
+        self.namespaces = [one for one in self.namespaces if one is not namespace]
 
     def name_of(self, tensor: Tensor) -> str | None:
         """The variable that holds ``tensor`` in the program that is recorded."""

@@ -100,6 +100,31 @@ def built_in(name: str, receivers: list[str]) -> str:
     return f"{name} joins the graph{leads}."
 
 
+def kept(size: int) -> str:
+    """What a node that has joined keeps in memory."""
+    return f" It keeps {bytes_text(size)} for backward." if size else ""
+
+
+def bytes_text(size: int) -> str:
+    """A number of bytes, short."""
+    if size < 10_000:
+        return count_of(size, "byte")
+    if size < 10_000_000:
+        return f"{size / 1000:.4g} kB"
+    return f"{size / 1_000_000:.4g} MB"
+
+
+def gone(items: list[dict[str, Any]]) -> str:
+    """Owners of memory are gone; ``items`` is what they held."""
+    owners = list(dict.fromkeys([(item["owner"], item["of"]) for item in items]))
+    size = sum({item["buf"]: item["bytes"] for item in items}.values())
+    are, them = ("is", "it") if len(owners) == 1 else ("are", "them")
+    return (
+        f"{joined([label for _, label in owners])} {are} gone: nobody refers to "
+        f"{them} any more. Let go: {bytes_text(size)}."
+    )
+
+
 def older_node(name: str) -> str:
     """A node that was there before the recording."""
     return f"{name} was in the graph already."
@@ -164,11 +189,12 @@ def accumulated(tensor: str, gradient: Any, new: Any, first: bool) -> str:
     return f"{brief(gradient)} is added to {tensor}.grad, which is now {brief(new)}."
 
 
-def released(name: str, count: int) -> str:
+def released(name: str, count: int, size: int) -> str:
     """Backward, phase 5."""
     if count == 0:
         return f"{name} is done. It had saved nothing, so there is nothing to release."
-    return f"{name} is done and lets go of its {count_of(count, 'saved tensor')}."
+    text = f"{name} is done and lets go of its {count_of(count, 'saved tensor')}"
+    return f"{text}, {bytes_text(size)}." if size else f"{text}."
 
 
 def backward_ends() -> str:

@@ -207,6 +207,7 @@ class Story:
     ) -> None:
         name = self._log.name_of(leaf) or "the leaf"
         node: Any = leaf._accumulate_node() if leaf._accumulate_node else None
+        self._log.memory.look_at_grad(leaf, self._id(node), f"{name}.grad")
         self._log.emit(
             "grad.accumulate",
             STORY,
@@ -221,10 +222,13 @@ class Story:
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
         if isinstance(node, AccumulateGrad):
             return
+        memory, owner = self._log.memory, self._id(node)
+        size = memory.bytes_of(owner, "saved")
+        memory.look_at_node(node, owner, label_of(node))
         self._log.emit(
             "ctx.free",
             STORY if is_users(node) else ENGINE,
-            sentences.released(label_of(node), len(dropped)),
+            sentences.released(label_of(node), len(dropped), size),
             phase=("backward", "release"),
             n=self._id(node),
         )
@@ -255,6 +259,8 @@ class Story:
             if edge is not None and edge is not NOT_A_TENSOR
         ]
         say = (sentences.wired if users else sentences.built_in)(node.name(), receivers)
+        kept = self._log.memory.look_at_node(node, self._id(node), label_of(node))
+        say += sentences.kept(kept)
         if not users:
             self._log.open_ctx(node)
         self._emit_node(node, STORY, say, ("apply", "wire edges"))
@@ -279,7 +285,9 @@ class Story:
                 name = self._log.name_of(current.variable) or "without a name"
                 say = sentences.leaf_node(name)
             else:
-                say = sentences.older_node(current.name())
+                memory, owner = self._log.memory, self._id(current)
+                kept = memory.look_at_node(current, owner, label_of(current))
+                say = sentences.older_node(current.name()) + sentences.kept(kept)
             self._emit_node(current, ENGINE, say, None)
 
     def _emit_node(

@@ -91,6 +91,29 @@ def _light(
         edges[event["e"]] = "none"
 
 
+def memory_at(data: Json, position: int) -> dict[str, dict[str, Any]]:
+    """What nodes and leaves have kept in memory up to a position, by id.
+
+    Each item has its ``owner`` (a node), ``key``, ``bytes``, ``buf`` (the memory: its
+    bytes count once), ``at`` (the position from which it is held), and once let go,
+    ``until`` and ``by``.
+    """
+    memory: dict[str, dict[str, Any]] = {}
+    for at, event in enumerate(data["events"][:position], 1):
+        change = event.get("mem", {})
+        for item in change.get("add", ()):
+            memory[item["id"]] = {**item, "at": at}
+        for drop in change.get("del", ()):
+            memory[drop["id"]] |= {"until": at, "by": drop["by"]}
+    return memory
+
+
+def bytes_alive(memory: Mapping[str, Json]) -> int:
+    """The bytes that are held, each once however many hold them."""
+    held = [item for item in memory.values() if "until" not in item]
+    return sum({item["buf"]: item["bytes"] for item in held}.values())
+
+
 def value_text(data: Json, ref: Json | None) -> str:
     """The words and numbers with which the player shows a value."""
     if ref is None:

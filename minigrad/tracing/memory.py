@@ -1,0 +1,172 @@
+"""What nodes and leaves keep alive: how many bytes, whose, and when they let go."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.saved import FREED, Record
+from minigrad.engine.saved_hooks import HookedRecord
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing.values import safely
+
+Item = dict[str, Any]
+Change = dict[str, Any]
+
+RELEASED = "backward, which needs it no more"
+GONE = "nobody refers to the node any more"
+NO_GRAD_ANY_MORE = "nobody refers to this .grad any more"
+REPLACED = "another value took its place"
+REMOVED = "it was taken off"
+
+
+class Memory:
+    """Finds out what each owner holds, and notes only what has changed.
+
+    An owner is a node, with what it saved and what a learner put on its ctx, or a leaf
+    with its ``.grad``. Values in the same memory have the same ``buf``: its bytes are
+    there once, however many hold it.
+    """
+
+    def __init__(self, name_of: Callable[[Tensor], str | None]) -> None:
+        self._name_of = name_of
+        self._held: dict[str, dict[str, Item]] = {}
+        self._count = 0
+        self._buffers: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._added: list[Item] = []
+        self._dropped: list[dict[str, str]] = []
+        self._watched: dict[str, weakref.ref[Any]] = {}
+        self._gone: list[Item] = []
+
+    def take_gone(self) -> list[Item]:
+        """What was let go by owners that are gone, since this was last asked."""
+        gone, self._gone = self._gone, []
+        return gone
+
+    def take(self) -> Change | None:
+        """What has changed since this was last asked; None if nothing."""
+        if not self._added and not self._dropped:
+            return None
+        change = {"add": self._added, "del": self._dropped}
+        self._added, self._dropped = [], []
+        return change
+
+    def look_at_node(self, node: Any, owner: str, label: str) -> int:
+        """Note what ``node`` holds now; the bytes that it holds of new."""
+        nothing: dict[str, Any] = {}
+        holds = safely(lambda: held_by(node), nothing)
+        if holds and owner not in self._watched:
+            self._watched[owner] = weakref.ref(node, lambda _: self.drop(owner, GONE))
+        return self._compare(owner, owner, label, holds)
+
+    def look_at_grad(self, leaf: Tensor, node: str, label: str) -> None:
+        """Note the ``.grad`` of ``leaf``, whose gradient arrived at ``node``."""
+        owner = f"grad {id(leaf)}"
+        grad = leaf._grad
+        holds = {} if grad is None else {"grad": grad}
+        self._compare(owner, node, label, holds)
+        if grad is not None:
+            for item in self._held[owner].values():
+                self._watch_grad(grad, owner, item["id"])
+
+    def _watch_grad(self, grad: Tensor, owner: str, item: str) -> None:
+        def gone(_: Any) -> None:
+            held = self._held.get(owner, {}).get("grad")
+            if held is not None and held["id"] == item:
+                self.drop(owner, NO_GRAD_ANY_MORE)
+
+        self._watched[f"{owner} {item}"] = weakref.ref(grad, gone)
+
+    def drop(self, owner: str, by: str) -> None:
+        """``owner`` holds nothing any more."""
+        for item in self._held.pop(owner, {}).values():
+            self._dropped.append({"id": item["id"], "by": by})
+            self._gone.append(item)
+
+    def bytes_of(self, owner: str, family: str = "") -> int:
+        """The bytes that ``owner`` holds; with ``family``, of ``saved`` alone."""
+        items = self._held.get(owner, {}).values()
+        held = {i["buf"]: i["bytes"] for i in items if i["key"].startswith(family)}
+        return sum(held.values())
+
+    def _compare(self, owner: str, node: str, label: str, holds: dict[str, Any]) -> int:
+        before = self._held.setdefault(owner, {})
+        for key in [key for key in before if key not in holds]:
+            by = RELEASED if key.startswith("saved.") else REMOVED
+            self._dropped.append({"id": before.pop(key)["id"], "by": by})
+        new: dict[str, int] = {}
+        for key, value in holds.items():
+            array = value.array if isinstance(value, Tensor) else value
+            root = root_of(array)
+            buffer = self._buffer(root)
+            if key in before and before[key]["buf"] == buffer:
+                continue
+            if key in before:
+                self._dropped.append({"id": before[key]["id"], "by": REPLACED})
+            name = self._name_of(value) if isinstance(value, Tensor) else None
+            item: Item = {
+                "id": f"m{self._count}",
+                "owner": node,
+                "of": label,
+                "key": key,
+                "name": name,
+                "bytes": int(root.nbytes),
+                "buf": buffer,
+            }
+            self._count += 1
+            before[key] = item
+            self._added.append(item)
+            new[buffer] = item["bytes"]
+        return sum(new.values())
+
+    def _buffer(self, root: Any) -> str:
+        known = self._buffers.get(id(root))
+        if known is not None and known[0]() is root:
+            return known[1]
+        name = f"b{len(self._buffers)}.{self._count}"
+        self._buffers[id(root)] = (weakref.ref(root), name)
+        return name
+
+
+def root_of(array: Any) -> Any:
+    """The array that owns the memory which ``array`` shows."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def held_by(node: Any) -> dict[str, Any]:
+    """The arrays and Tensors that a node keeps alive, by the names ctx shows."""
+    found = {}
+    if node._saved is not FREED:
+        for place, packed in enumerate(node._saved):
+            found[f"saved.{place}"] = stored(packed)
+    for name, value in arrays_in(vars(node).items()):
+        found[f"attr.{name}"] = value
+    return {key: value for key, value in found.items() if is_array(value)}
+
+
+def stored(packed: Any) -> Any:
+    """What is really kept for a saved value."""
+    if isinstance(packed, Record):
+        return packed.tensor
+    return packed.packed if isinstance(packed, HookedRecord) else packed
+
+
+def arrays_in(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Attributes, with those in a tuple or list one by one."""
+    found = []
+    for name, value in entries:
+        if isinstance(value, (tuple, list)):
+            found += [(f"{name}.{i}", item) for i, item in enumerate(value[:8])]
+        else:
+            found.append((name, value))
+    return found
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value's bytes can be told."""
+    return isinstance(value, (Tensor, np.ndarray))

@@ -1,0 +1,150 @@
+"""What a recording tells of the bytes that nodes and leaves keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import minigrad as mg
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.sentences import bytes_text
+from minigrad.views import state
+from tests.tracing.programs import Scale, events_of
+
+
+def recorded(program: Callable[[], None]) -> Trace:
+    trace = Trace()
+    with Recorder(trace, watch=program):
+        program()
+    return trace
+
+
+def alive_after(trace: Trace) -> list[int]:
+    """The bytes alive after each event that changes them."""
+    events = trace.data["events"]
+    changed = [at for at, event in enumerate(events, 1) if "mem" in event]
+    return [state.bytes_alive(state.memory_at(trace.data, at)) for at in changed]
+
+
+def items_of(trace: Trace) -> list[tuple[str, str, int, str | None]]:
+    """Owner, key, bytes, and by whom it was let go, of all that was ever kept."""
+    memory = state.memory_at(trace.data, len(trace))
+    return [
+        (item["of"], item["key"], item["bytes"], item.get("by"))
+        for item in memory.values()
+    ]
+
+
+def test_saved_values_are_let_go_node_by_node_and_grad_stays() -> None:
+    x = mg.ones(10).requires_grad_()
+
+    def chain() -> None:
+        y = x.exp().sin().sum()
+        y.backward()
+
+    trace = recorded(chain)
+    # exp keeps its result, sin its input: the same 40 bytes twice, counted once
+    assert alive_after(trace) == [40, 40, 40, 0, 40]
+    by = "backward, which needs it no more"
+    assert items_of(trace) == [
+        ("ExpBackward0", "saved.0", 40, by),
+        ("SinBackward0", "saved.0", 40, by),
+        ("x.grad", "grad", 40, None),
+    ]
+
+
+def test_deleted_graph_lets_go_and_that_is_a_step_of_the_story() -> None:
+    def forget() -> None:
+        x = mg.ones(3).requires_grad_()
+        y = Scale.apply(x, 2.0).exp()
+        del y
+        x.sum()
+
+    trace = recorded(forget)
+    (gone,) = events_of(trace, "mem.gone")
+    assert gone["say"] == (
+        "ExpBackward0 and ScaleBackward are gone: nobody refers to them any more. "
+        "Let go: 24 bytes."
+    )
+    line = trace.data["sources"][gone["s"]]["tokens"][gone["l"]]
+    assert "".join(text for _, text in line).strip() == "del y"
+    assert {item[3] for item in items_of(trace)} == {
+        "nobody refers to the node any more"
+    }
+
+
+def test_graph_that_is_held_lets_nothing_go() -> None:
+    def keep() -> None:
+        x = mg.ones(3).requires_grad_()
+        y = Scale.apply(x, 2.0)
+        x.sum()
+        del x
+        assert y.grad_fn is not None
+
+    trace = recorded(keep)
+    assert events_of(trace, "mem.gone") == []
+    assert items_of(trace) == [("ScaleBackward", "saved.0", 12, None)]
+
+
+def test_array_on_ctx_is_kept_beyond_backward() -> None:
+    class Remembers(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.x = x
+            ctx.several = [x * 2, "words"]
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output * 2
+
+    x = mg.ones(5).requires_grad_()
+    y: list[Tensor] = []
+
+    def program() -> None:
+        y.append(Remembers.apply(x))
+        y[0].sum().backward()
+
+    assert items_of(recorded(program)) == [
+        ("RemembersBackward", "attr.x", 20, None),
+        ("RemembersBackward", "attr.several.0", 20, None),
+        ("x.grad", "grad", 20, None),
+    ]
+
+
+def test_grad_set_to_none_is_let_go() -> None:
+    x = mg.ones(4).requires_grad_()
+
+    def program() -> None:
+        x.sum().backward()
+        x.grad = None
+        x.sum()
+
+    (item,) = items_of(recorded(program))
+    assert item == ("x.grad", "grad", 16, "nobody refers to this .grad any more")
+
+
+def test_view_keeps_all_of_the_memory_it_shows() -> None:
+    def program() -> None:
+        base = mg.ones(100)
+        y = base[:2] * mg.ones(2).requires_grad_()
+        y.sum()
+
+    kept = [item[2] for item in items_of(recorded(program))]
+    assert kept == [400]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (1, "1 byte"),
+        (9_999, "9999 bytes"),
+        (40_000, "40 kB"),
+        (4_000_000, "4000 kB"),
+        (12_345_678, "12.35 MB"),
+    ],
+)
+def test_bytes_are_told_in_a_unit_that_fits(size: int, text: str) -> None:
+    assert bytes_text(size) == text
