@@ -81,7 +81,7 @@ from minigrad.ops.functions import *  # noqa: F403  the op table says which
 from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
-    from minigrad import course, func, nn, utils
+    from minigrad import course, func, nn, optim, utils
     from minigrad.course import diagnose
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
@@ -149,6 +149,7 @@ __all__ = [
     "normal",
     "ones",
     "ones_like",
+    "optim",
     "pi",
     "promote_types",
     "rand",
@@ -200,7 +201,7 @@ def __getattr__(name: str) -> Any:
     """Load the layers above the engine when one of their names is first used."""
     if name in _FROM_VIEWS:
         return getattr(importlib.import_module("minigrad.views"), name)
-    if name in ("course", "func", "nn", "utils"):
+    if name in ("course", "func", "nn", "optim", "utils"):
         return importlib.import_module(f"minigrad.{name}")
     if name in ("load", "save"):
         return getattr(importlib.import_module("minigrad.utils.serialization"), name)

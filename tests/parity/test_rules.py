@@ -1,4 +1,4 @@
-"""Every program of tests/engine and tests/nn once more, with torch for minigrad.
+"""Every program of tests/engine, nn and optim once more, with torch for minigrad.
 
 So each fact that those tests state of minigrad is also true of torch, as installed.
 """
@@ -14,7 +14,8 @@ TESTS = Path(__file__).resolve().parent.parent
 def programs() -> dict[str, Any]:
     """The tests that take the fixture ``torch``, by name."""
     found: dict[str, Any] = {}
-    for path in sorted([*TESTS.glob("engine/test_*.py"), *TESTS.glob("nn/test_*.py")]):
+    folders = ("engine", "nn", "optim")
+    for path in sorted([p for f in folders for p in TESTS.glob(f"{f}/test_*.py")]):
         module = importlib.import_module(f"tests.{path.parent.name}.{path.stem}")
         for name, test in vars(module).items():
             if not name.startswith("test_") or not callable(test):
