@@ -6,6 +6,7 @@ export const MESSAGES = {
   "player.untitled": "recording",
   "player.title": "A recording",
   "player.begin": "Press Step or the → key.",
+  "player.count": "{step} / {last}",
   "player.place": "step {step} of {last}",
 
   "button.with-key": "{label} ({key})",

@@ -128,7 +128,7 @@ export class Player {
     this.slider.max = String(last);
     this.slider.value = String(stop);
     this.slider.setAttribute("aria-valuetext", message("player.place", { step: stop, last }));
-    this.count.textContent = `${stop} / ${last}`;
+    this.count.textContent = message("player.count", { step: stop, last });
     for (const button of this.backward) button.disabled = this.position === 0;
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
   }
