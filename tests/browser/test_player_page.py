@@ -288,7 +288,7 @@ def test_every_button_has_a_name(opened: Opener) -> None:
     names = page.locator(".bar button").evaluate_all(
         "buttons => buttons.map((button) => button.getAttribute('aria-label'))"
     )
-    assert len(names) == 8
+    assert len(names) == 9
     assert all(names)
 
 

@@ -88,7 +88,7 @@ def keys_asked() -> tuple[set[str], list[str]]:
     named = {key for key in re.findall(r'"([\w.-]+)"', code) if key in table}
     asked = set(re.findall(r'message\(\s*"([\w.-]+)"', code))
     patterns = [
-        re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w-]+", re.escape(made))
+        re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w.-]+", re.escape(made))
         for made in re.findall(r"message\(\s*`([^`]+)`", code)
     ]
     return named | asked, patterns

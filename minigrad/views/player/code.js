@@ -1,19 +1,22 @@
 // The code pane: a stack of cards, the program at the top, the running frame below.
 
-import { element, pane } from "./dom.js";
+import { element, pane, rove, tabStop } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane {
-  constructor(trace) {
+  constructor(trace, index, choose) {
     this.trace = trace;
+    this.index = index;
+    this.choose = choose;
     Object.assign(this, pane("code", message("code.name")));
     this.stack = element("div", "stack");
     this.printed = element("pre", "printed");
     this.printed.setAttribute("aria-label", message("code.printed"));
     this.body.append(this.stack, this.printed);
     this.cards = [];
+    rove(this.box, "button.number");
   }
 
   show({ state, cue, trace }) {
@@ -59,7 +62,7 @@ export class CodePane {
     const listing = element("div", "listing");
     const lines = source.tokens.map((tokens, offset) => {
       const line = element("div", "line");
-      line.append(element("span", "number", String(source.first + offset)));
+      line.append(this.numberOf(index, offset, line));
       const text = element("span", "text");
       for (const [kind, part] of tokens) text.append(element("span", kind, part));
       line.append(text);
@@ -68,6 +71,22 @@ export class CodePane {
     });
     box.append(head, listing);
     return { box, head, listing, lines, source: index, notes: [] };
+  }
+
+  // The number of a line that has steps leads to them; so does a click on the line.
+  numberOf(index, offset, line) {
+    const number = String(this.trace.sources[index].first + offset);
+    const what = `line ${index} ${offset}`;
+    if (!this.index.of(what).length) return element("span", "number", number);
+    const button = element("button", "number", number);
+    button.type = "button";
+    button.tabIndex = -1;
+    button.setAttribute("aria-label", message("line.steps", { number }));
+    line.classList.add("has-steps");
+    line.onclick = () => {
+      if (getSelection().isCollapsed) this.choose(what, message("line.name", { number }));
+    };
+    return button;
   }
 
   showFrame(card, frame, role, cue) {
@@ -79,6 +98,7 @@ export class CodePane {
     card.lines.forEach((line) => line.classList.remove("current", "caller", "failed"));
     const line = card.lines[frame.l];
     if (!line) return;
+    if (role === "top") tabStop(this.box, "button.number", line.querySelector("button"));
     line.classList.add(frame.failed ? "failed" : role === "top" ? "current" : "caller");
     if (cue) this.placeCue(card, line, element("span", "cue", cue));
     if (frame.failed) {

@@ -1,13 +1,14 @@
 // The ctx pane: what the ctx at work holds, what moves, and the locals.
 
-import { element, pane } from "./dom.js";
+import { element, pane, rove, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane {
-  constructor(trace, story) {
+  constructor(trace, story, choose) {
     this.trace = trace;
     this.story = story;
+    this.choose = choose;
     Object.assign(this, pane("ctx", message("ctx.name")));
     this.table = element("dl", "entries");
     this.empty = element("p", "empty");
@@ -19,9 +20,21 @@ export class CtxPane {
     this.localsTable = element("dl", "entries");
     this.locals.append(this.summary, this.localsTable);
     this.body.append(this.empty, this.table, this.moving, this.locals);
+    rove(this.body, ".entry");
   }
 
-  show({ state, event, changes, cue, level }) {
+  // The rows are made anew: the one that has the focus keeps it.
+  show(view) {
+    const focused = this.body.contains(document.activeElement);
+    const what = focused ? document.activeElement.dataset.what : null;
+    this.render(view);
+    if (!what) return;
+    const entries = [...this.body.querySelectorAll(".entry")];
+    const same = entries.find((entry) => entry.dataset.what === what);
+    (same || this.body).focus({ preventScroll: true });
+  }
+
+  render({ state, event, changes, cue, level }) {
     const ctx = this.story.ctxs[state.cid];
     const entries = state.ctxs[state.cid];
     this.box.dataset.ctx = entries ? state.cid : "";
@@ -34,7 +47,8 @@ export class CtxPane {
     keys.sort((a, b) => keyRank(a) - keyRank(b) || a.localeCompare(b, "en", { numeric: true }));
     for (const key of keys) {
       const changed = changes.ctx.has(`${state.cid} ${key}`);
-      const row = this.addRow(this.table, keyLabel(key), entries[key], changed, cue);
+      const what = `entry ${state.cid} ${key}`;
+      const row = this.addRow(this.table, keyLabel(key), entries[key], changed, cue, what);
       row.dataset.key = key;
     }
     this.showMoving(event);
@@ -77,9 +91,15 @@ export class CtxPane {
     return message("ctx.none");
   }
 
-  addRow(table, label, ref, changed, cue) {
+  addRow(table, label, ref, changed, cue, what) {
     const row = element("div", changed ? "row flash" : "row");
-    const name = element("dt", "", label);
+    const name = element("dt");
+    const entry = element("button", "entry", label);
+    entry.type = "button";
+    entry.dataset.what = what;
+    entry.onclick = () => this.choose(what, label);
+    tells(entry, () => ({ title: label, ref }));
+    name.append(entry);
     const value = element("dd");
     value.append(valueView(this.trace, ref, label));
     if (cue === label) row.classList.add("cued");
@@ -123,7 +143,8 @@ export class CtxPane {
     this.summary.textContent = message("ctx.locals", { function: of });
     for (const name of names) {
       const changed = changes.locals.has(name);
-      this.addRow(this.localsTable, name, frame.locals[name], changed, cue);
+      const what = `local ${frame.s} ${name}`;
+      this.addRow(this.localsTable, name, frame.locals[name], changed, cue, what);
     }
   }
 }

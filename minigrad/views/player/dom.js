@@ -39,3 +39,42 @@ export function shownText(node) {
   while (walker.nextNode()) words.push(walker.currentNode.data);
   return words.join(" ");
 }
+
+const TELLERS = new WeakMap();
+
+// What a tip tells of an element: {title, words, ref}, asked for when it is shown.
+export function tells(thing, teller) {
+  thing.dataset.tells = "";
+  TELLERS.set(thing, teller);
+  return thing;
+}
+
+export function tellerOf(thing) {
+  return TELLERS.get(thing);
+}
+
+// Many things to choose from are one stop of the Tab key; up and down go among them.
+export function rove(box, selector) {
+  const all = () => [...box.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+  box.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const choices = by ? all() : [];
+    const at = choices.indexOf(document.activeElement);
+    const next = at < 0 ? null : choices[at + by];
+    if (!next) return;
+    next.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  box.addEventListener("focusin", (event) => {
+    const chosen = event.target.closest(selector);
+    if (chosen) tabStop(box, selector, chosen);
+  });
+}
+
+export function tabStop(box, selector, chosen) {
+  for (const one of box.querySelectorAll(`${selector}[tabindex="0"]`)) {
+    one.setAttribute("tabindex", "-1");
+  }
+  chosen?.setAttribute("tabindex", "0");
+}

@@ -1,14 +1,18 @@
 // The graph pane.
 
-import { element, pane, svgElement } from "./dom.js";
+import { element, pane, rove, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
+const CHOICES = "g.node[role], g.edge[role], .badge.kept[role]";
+
 // The drawing is made once; a step only changes states, badges and the marked place.
 export class GraphPane {
-  constructor(trace, story) {
+  constructor(trace, story, index, choose) {
     this.trace = trace;
     this.story = story;
+    this.index = index;
+    this.choose = choose;
     Object.assign(this, pane("graph", message("graph.name")));
     this.empty = element("p", "empty");
     this.empty.hidden = trace.graph.nodes.length > 0;
@@ -23,7 +27,7 @@ export class GraphPane {
 
   adopt(svg) {
     this.svg = svg;
-    svg.setAttribute("role", "img");
+    svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", message("graph.picture"));
     svg.removeAttribute("width");
     svg.removeAttribute("height");
@@ -33,13 +37,56 @@ export class GraphPane {
       this.addPart(ids[0], part);
       if (ids[1]) this.addPart(`${ids[1]} alias`, part);
       if (part.classList.contains("node")) part.append(tick(part));
+      this.makeChoice(part, ids[1] || ids[0], ids[0]);
     }
+    rove(this.body, CHOICES);
     this.roomForBadges();
     this.drawing = svg.querySelector("g.graph") || svg;
     this.overlay = svgElement("g", { class: "overlay" });
     this.drawing.append(this.overlay);
     this.body.append(svg);
     new ResizeObserver(() => this.fit()).observe(this.body);
+  }
+
+  // A click on a node or an edge, or Enter, gives its steps; a tip tells its value.
+  makeChoice(part, id, node) {
+    const edge = part.classList.contains("edge");
+    const what = edge ? `edge ${id}` : `node ${node}`;
+    const name = edge ? this.edgeName(id) : this.nodeName(node);
+    part.setAttribute("role", "button");
+    part.setAttribute("tabindex", "-1");
+    part.setAttribute("aria-label", message("steps.of", { name }));
+    part.onclick = () => this.choose(what, name);
+    if (edge) part.prepend(wideCopy(part));
+    tells(part, () => ({ title: name, ...this.tellOf(edge ? id : null, node) }));
+  }
+
+  nodeName(id) {
+    const { label, tensor } = this.story.nodes[id] || { label: id };
+    return tensor ? message("node.name", { label, tensor }) : label;
+  }
+
+  edgeName(id) {
+    const edge = this.story.edges[id];
+    if (!edge) return id;
+    const ends = { from: this.nodeName(edge.from), to: this.nodeName(edge.to) };
+    return message("edge.name", ends);
+  }
+
+  tellOf(edge, node) {
+    const { state, position } = this.now;
+    const unseen = (edge ? state.edges[edge] : state.nodes[node]) === undefined;
+    if (unseen) return { words: [message("tip.unseen")] };
+    if (edge) {
+      const gone = state.edges[edge] !== "seen" && this.index.last(`edge ${edge}`, position);
+      return gone?.ref ? { words: [message("tip.last")], ref: gone.ref } : {};
+    }
+    if (state.grads[node]) {
+      const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
+      return { words: [message("gradient.now", { tensor })], ref: state.grads[node] };
+    }
+    const waiting = Object.values(state.waiting[node] || {})[0];
+    return waiting ? { words: [message("tip.waits")], ref: waiting.total } : {};
   }
 
   addPart(id, part) {
@@ -70,6 +117,7 @@ export class GraphPane {
 
   show(view) {
     const { state, event } = view;
+    this.now = view;
     this.note.textContent = passWords(state, this.trace.graph.nodes.length);
     if (!this.empty.hidden) this.empty.textContent = this.emptyWords(view.position);
     if (!this.svg) return;
@@ -85,6 +133,7 @@ export class GraphPane {
     const travelling = event?.k === "grad" ? event.e : null;
     this.showBadges(view, travelling);
     this.showCue(view);
+    this.reach(event, state);
     this.follow(event);
     if (travelling && view.animate) this.travel(travelling, event.g, view.duration);
   }
@@ -96,7 +145,10 @@ export class GraphPane {
   }
 
   showBadges({ state, event, animate, duration }, travelling) {
-    for (const node in state.waiting) {
+    // The one that is spoken of comes last, and so on top.
+    const later = (node) => Number(node === event?.n);
+    const nodes = Object.keys(state.waiting).sort((a, b) => later(a) - later(b));
+    for (const node of nodes) {
       for (const slot in state.waiting[node]) {
         const { parts, total } = state.waiting[node][slot];
         const sum = parts.length > 1 && parts.length <= 3;
@@ -116,7 +168,13 @@ export class GraphPane {
       const value = brief(this.trace, state.grads[node]);
       const words = message("gradient.kept", { tensor, value });
       const fresh = event.k === "grad.accumulate" && event.n === node;
-      this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
+      const badge = this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
+      const name = message("grad.name", { tensor });
+      badge.setAttribute("role", "button");
+      badge.setAttribute("tabindex", "-1");
+      badge.setAttribute("aria-label", message("steps.of", { name }));
+      badge.onclick = () => this.choose(`grad ${node}`, name);
+      tells(badge, () => ({ title: name, ref: state.grads[node] }));
     }
   }
 
@@ -170,6 +228,14 @@ export class GraphPane {
     if (said) return; // the badge of .grad, or the node itself, says it already
     const x = box.x + box.width;
     this.badge(cue, "badge cue", { x, y: box.y + box.height + 7 });
+  }
+
+  // Tab comes to the node that is spoken of, else to the first one that is there.
+  reach(event, state) {
+    if (this.body.contains(document.activeElement) && document.activeElement !== this.body) return;
+    const owner = this.story.ctxs[state.cid]?.node;
+    const node = event?.n || owner || Object.keys(state.nodes)[0];
+    tabStop(this.body, CHOICES, this.parts.get(node)?.[0]);
   }
 
   follow(event) {
@@ -228,6 +294,13 @@ function shapeBox(part) {
   const x = Math.min(...xs);
   const y = Math.min(...ys);
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+// An edge is thin: what can be hit is wider than what is seen.
+function wideCopy(part) {
+  const wide = part.querySelector("path").cloneNode();
+  wide.setAttribute("class", "hit");
+  return wide;
 }
 
 function tick(part) {

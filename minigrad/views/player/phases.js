@@ -22,6 +22,11 @@ const PHASES = {
   ],
 };
 
+export function phaseWords(of, name) {
+  const index = PHASES[of]?.indexOf(name) ?? -1;
+  return index < 0 ? name : message(`phase.${of}.${index}`);
+}
+
 export class PhaseStrip {
   constructor() {
     this.box = element("div", "phases");

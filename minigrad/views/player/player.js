@@ -4,10 +4,13 @@ import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, shownText } from "./dom.js";
+import { Found } from "./found.js";
 import { GraphPane } from "./graph.js";
 import { message } from "./messages.js";
 import { PhaseStrip } from "./phases.js";
 import { Story } from "./story.js";
+import { StepIndex } from "./steps.js";
+import { Tip } from "./tips.js";
 import { cueOf } from "./values.js";
 
 const SPEEDS = [0.5, 1, 2, 4];
@@ -17,6 +20,7 @@ export class Player {
     this.root = root;
     this.trace = trace;
     this.story = new Story(trace);
+    this.index = new StepIndex(trace);
     this.options = options;
     this.level = options.level || 2;
     this.speed = 1;
@@ -41,13 +45,24 @@ export class Player {
     const sentence = element("div", "sentence");
     sentence.append(this.say, this.begin);
     this.phases = new PhaseStrip();
-    this.code = new CodePane(this.trace);
-    this.graph = new GraphPane(this.trace, this.story);
-    this.ctx = new CtxPane(this.trace, this.story);
+    this.found = new Found(this);
+    const choose = (what, name) => this.found.stepsOf(what, name);
+    this.code = new CodePane(this.trace, this.index, choose);
+    this.graph = new GraphPane(this.trace, this.story, this.index, choose);
+    this.ctx = new CtxPane(this.trace, this.story, choose);
+    this.tip = new Tip(root, this.trace);
     const panes = element("div", "panes");
     panes.append(this.code.box, this.graph.box, this.ctx.box);
     this.help = helpSheet(() => this.toggleHelp());
-    root.replaceChildren(this.buildBar(), sentence, this.phases.box, panes, this.help);
+    root.replaceChildren(
+      this.buildBar(),
+      this.found.box,
+      sentence,
+      this.phases.box,
+      panes,
+      this.tip.box,
+      this.help,
+    );
     root.addEventListener("keydown", (event) => this.onKey(event));
   }
 
@@ -82,13 +97,16 @@ export class Player {
     const levels = [1, 2, 3].map((level) => [level, message(`level.${level}`)]);
     const detail = (value) => this.setLevel(value);
     this.levels = choice(message("level.name"), levels, this.level, detail);
+    const search = icon("search", "/", () => this.found.open());
     const help = textButton("?", message("button.help"), "?", () => this.toggleHelp());
     const scrub = element("div", "scrub");
-    scrub.append(this.slider, this.count);
+    const track = element("div", "track");
+    track.append(this.slider, this.found.marks);
+    scrub.append(track, this.count);
     const ways = element("div", "ways");
     ways.append(first, back, step, over, out, last, this.playButton);
     const settings = element("div", "settings");
-    settings.append(speed, this.levels, help);
+    settings.append(speed, this.levels, search, help);
     bar.append(ways, scrub, settings);
     return bar;
   }
@@ -115,7 +133,9 @@ export class Player {
       duration: 550 / this.speed,
     };
     this.showWords(view, stop);
+    this.tip.hide();
     for (const part of [this.phases, this.code, this.graph, this.ctx]) part.show(view);
+    this.found.here();
     this.options.onMove?.(to);
   }
 
@@ -131,6 +151,21 @@ export class Player {
     this.count.textContent = message("player.count", { step: stop, last });
     for (const button of this.backward) button.disabled = this.position === 0;
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
+  }
+
+  goToStop(stop) {
+    this.pause();
+    this.go(this.stops[stop]);
+  }
+
+  stopNow() {
+    return lastIndexAtMost(this.stops, this.position);
+  }
+
+  // The number of the stop that shows what the event before `position` did.
+  stopAt(position) {
+    const stop = this.stops.findIndex((one) => one >= position);
+    return stop < 0 ? this.stops.length - 1 : stop;
   }
 
   step() {
@@ -168,6 +203,7 @@ export class Player {
     const nearest = this.stops[lastIndexAtMost(this.stops, this.position)];
     this.position = -1;
     this.go(nearest);
+    this.found.again();
   }
 
   toggle() {
@@ -201,8 +237,17 @@ export class Player {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
-    if (tag === "SELECT" && event.key !== "Escape") return;
-    if (event.key === " " && (tag === "BUTTON" || tag === "SUMMARY")) return;
+    const typing = tag === "SELECT" || event.target.type === "search";
+    if (typing && event.key === "Enter") this.found.goOn(1);
+    if (typing && event.key !== "Escape") return;
+    const pressed = event.key === " " || event.key === "Enter";
+    if (pressed && (tag === "BUTTON" || tag === "SUMMARY")) return;
+    if (pressed && event.target.getAttribute("role") === "button") {
+      event.target.dispatchEvent(new MouseEvent("click"));
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     const moves = {
       ArrowRight: () => this.step(),
       ArrowLeft: () => this.back(),
@@ -211,6 +256,9 @@ export class Player {
       " ": () => this.toggle(),
       o: () => this.over(),
       u: () => this.out(),
+      "/": () => this.found.open(),
+      n: () => this.found.goOn(1),
+      N: () => this.found.goOn(-1),
       "?": () => this.toggleHelp(),
       Escape: () => this.escape(),
     };
@@ -224,6 +272,8 @@ export class Player {
 
   escape() {
     if (!this.help.hidden) return this.toggleHelp();
+    if (this.tip.hide()) return;
+    if (!this.found.box.hidden) return this.found.close();
     document.activeElement?.blur();
     if (parent === window) return;
     parent.focus();

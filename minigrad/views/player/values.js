@@ -1,6 +1,6 @@
 // Words and pictures of values.
 
-import { element } from "./dom.js";
+import { element, tells } from "./dom.js";
 import { message } from "./messages.js";
 
 // At most four digits; the same words as minigrad.views.state.number.
@@ -11,6 +11,27 @@ export function number(x) {
   if (Number.isInteger(x) && size < 1e6) return String(x);
   if (size >= 1e5 || size < 1e-3) return x.toExponential(2);
   return String(Number(x.toPrecision(4)));
+}
+
+// The digits that the recording has.
+export function exact(x) {
+  if (x === null || x === undefined) return "nan";
+  return typeof x === "number" ? String(Number(x.toPrecision(7))) : String(x);
+}
+
+// The bytes of a whole array: the dtype's name has its bits.
+export function bytesOf(value) {
+  const bits = value.dtype === "bool" ? 8 : Number(value.dtype.match(/\d+$/)?.[0] || 64);
+  return (value.shape.reduce((product, length) => product * length, 1) * bits) / 8;
+}
+
+// The same words as minigrad.tracing.sentences.bytes_text.
+export function bytesWords(count) {
+  if (count === 1) return message("bytes.one");
+  if (count < 10_000) return message("bytes.few", { count });
+  const short = (size) => String(Number(size.toPrecision(4)));
+  if (count < 10_000_000) return message("bytes.kilo", { count: short(count / 1e3) });
+  return message("bytes.mega", { count: short(count / 1e6) });
 }
 
 export function shapeWords(shape) {
@@ -105,6 +126,7 @@ export function valueView(trace, ref, label = "") {
     return view;
   }
   const value = trace.values[ref.v];
+  tells(view, () => ({ title: ref.name || label, ref }));
   const line = element("div", "about");
   if (ref.name && ref.name !== label) line.append(element("b", "", ref.name));
   if (value) line.append(element("span", "", `${value.dtype} ${shapeWords(value.shape)}`));

@@ -1,0 +1,134 @@
+// The steps that were asked for: a search box, a list to go on from, marks at the slider.
+
+import { iconButton, textButton } from "./controls.js";
+import { element } from "./dom.js";
+import { message } from "./messages.js";
+
+const MOST_LISTED = 100;
+
+export class Found {
+  constructor(player) {
+    this.player = player;
+    this.stops = []; // [{stop, deeds}]: what was found, as numbers of stops
+    this.box = element("section", "found");
+    this.box.setAttribute("aria-label", message("found.name"));
+    this.box.hidden = true;
+    this.input = element("input");
+    this.input.type = "search";
+    this.input.placeholder = message("found.example");
+    this.input.setAttribute("aria-label", message("found.search"));
+    this.input.oninput = () => this.search(this.input.value);
+    this.title = element("b", "found-title");
+    this.title.setAttribute("role", "status");
+    const before = message("found.before");
+    const after = message("found.after");
+    this.moves = element("span", "found-moves");
+    this.moves.append(
+      textButton("‹", before, "N", () => this.goOn(-1)),
+      textButton("›", after, "n", () => this.goOn(1)),
+    );
+    this.list = element("ol");
+    const close = message("found.close");
+    this.closing = iconButton("close", close, "Esc", () => this.close());
+    this.box.append(this.input, this.title, this.moves, this.list, this.closing);
+    this.marks = element("div", "found-marks");
+    this.marks.setAttribute("aria-hidden", "true"); // the list says it in words
+  }
+
+  open() {
+    this.box.hidden = false;
+    this.input.focus();
+    this.input.select();
+  }
+
+  close() {
+    const inside = this.box.contains(document.activeElement);
+    this.box.hidden = true;
+    this.show([], "");
+    this.input.value = "";
+    this.asked = null;
+    if (inside) this.player.root.focus({ preventScroll: true });
+  }
+
+  search(question) {
+    this.asked = () => this.search(question);
+    const found = this.player.index.search(question, this.player.level);
+    this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
+  }
+
+  // The steps of a node, an edge, an entry, a line.
+  stepsOf(what, name) {
+    this.asked = () => this.stepsOf(what, name);
+    this.input.value = "";
+    this.box.hidden = false;
+    const all = this.player.index.of(what);
+    const level = this.player.level;
+    const told = all.filter((one) => this.player.trace.events[one.position - 1].lvl <= level);
+    this.show(told.length ? told : all, () => message("found.of", { name }));
+  }
+
+  // After another level was chosen the same steps have other numbers.
+  again() {
+    this.asked?.();
+  }
+
+  // Where no stop of this level is at a position, the next one shows what it did.
+  show(found, title) {
+    const stops = new Map();
+    for (const { position, deed } of found) {
+      const stop = this.player.stopAt(position);
+      const deeds = stops.get(stop) || [];
+      if (!deeds.includes(deed)) deeds.push(deed);
+      stops.set(stop, deeds);
+    }
+    this.stops = [...stops].map(([stop, deeds]) => ({ stop, deeds }));
+    const count = this.stops.length;
+    this.title.textContent = typeof title === "string" ? title : title(count);
+    if (title && !count) this.title.textContent = message("found.none");
+    this.moves.hidden = count < 2;
+    this.list.replaceChildren(...this.stops.slice(0, MOST_LISTED).map((one) => this.item(one)));
+    if (count > MOST_LISTED) {
+      const more = message("found.more", { count: count - MOST_LISTED });
+      this.list.append(element("li", "note", more));
+    }
+    const last = this.player.stops.length - 1;
+    this.marks.replaceChildren(
+      ...this.stops.map(({ stop }) => {
+        const mark = element("i");
+        mark.style.setProperty("--at", String(stop / (last || 1)));
+        return mark;
+      }),
+    );
+    this.here();
+  }
+
+  item({ stop, deeds }) {
+    const item = element("li");
+    const button = element("button");
+    button.type = "button";
+    button.append(element("b", "", String(stop)), ` ${deeds.join(", ")}`);
+    button.onclick = () => this.player.goToStop(stop);
+    item.append(button);
+    return item;
+  }
+
+  // Mark where the player stands.
+  here() {
+    if (!this.stops.length) return;
+    const now = this.player.stopNow();
+    this.stops.slice(0, MOST_LISTED).forEach(({ stop }, index) => {
+      const button = this.list.children[index].firstChild;
+      if (stop === now) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    });
+  }
+
+  goOn(by) {
+    const now = this.player.stopNow();
+    const next =
+      by > 0
+        ? this.stops.find(({ stop }) => stop > now) || this.stops[0]
+        : this.stops.findLast(({ stop }) => stop < now) || this.stops.at(-1);
+    if (next) this.player.goToStop(next.stop);
+  }
+}

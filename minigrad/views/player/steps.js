@@ -1,0 +1,144 @@
+// Which steps concern what: a node, an edge, an entry of a ctx, a line, a local, a .grad;
+// and the steps whose sentence has certain words.
+
+import { message } from "./messages.js";
+import { phaseWords } from "./phases.js";
+import { byId } from "./story.js";
+
+const LINE_KINDS = ["line", "call", "return", "exception"];
+const DEEDS = [
+  ...LINE_KINDS,
+  "graph.node",
+  "backward.begin",
+  "node.enter",
+  "node.exit",
+  "grad",
+  "grad.none",
+  "grad.accumulate",
+  "ctx.new",
+  "ctx.save",
+  "ctx.free",
+];
+
+// What a question has beside the words it asks for.
+const FILLING = new Set(
+  "a an and are at change changed changes did do does for get gets has have how in is it of on the to was what when where which who why with".split(" "),
+);
+
+export class StepIndex {
+  constructor(trace) {
+    this.trace = trace;
+    this.found = new Map(); // what -> [{position, deed, ref}], in order
+    const ctxs = byId(trace.ctxs || []);
+    trace.events.forEach((event, index) => this.note(event, index + 1, ctxs));
+  }
+
+  of(what) {
+    return this.found.get(what) || [];
+  }
+
+  // The last entry for `what` up to a position.
+  last(what, position) {
+    const all = this.of(what);
+    let [low, high] = [0, all.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (all[middle].position <= position) low = middle + 1;
+      else high = middle;
+    }
+    return all[low - 1] || null;
+  }
+
+  note(event, position, ctxs) {
+    const deed = deedOf(event);
+    const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
+    if (event.n) this.add(`node ${event.n}`, position, deed);
+    else if (owner && event.lvl === 1) this.add(`node ${owner}`, position, deed);
+    for (const root of event.roots || []) this.add(`node ${root.n}`, position, deed);
+    if (event.k === "graph.node") {
+      for (const edge of event.e || []) this.add(`edge ${edge}`, position, deed);
+    } else if (event.e) {
+      this.add(`edge ${event.e}`, position, deed, event.g);
+    }
+    if (event.k === "grad.accumulate") {
+      this.add(`grad ${event.n}`, position, message("did.grad.changes"), event.new);
+    }
+    if (event.ctx) this.noteEntries(event.ctx, position);
+    for (const name in event.loc || {}) {
+      this.add(`local ${event.s} ${name}`, position, message("did.set"), event.loc[name]);
+    }
+    if (LINE_KINDS.includes(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
+  }
+
+  // An entry that is taken off and put back as it was (saved values, while apply wires
+  // the node) has not changed.
+  noteEntries(change, position) {
+    for (const key of change.del || []) {
+      this.add(`entry ${change.id} ${key}`, position, message("did.gone"), null, true);
+    }
+    for (const key in change.set) {
+      const what = `entry ${change.id} ${key}`;
+      const ref = change.set[key];
+      const before = this.of(what);
+      if (before.at(-1)?.gone) {
+        const gone = before.pop();
+        if (sameRef(before.at(-1)?.ref, ref)) continue;
+        before.push(gone);
+      }
+      const freed = ref?.t === "P" && ref.r === "freed";
+      const deed = freed ? "did.freed" : before.length ? "did.changed" : "did.set";
+      this.add(what, position, message(deed), ref);
+    }
+  }
+
+  add(what, position, deed, ref = null, gone = false) {
+    const all = this.found.get(what) || [];
+    this.found.set(what, all);
+    if (all.at(-1)?.position !== position) all.push({ position, deed, ref, gone });
+  }
+
+  // The steps of a level whose sentence has all words of a question; a question after a
+  // .grad that changes finds where it changes.
+  search(question, level) {
+    const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
+    const asked = all.filter((word) => !FILLING.has(word.replace(/\.$/, "")));
+    const words = (asked.length ? asked : all).map(matcher);
+    if (!words.length) return [];
+    const changes = asked.length < all.length && all.some((word) => word.startsWith("chang"));
+    const grads = changes && asked.length === 1 && asked[0].endsWith(".grad");
+    const found = [];
+    this.trace.events.forEach((event, index) => {
+      if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
+      const text = `${event.say} ${event.cue || ""}`.toLowerCase();
+      if (words.every((word) => word.test(text))) {
+        found.push({ position: index + 1, deed: shorten(event.say) });
+      }
+    });
+    return found;
+  }
+}
+
+function deedOf(event) {
+  if (event.k === "phase" && event.ph) return phaseWords(event.ph.of, event.ph.name);
+  const kind = DEEDS.includes(event.k) ? event.k : "other";
+  return message(`did.${kind}`);
+}
+
+export function sameRef(one, other) {
+  if (!one || !other) return !one && !other;
+  return one.t === "P" || one.t === "L"
+    ? JSON.stringify(one) === JSON.stringify(other)
+    : one.v === other.v;
+}
+
+// A word at its beginning; a name with a dot or brackets whole.
+function matcher(word) {
+  const plain = word.replace(/[.:]$/, "");
+  const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const end = /[.[]/.test(plain) ? "(?!\\w)" : "";
+  return new RegExp(`(?<![\\w.])${escaped}${end}`);
+}
+
+function shorten(text) {
+  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
+}

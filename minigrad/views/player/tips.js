@@ -1,0 +1,82 @@
+// What is told of a thing under the pointer or with the focus: a value in full.
+
+import { element, tellerOf } from "./dom.js";
+import { message } from "./messages.js";
+import { bytesOf, bytesWords, exact, shapeWords } from "./values.js";
+
+export class Tip {
+  constructor(root, trace) {
+    this.trace = trace;
+    this.root = root;
+    this.box = element("div", "tip");
+    this.box.id = `tip-${Math.random().toString(36).slice(2)}`;
+    this.box.setAttribute("role", "tooltip");
+    this.box.hidden = true;
+    root.addEventListener("pointerover", (event) => this.over(event));
+    root.addEventListener("pointerleave", () => this.hide());
+    root.addEventListener("focusin", (event) => this.over(event));
+    root.addEventListener("focusout", () => this.hide());
+    root.addEventListener("scroll", () => this.hide(), true);
+  }
+
+  over(event) {
+    const place = event.target.closest?.("[data-tells]");
+    if (place === this.place) return;
+    if (event.type === "pointerover" && this.box.contains(event.target)) return;
+    this.hide();
+    const told = place && tellerOf(place)?.();
+    if (!told) return;
+    this.place = place;
+    this.fill(told);
+    this.box.hidden = false;
+    this.put(place.getBoundingClientRect());
+    if (event.type === "focusin") event.target.setAttribute("aria-describedby", this.box.id);
+  }
+
+  fill({ title, words = [], ref }) {
+    const parts = [element("b", "", title)];
+    for (const line of words) parts.push(element("p", "", line));
+    const value = ref?.v && this.trace.values[ref.v];
+    if (value) parts.push(...this.valueParts(value));
+    else if (ref?.t === "P") parts.push(element("p", "", ref.r));
+    this.box.replaceChildren(...parts);
+  }
+
+  valueParts(value) {
+    const fields = { shape: shapeWords(value.shape), dtype: value.dtype };
+    fields.bytes = bytesWords(bytesOf(value));
+    const about = element("p", "", message("tip.value", fields));
+    const ends = { min: exact(value.min), max: exact(value.max), nan: value.nan };
+    const range = element("p", "", message("tip.range", ends));
+    const table = element("div", "tip-numbers");
+    table.style.gridTemplateColumns = `repeat(${value.rows[0]?.length || 1}, auto)`;
+    for (const x of value.rows.flat()) table.append(element("span", "", exact(x)));
+    const parts = value.rows.length ? [about, range, table] : [about];
+    if (value.cut) parts.push(element("p", "", message("tip.cut")));
+    return parts;
+  }
+
+  // Below the thing, or above it where there is no room; never outside the player.
+  put(place) {
+    const room = this.root.getBoundingClientRect();
+    const own = this.box.getBoundingClientRect();
+    const left = Math.min(place.left, room.right - own.width - 6) - room.left;
+    const below = place.bottom + 5 - room.top;
+    const above = place.top - own.height - 5 - room.top;
+    const fits = below + own.height <= room.height || above < 0;
+    this.box.style.left = `${Math.max(4, left)}px`;
+    this.box.style.top = `${fits ? below : above}px`;
+  }
+
+  hide() {
+    if (this.box.hidden) return false;
+    this.box.hidden = true;
+    this.place = null;
+    for (const one of this.root.querySelectorAll("[aria-describedby]")) {
+      if (one.getAttribute("aria-describedby") === this.box.id) {
+        one.removeAttribute("aria-describedby");
+      }
+    }
+    return true;
+  }
+}

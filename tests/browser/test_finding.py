@@ -1,0 +1,171 @@
+"""Steps that are asked for: by a click, by a key, by words; and values in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from minigrad.views import Recording
+from minigrad.views.state import stops_of
+from tests.browser.test_player_page import READY, real
+from tests.views import stories
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def play(page: Page, tmp_path: Path) -> Open:
+    """Opens the page of a recording at a position."""
+
+    def opened(data: stories.Json, position: int = 0) -> Page:
+        page.goto(Recording(data).save_html(tmp_path / "player.html").as_uri())
+        page.wait_for_function(READY)
+        page.evaluate("at => player.player.go(at)", position)
+        page.locator("#player").focus()
+        return page
+
+    return opened
+
+
+def listed(page: Page) -> list[str]:
+    return page.locator(".found li").all_text_contents()
+
+
+def stop_now(page: Page) -> Any:
+    return page.evaluate("player.player.stopNow()")
+
+
+def test_click_on_a_node_gives_its_steps_and_goes_to_them(play: Open) -> None:
+    data = stories.fan_in()
+    page = play(data, len(data["events"]))
+    page.locator("#mg_n0").click()
+    assert page.get_by_role("status").text_content() == "Steps of MulBackward0"
+    assert listed(page) == [
+        "4 joins the graph",
+        "11 gradient goes",
+        "17 runs",
+        "19 done",
+    ]
+    page.get_by_role("button", name="17 runs").click()
+    assert data["events"][stops_of(data)[stop_now(page)] - 1]["say"] == (
+        "Pick a's MulBackward0."
+    )
+
+
+def test_n_and_its_capital_go_round_the_steps_found(play: Open) -> None:
+    page = play(stories.fan_in())
+    page.locator("#mg_e0 .hit").dispatch_event("click")
+    found = [int(text.split()[0]) for text in listed(page)]
+    seen = []
+    for key in ["n", "n", "n", "N"]:
+        page.keyboard.press(key)
+        seen.append(stop_now(page))
+    assert seen == [found[0], found[1], found[0], found[1]]
+    assert page.locator(".found-marks i").count() == len(found) == 2
+    page.keyboard.press("Escape")
+    assert page.locator(".found").is_hidden()
+    assert page.locator(".found-marks i").count() == 0
+
+
+def test_question_after_a_grad_finds_only_where_it_changes(play: Open) -> None:
+    data = real()
+    page = play(data)
+    page.keyboard.press("/")
+    page.keyboard.type("where does x.grad change?")
+    changes = [i for i, e in enumerate(data["events"], 1) if "x.grad" in e["say"]]
+    (only,) = [i for i in changes if data["events"][i - 1]["k"] == "grad.accumulate"]
+    assert listed(page) == [
+        f"{stops_of(data).index(only)} {data['events'][only - 1]['say']}"
+    ]
+    page.keyboard.press("Enter")
+    assert page.evaluate("player.player.position") == only
+
+
+def test_words_that_no_sentence_has_are_not_found(play: Open) -> None:
+    page = play(stories.fan_in())
+    page.keyboard.press("/")
+    page.keyboard.type("nonsense")
+    assert page.get_by_role("status").text_content() == "No step found"
+    page.keyboard.press("Enter")
+    assert stop_now(page) == 0
+
+
+def test_search_asks_for_all_words_and_for_beginnings(play: Open) -> None:
+    page = play(stories.fan_in())
+    found = "words => player.player.index.search(words, 2).map((one) => one.position)"
+    sentences = [event["say"].lower() for event in stories.fan_in()["events"]]
+    for words in ("pick", "mul pick", "x.grad", "arting"):
+        wanted = [
+            at
+            for at, say in enumerate(sentences, 1)
+            if all(f" {word}" in f" {say}" for word in words.split())
+        ]
+        assert page.evaluate(found, words) == wanted, words
+    assert page.evaluate(found, "pick")
+    assert not page.evaluate(found, "arting")
+
+
+def test_keyboard_reaches_nodes_lines_and_entries(play: Open) -> None:
+    data = stories.mul_constant()
+    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
+    page = play(data, saved)
+    title = page.get_by_role("status")
+    page.locator("button.number[tabindex='0']").focus()
+    page.keyboard.press("Enter")
+    assert title.text_content() == "Steps of line 5"
+    page.locator("g[role=button][tabindex='0']").focus()
+    first = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert label != first
+    assert (
+        label == f"{(title.text_content() or '').removeprefix('Steps of ')}: its steps"
+    )
+    page.locator("[data-key='saved.0'] .entry").focus()
+    page.keyboard.press("Enter")
+    assert [text.split(" ", 1)[1] for text in listed(page)] == ["set", "freed"]
+
+
+def test_entry_keeps_the_focus_while_steps_go_on(play: Open) -> None:
+    data = stories.mul_constant()
+    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
+    page = play(data, saved)
+    page.locator("[data-key='saved.0'] .entry").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "saved[0]"
+
+
+def test_value_is_told_in_full_on_focus_and_on_hover(play: Open) -> None:
+    data = stories.mul_constant()
+    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
+    key = data["events"][saved - 1]["ctx"]["set"]["saved.0"]["v"]
+    data["values"][key]["rows"] = [[1.23456, 2, 3]]
+    page = play(data, saved)
+    tip = page.get_by_role("tooltip")
+    assert tip.is_hidden()
+    page.locator("[data-key='saved.0'] .entry").focus()
+    text = tip.inner_text()
+    assert "float32 [3], 12 bytes" in text
+    assert "min 1, max 3, NaN: 0" in text
+    assert "1.23456" in text
+    described = page.evaluate("document.activeElement.getAttribute('aria-describedby')")
+    assert described == tip.get_attribute("id")
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    page.locator("[data-key='saved.0'] .heat").hover()
+    assert "1.23456" in tip.inner_text()
+
+
+def test_edge_tells_the_gradient_that_went_along_it(play: Open) -> None:
+    data = stories.fan_in()
+    page = play(data, len(data["events"]))
+    page.locator("#mg_e1 .hit").dispatch_event("pointerover", {"bubbles": True})
+    assert "3" in page.locator(".tip-numbers").inner_text().split()
+    page.evaluate("player.player.go(4)")
+    page.locator("#mg_e1 .hit").dispatch_event("pointerover", {"bubbles": True})
+    assert "still to come" in page.get_by_role("tooltip").inner_text()
