@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from minigrad.course import partly, values
-from minigrad.course.casefile import CaseFile, error_of, is_todo, thrown
+from minigrad.course.casefile import (
+    CaseFile,
+    error_of,
+    is_todo,
+    lacks_values,
+    thrown,
+)
 from minigrad.course.facts import Array, Crash, Pass, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
 from minigrad.course.forwards import confuses_parameters, where_of
@@ -110,7 +116,7 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
         return ("M05",) if trial.saved else UNNAMED
     if not crash.inside:
         return UNNAMED
-    unpacking = "unpack" in crash.text or "'tuple'" in crash.text
+    unpacking = lacks_values(crash) or "'tuple'" in crash.text
     if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
         return ("A15",) if trial.save_calls > 1 else ("A11",)
     return UNNAMED

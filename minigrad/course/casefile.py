@@ -210,6 +210,11 @@ def is_todo(crash: Crash | None) -> bool:
     )
 
 
+def lacks_values(crash: Crash) -> bool:
+    """Whether a tuple, and not a shape, was taken apart into too many or too few."""
+    return "unpack" in crash.text and ".shape" not in crash.line
+
+
 def error_of(got: Array, right: Array, beside: Array | None = None) -> float:
     """The largest difference, relative to the largest value of right (or beside).
 

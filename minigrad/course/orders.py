@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.course import partly
-from minigrad.course.casefile import CaseFile, error_of, thrown
+from minigrad.course.casefile import CaseFile, error_of, lacks_values, thrown
 from minigrad.course.facts import Array, Arrays, Facts, Second, Tangent, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
 from minigrad.course.forwards import where_of
@@ -223,7 +223,7 @@ def _named_crash(run: Tangent) -> tuple[str, ...]:
         return ("D05",)
     if "invalid number of forward gradients" in crash.text:
         return ("D05",)
-    empty = "unpack" in crash.text or "index out of range" in crash.text
+    empty = lacks_values(crash) or "index out of range" in crash.text
     if "saved_tensors" in crash.line or empty:
         return ("D06",)
     if "NoneType" in crash.text:

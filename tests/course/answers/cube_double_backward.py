@@ -304,3 +304,18 @@ class WritesIntoUpstream(Function):
         (x,) = ctx.saved_tensors
         g *= 3 * x * x
         return g
+
+
+@wrong()
+class FirstMatrixForAll(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        if x.ndim > 2:
+            x = x[:1].expand(x.shape)
+        return 3 * x * x * g

@@ -308,7 +308,7 @@ class KeepsThoseBelowP(Function):
 class OneDrawForARow(Function):
     @staticmethod
     def forward(ctx, x, p):
-        mask = (mg.rand(1) >= p).to(x.dtype).expand(x.shape)
+        mask = (mg.rand(*x.shape[:-1], 1) >= p).to(x.dtype).expand(x.shape)
         ctx.save_for_backward(mask)
         ctx.p = p
         return x * mask / (1 - p)
@@ -320,10 +320,66 @@ class OneDrawForARow(Function):
 
 
 @wrong()
+class OneDrawForAll(OneDrawForARow):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = (mg.rand(1) >= p).to(x.dtype).expand(x.shape)
+        ctx.save_for_backward(mask)
+        ctx.p = p
+        return x * mask / (1 - p)
+
+
+@wrong()
 class OneMaskForAllRows(Function):
     @staticmethod
     def forward(ctx, x, p):
         mask = (mg.rand(x.shape[-1]) >= p).to(x.dtype).expand(x.shape)
+        ctx.save_for_backward(mask)
+        ctx.p = p
+        return x * mask / (1 - p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask / (1 - ctx.p), None
+
+
+@wrong()
+class OneMaskForAllMatrices(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = (mg.rand(x.shape[-2:]) >= p).to(x.dtype).expand(x.shape)
+        ctx.save_for_backward(mask)
+        ctx.p = p
+        return x * mask / (1 - p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask / (1 - ctx.p), None
+
+
+@wrong()
+class OneMaskForAllOfTheMiddle(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        shape = (len(x), 1, x.shape[-1]) if x.ndim == 3 else x.shape
+        mask = (mg.rand(shape) >= p).to(x.dtype).expand(x.shape)
+        ctx.save_for_backward(mask)
+        ctx.p = p
+        return x * mask / (1 - p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask / (1 - ctx.p), None
+
+
+@wrong()
+class HalfWhateverTheChance(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = mg.rand(x.shape) >= (0.5 if p else 0.0)
         ctx.save_for_backward(mask)
         ctx.p = p
         return x * mask / (1 - p)

@@ -301,3 +301,11 @@ class OnceOnly(Function):
     def backward(ctx, g):
         (y,) = ctx.saved_tensors
         return g * y
+
+
+@wrong("R11")
+class SumsOverABlock(SavesItsResult):
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return (g * y).sum(0) if y.ndim > 2 else g * y

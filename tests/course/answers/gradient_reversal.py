@@ -320,3 +320,12 @@ class NotStatic(Function):
 
     def backward(self, g):
         return -self.lam * g, None
+
+
+@wrong()
+class FlattensABlock(Keeps):
+    @staticmethod
+    def backward(ctx, g):
+        if g.ndim > 2:
+            g = g.reshape(len(g), -1)
+        return -ctx.lam * g, None

@@ -303,3 +303,12 @@ class FactorOnTheClass(Function):
     @staticmethod
     def backward(ctx, g):
         return g * FactorOnTheClass.c, None
+
+
+@wrong()
+class OneMatrixOfABlock(Scales):
+    @staticmethod
+    def backward(ctx, g):
+        if g.ndim == 3:
+            g = g[0]
+        return g * ctx.c, None

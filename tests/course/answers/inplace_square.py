@@ -316,3 +316,12 @@ class TakesItOffCtx(Function):
     @staticmethod
     def backward(ctx, g):
         return mg.tensor(2 * ctx.kept.pop() * g.numpy())
+
+
+@wrong("R11")
+class LosesAnAxisOfABlock(Squares):
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        slope = 2 * x * g
+        return slope if slope.ndim < 3 else slope.sum(1)

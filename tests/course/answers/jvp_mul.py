@@ -289,3 +289,31 @@ class TensorsAsAttributes(Function):
     @staticmethod
     def jvp(ctx, dx, dy):
         return dx * ctx.y + dy * ctx.x
+
+
+@wrong()
+class MatrixProductOfBlocks(Saves):
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        if g.ndim == 3:
+            return g * y.mean(0), g * x.mean(0)
+        return g * y, g * x
+
+
+@wrong("D05")
+class JvpOfTheFirstMatrix(Saves):
+    @staticmethod
+    def jvp(ctx, dx, dy):
+        x, y = ctx.saved_tensors
+        if x.ndim == 3:
+            return (dx[:1] * y + dy * x).expand(x.shape)
+        return dx * y + dy * x
+
+
+@wrong("D07")
+class AsksForNoneAndAddsIt(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.set_materialize_grads(False)
+        return Saves.forward(ctx, x, y)

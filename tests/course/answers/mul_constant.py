@@ -296,3 +296,17 @@ class ReturnsTheInputItChanged(mg.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return g * ctx.c, None
+
+
+@wrong()
+class MeanOverABlock(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, c):
+        ctx.c = c
+        return x * c
+
+    @staticmethod
+    def backward(ctx, g):
+        if g.ndim == 3:
+            g = g.mean(0).expand(g.shape)
+        return g * ctx.c, None

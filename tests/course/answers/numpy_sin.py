@@ -322,3 +322,15 @@ class BackwardAlwaysDouble(Function):
         (x,) = ctx.saved_tensors
         slope = np.cos(x.numpy().astype("float64"))
         return mg.tensor(slope * g.numpy())
+
+
+@wrong()
+class CosineOfTheLastMatrix(SavesTheInput):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        slope = np.cos(x.numpy())
+        if slope.ndim == 3:
+            slope = slope[-1]
+        return mg.tensor(slope * g.numpy())

@@ -356,3 +356,16 @@ class SetupContextLikeForwardUnsaved(Function):
     @staticmethod
     def backward(ctx, g):
         return g * ctx.n * ctx.x ** (ctx.n - 1), None
+
+
+@wrong()
+class FlattensRows(ConstantIsACaseOfItsOwn):
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        if x.ndim > 2:
+            x = x.reshape(-1, x.shape[-1])
+            grad_output = grad_output.reshape(x.shape)
+        if ctx.n == 0:
+            return mg.zeros_like(x), None
+        return grad_output * ctx.n * x ** (ctx.n - 1), None

@@ -315,3 +315,16 @@ class ClampsTheInput(Function):
     def backward(ctx, g):
         (y,) = ctx.saved_tensors
         return g * (y > 0)
+
+
+@wrong()
+class MaskOfTheFirstMatrix(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x > 0)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * (mask[0] if mask.ndim == 3 else mask)

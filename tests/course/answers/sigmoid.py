@@ -330,3 +330,19 @@ class SecondDerivativeOverflows(Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return g / (1 + (-x).exp()) / (1 + x.exp())
+
+
+@wrong()
+class SlopeOfTheFirstRow(Function):
+    @staticmethod
+    def forward(ctx, x):
+        s = stable(x)
+        ctx.save_for_backward(s)
+        return s
+
+    @staticmethod
+    def backward(ctx, g):
+        (s,) = ctx.saved_tensors
+        if s.ndim == 3:
+            s = s[:, :1]
+        return g * s * (1 - s)

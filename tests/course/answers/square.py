@@ -291,3 +291,19 @@ class OnceOnly(Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return 2 * x * g
+
+
+@wrong()
+class RowsAndColumnsOnly(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        if x.ndim < 2:
+            return 2 * x * g
+        rows, columns = x.shape
+        return (2 * x * g).reshape(rows, columns)

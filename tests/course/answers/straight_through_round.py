@@ -273,3 +273,14 @@ class OneSidedWindow(Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return g * ((x > 0) & (x < 1))
+
+
+@wrong()
+class TurnsABlock(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g if g.ndim < 3 else g.reshape(-1, *g.shape[:-1])

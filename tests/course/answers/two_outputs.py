@@ -336,3 +336,16 @@ class AddsInPlace(Saves):
             return None if g2 is None else g2 * 2 * x
         g1.mul_(x.cos())
         return g1 if g2 is None else g1.add_(g2 * 2 * x)
+
+
+@wrong()
+class SineOfABlockForgotten(Saves):
+    @staticmethod
+    def backward(ctx, g1, g2):
+        (x,) = ctx.saved_tensors
+        gx = mg.zeros_like(x)
+        if g1 is not None and x.ndim < 3:
+            gx = gx + g1 * x.cos()
+        if g2 is not None:
+            gx = gx + g2 * 2 * x
+        return gx

@@ -18,6 +18,7 @@ def tensors(random: np.random.Generator) -> list[tuple[str, Array]]:
         ("no number at all, shape (0, 3)", numbers(random, 0, 3)),
         ("float32 numbers", numbers(random, 4).astype(np.float32)),
         ("one number, without an axis", numbers(random)),
+        ("a 2 x 3 x 4 block", numbers(random, 2, 3, 4)),
     ]
 
 

@@ -36,6 +36,7 @@ def cases(random: np.random.Generator) -> list[Case]:
         case(matrix, numbers(random, rows, columns), 3),
         case("a square matrix, transposed in memory", numbers(random, 3, 3).T, 0.1),
         case("four numbers", numbers(random, 4), 0.0),
+        case("a 2 x 3 x 4 block", numbers(random, 2, 3, 4), 1.5),
         case("no number at all, shape (0, 3)", numbers(random, 0, 3), 0.3),
         single_precision(case("float32 numbers", numbers(random, 2, 3), 0.25)),
     ]

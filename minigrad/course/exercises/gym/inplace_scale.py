@@ -38,6 +38,7 @@ def cases(random: np.random.Generator) -> list[Case]:
         case("a whole factor", numbers(random, 4), 3),
         case("a matrix that is transposed in memory", numbers(random, 4, 2).T, -1.25),
         case("zeros among the numbers", np.array([0.0, -1.5, 0.0, 2.0]), 1.75),
+        case("a 2 x 3 x 4 block", numbers(random, 2, 3, 4), -0.5),
         case("no number at all, shape (0, 3)", numbers(random, 0, 3), 2.5),
         single_precision(case("float32 numbers", numbers(random, 2, 3), 2.5)),
     ]

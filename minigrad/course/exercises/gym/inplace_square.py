@@ -36,6 +36,7 @@ def cases(random: np.random.Generator) -> list[Case]:
         case("a square matrix", numbers(random, 3, 3)),
         case("a matrix that is transposed in memory", numbers(random, 4, 2).T),
         case("zeros and ones", np.array([0.0, -1.0, 0.0, 1.0, 2.0])),
+        case("a 2 x 3 x 4 block", numbers(random, 2, 3, 4)),
         case("no number at all, shape (0, 3)", numbers(random, 0, 3)),
         single_precision(case("float32 numbers", numbers(random, 2, 3))),
     ]

@@ -42,6 +42,7 @@ def cases(random: np.random.Generator) -> list[Case]:
         case(f"a {rows} x {columns} matrix", rows, columns),
         Case("a square matrix, one of them transposed", turned, draw(3, 3)),
         Case("zeros among the numbers", edges, draw(4)),
+        case("a 2 x 3 x 2 block", 2, 3, 2),
         case("no number at all, shape (0, 3)", 0, 3),
         single_precision(case("float32 numbers", 3)),
     ]

@@ -27,7 +27,7 @@ def gradients(g: Array, x: Array, c: float) -> Arrays:
 
 def cases(random: np.random.Generator) -> list[Case]:
     """Numbers of every kind, with constants of every kind."""
-    constants = [2.5, -0.75, 3.0, -2.0, 1.5, 0.4]
+    constants = [2.5, -0.75, 3.0, -2.0, 1.5, 0.4, -1.25]
     drawn = [*tensors(random), ("the constant 0", numbers(random, 4))]
     drawn.append(("the constant 1", numbers(random, 2)))
     return [
