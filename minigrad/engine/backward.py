@@ -173,6 +173,8 @@ class GraphTask:
         for slot, gradient in enumerate(gradients):
             if (node, slot) in self.targets:
                 self.captured[node, slot] = gradient
+                if observe.observer is not None:
+                    observe.observer.gradient_captured(node, slot, gradient)
 
     def _run_hooks_before(self, place: tuple[Any, ...]) -> None:
         """Hooks of captured gradients, each when its node would have had its turn."""

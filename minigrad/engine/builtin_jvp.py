@@ -9,7 +9,13 @@ import numpy as np
 from minigrad.engine.grad_mode import below_level, is_recording
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.outputs import contains
-from minigrad.engine.tangents import Tangents, keep_tangent, set_tangent, tangents_of
+from minigrad.engine.tangents import (
+    Tangents,
+    keep_tangent,
+    set_tangent,
+    tangents_of,
+    tell_tangent,
+)
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -69,6 +75,7 @@ def carry_at(
                 continue
             if operation.returns_view:
                 keep_tangent(one, tangent, level)
+                tell_tangent(one, tangent)
                 continue
             if operation.tangent_names_operands:
                 tangent = named(tangent, inputs[operation.tangent_names_from :])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from minigrad.engine import observe
 from minigrad.engine.hooks import attached_to, check_tuple, check_value
 from minigrad.engine.node import (
     NOT_A_TENSOR,
@@ -31,6 +32,7 @@ def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> li
         if result is not None and result is not given:
             check_tuple(hook, given, result)
             values = list(result)
+        tell("pre", node, 0, hook, given, result)
     task.received = tuple(values)
     return values if task.carries_tensors else as_arrays(values)
 
@@ -46,6 +48,7 @@ def run_tensor_hooks(node: _FunctionBase, gradients: list[Any]) -> list[Any]:
             if result is not None and result is not value:
                 check_value(hook, value, result)
                 values[output_nr] = result
+            tell("tensor", node, output_nr, hook, value, result)
     for output_nr, reference in list(attached.retained.items()):
         keep_grad(reference(), values[output_nr])
     return values
@@ -83,10 +86,21 @@ def run_after(
         result = hook(values, received)
         if result is not None and result is not values:
             check_tuple(hook, values, result)
-            values = result
+        else:
+            result = None
+        tell("post", node, 0, hook, values, result)
+        values = values if result is None else result
     for slot, value in zip(slots, values, strict=True):
         gradients[slot] = value
     return gradients if task.carries_tensors else as_arrays(gradients)
+
+
+def tell(
+    kind: str, node: _FunctionBase, slot: int, hook: Any, given: Any, result: Any
+) -> None:
+    """Let a listener know of a hook that was called, and of what it returned."""
+    if observe.observer is not None:
+        observe.observer.hook_called(kind, node, slot, hook, given, result)
 
 
 def is_needed(task: GraphTask, node: _FunctionBase, slot: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from minigrad import errors
+from minigrad.engine import observe
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
     for hook in list(hooks.values()):
         result = hook(leaf)
         if result is None or result is leaf:
+            tell(leaf, hook)
             continue
         check_value(hook, leaf, result)
         raise errors.HookError(
@@ -157,6 +159,14 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
                 "change leaf.grad inside the hook, and return nothing",
             )
         )
+
+
+def tell(leaf: Tensor, hook: Any) -> None:
+    """Let a listener know that a hook has seen a ``.grad``."""
+    if observe.observer is not None:
+        reference = leaf._accumulate_node
+        node = None if reference is None else reference()
+        observe.observer.hook_called("accumulated", node, 0, hook, leaf, None)
 
 
 def name_of(hook: Any) -> str:

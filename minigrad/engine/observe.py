@@ -59,6 +59,40 @@ class Observer(Protocol):
     def node_released(self, node: _FunctionBase, dropped: tuple[Any, ...]) -> None:
         """Backward, *release*: the node no longer has the saved values ``dropped``."""
 
+    def gradient_captured(self, node: _FunctionBase, slot: int, gradient: Any) -> None:
+        """The gradient of an output of ``node`` is one that ``grad`` was asked for."""
+
+    def hook_called(
+        self,
+        kind: str,
+        node: _FunctionBase | None,
+        slot: int,
+        hook: Any,
+        given: Any,
+        result: Any,
+    ) -> None:
+        """A hook has returned; ``kind``: tensor, pre, post or accumulated."""
+
+    def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
+        """A pack hook has made ``packed`` of a tensor that is saved."""
+
+    def tensor_unpacked(
+        self, hook: Any, node: _FunctionBase | None, packed: Any, tensor: Any
+    ) -> None:
+        """An unpack hook has made a tensor of what ``node`` keeps."""
+
+    def changed_in_place(self, tensor: Tensor) -> None:
+        """The version of ``tensor`` has gone up by one."""
+
+    def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
+        """Forward mode: ``tensor`` has a tangent now."""
+
+    def recomputation_started(self) -> None:
+        """A checkpointed part runs once more."""
+
+    def recomputation_finished(self) -> None:
+        """All that was forgotten is there again."""
+
     def backward_finished(self, task: GraphTask) -> None:
         """No node is ready any more."""
 

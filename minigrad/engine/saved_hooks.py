@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine import lint
+from minigrad.engine import lint, observe
 from minigrad.engine.grad_mode import unrecorded
 from minigrad.engine.saved import (
     FREED,
@@ -92,6 +92,10 @@ class HookedRecord:
         Raises: SavedTypeError if the hook returns no Tensor.
         """
         unpacked = self.unpack_hook(self.packed)
+        if observe.observer is not None:
+            observe.observer.tensor_unpacked(
+                self.unpack_hook, node, self.packed, unpacked
+            )
         if not isinstance(unpacked, Tensor):
             raise errors.SavedTypeError(
                 errors.message(
@@ -137,6 +141,8 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
                 "12",
             )
         )
+    if observe.observer is not None:
+        observe.observer.tensor_packed(pack_hook, tensor, packed)
     return packed
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine import observe
 from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.tensor import Tensor
@@ -88,6 +89,13 @@ def set_tangent(
     if not same_order(tensor, tangent):
         tangent = in_layout_of(tensor, tangent)
     keep_tangent(tensor, tangent, level)
+    tell_tangent(tensor, tangent)
+
+
+def tell_tangent(tensor: Tensor, tangent: Tensor) -> None:
+    """Let a listener know that ``tensor`` has a tangent now."""
+    if observe.observer is not None:
+        observe.observer.tangent_given(tensor, tangent)
 
 
 def keep_tangent(tensor: Tensor, tangent: Tensor, level: Level) -> None:

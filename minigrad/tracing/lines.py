@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.function import Function
+from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog, mark_of
 from minigrad.tracing.sources import SourceStore, is_ours, is_users, phases_of
 from minigrad.tracing.values import error_text, plain
+from minigrad.utils._region import StopRecomputation
 
 APPLY_PHASES: Final = (
     "collect inputs",
@@ -60,6 +62,7 @@ class OpenFrame:
         self.marks: dict[str, Any] = {}
         self.ctxs_before = 0
         self.names: Any = None
+        self.handles: set[str] = set()
 
 
 class FrameLog:
@@ -238,10 +241,36 @@ class FrameLog:
         changed = self._changed_locals(opened)
         if changed:
             fields["loc"] = changed
+        moved = self._moved_handles(opened, changed)
+        if moved:
+            fields["h"] = moved
         phase = None
         if opened.phase is not None:
             phase = (ENGINE_CODES[opened.frame.f_code][0], opened.phase)
         self._log.emit(kind, level, say, phase=phase, **fields)
+
+    def _moved_handles(
+        self, opened: OpenFrame, changed: Iterable[str]
+    ) -> dict[str, str | None]:
+        """The variables that lead to another node than at the last step."""
+        if opened.role == "engine" or opened.frame.f_code.co_name in RULES:
+            return {}
+        local = opened.frame.f_locals
+        now = {name: self._node_of(local[name]) for name in changed}
+        now |= {name: None for name in opened.handles if name not in local}
+        handles = self._log.handles
+        moved = {n: node for n, node in now.items() if handles.get(n) != node}
+        for name, node in moved.items():
+            if node is None:
+                handles.pop(name, None)
+                opened.handles.discard(name)
+            else:
+                handles[name] = node
+                opened.handles.add(name)
+        return moved
+
+    def _node_of(self, value: Any) -> str | None:
+        return self._log.node_of(value) if isinstance(value, Tensor) else None
 
     def _set_place(self, opened: OpenFrame | None = None) -> None:
         opened = opened or (self._frames[-1] if self._frames else None)
@@ -277,10 +306,10 @@ def is_shown(value: Any) -> bool:
 
 
 def is_no_failure(frame: FrameType, error: BaseException) -> bool:
-    """Whether an exception only ends a loop, an ``await`` or an unused generator."""
+    """Whether an exception only ends a loop, an ``await``, a generator, a rerun."""
     if isinstance(error, (StopIteration, StopAsyncIteration)):
         return instruction_of(frame) in ENDS_ITERATION
-    return isinstance(error, GeneratorExit)
+    return isinstance(error, (GeneratorExit, StopRecomputation))
 
 
 def codes_of(item: Any) -> list[CodeType]:

@@ -23,6 +23,7 @@ from minigrad.tracing.values import (
     plain,
     safely,
 )
+from minigrad.utils._region import Placeholder
 
 STORY: Final = 1
 LINES: Final = 2
@@ -62,6 +63,8 @@ class EventLog:
         self.ctxs: list[dict[str, Any]] = []
         self.namespaces: list[Any] = []
         self.place: dict[str, int] = {}
+        self.handles: dict[str, str] = {}
+        self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
         self.depth = 0
         self._ctx_ids = Identities("c")
         self.open_ctxs: list[Any] = []
@@ -159,7 +162,9 @@ class EventLog:
     def _ref(self, key: str, value: Any) -> Ref:
         if isinstance(value, SavedTensor):
             return self.values.saved_ref(value)
-        if key in ("needs_input_grad", "edges"):
+        if key in ("needs_input_grad", "edges") or (
+            key.startswith("saved.") and isinstance(value, str)
+        ):
             return plain(value)
         if value is FREED:
             return plain("freed")
@@ -208,7 +213,9 @@ def entries_of(
                 enter(key, FREED)
     else:
         for i, record in enumerate(ctx._raw_saved_tensors):
-            enter(f"saved.{i}", record.data if record.tensor is None else record)
+            value = record.data if record.tensor is None else record
+            is_note = isinstance(value, Placeholder)
+            enter(f"saved.{i}", "computed again when needed" if is_note else value)
     for name, value in vars(ctx).items():
         enter(f"attr.{name}", value)
     if not getattr(ctx, "_materialize_grads", True):

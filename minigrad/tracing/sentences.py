@@ -135,12 +135,13 @@ def leaf_node(tensor: str) -> str:
     return f"AccumulateGrad stands for the leaf {tensor}: its gradient ends there."
 
 
-def backward_begins(names: list[str], gradients: list[Any]) -> str:
+def backward_begins(names: list[str], gradients: list[Any], create_graph: bool) -> str:
     """The start of backward."""
     first = joined(
         [f"{brief(g)} at {n}" for n, g in zip(names, gradients, strict=True)]
     )
-    return f"backward begins with the gradient {first}."
+    end = " What it computes is recorded, too." if create_graph else ""
+    return f"backward begins with the gradient {first}.{end}"
 
 
 def picked(name: str, gradients: list[Any]) -> str:

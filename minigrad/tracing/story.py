@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.grad_mode import running_task
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing import sentences
+from minigrad.tracing import asides, sentences
+from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import ENGINE, STORY, EventLog, Identities, label_of
 from minigrad.tracing.values import Ref
 
@@ -16,7 +18,7 @@ MOST_OLD_NODES = 2_000
 PhaseStart = Callable[[str], int | None]
 
 
-class Story:
+class Story(Happenings):
     """An observer of the engine that writes what it hears into the event log.
 
     ``phase_start`` tells at which event the running apply entered a phase, so that
@@ -31,9 +33,9 @@ class Story:
         watch: Callable[[Any], None],
         hears_lines: bool,
     ) -> None:
+        super().__init__(log)
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[dict[str, Any]] = []
-        self._log = log
         self._phase_start = phase_start
         self._watch = watch
         self._hears_lines = hears_lines
@@ -41,8 +43,11 @@ class Story:
         self._node_ids = Identities("n")
         self._edge_ids: dict[tuple[str, int], str] = {}
         self._running: dict[int, Any] = {}
+        self._recorded_tasks: list[int] = []
+        log.node_of = self._node_of
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        self._start_making(ctx, function)
         if issubclass(function, Builtin):
             return
         self._watch(function)
@@ -106,6 +111,7 @@ class Story:
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
+        self._stop_making(ctx)
         recorded = any([isinstance(o, Tensor) and o.grad_fn is ctx for o in outputs])
         if isinstance(ctx._forward_cls, type) and issubclass(ctx._forward_cls, Builtin):
             if recorded:
@@ -115,7 +121,8 @@ class Story:
         log.emit(
             "phase",
             STORY,
-            sentences.wrapped(outputs, recorded),
+            sentences.wrapped(outputs, recorded)
+            + (asides.no_wire(without_wire(ctx, outputs)) if recorded else ""),
             phase=("apply", "wrap outputs"),
             at=self._phase_start("wrap outputs"),
             cue="output",
@@ -132,6 +139,8 @@ class Story:
         log.close_ctx(ctx)
 
     def backward_started(self, task: Any) -> None:
+        if task.create_graph:
+            self._recorded_tasks.append(id(task))
         for node, _, _ in task.roots:
             self._show_older(node)
         names = [label_of(node) for node, _, _ in task.roots]
@@ -139,7 +148,7 @@ class Story:
         self._log.emit(
             "backward.begin",
             STORY,
-            sentences.backward_begins(names, gradients),
+            sentences.backward_begins(names, gradients, task.create_graph),
             create_graph=task.create_graph,
             retain=task.retain_graph,
             roots=[
@@ -164,11 +173,17 @@ class Story:
             g=[self._ref(gradient) for gradient in gradients],
             cue=label_of(node),
         )
+        self.say_unused_outputs(node, gradients)
         self._picked = node
         if is_users(node) and not self._hears_lines:
             self._say_rule_called(node)
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+        if self._told_as_returned != id(node):
+            self._say_returned(node, gradients)
+        self._told_as_returned = None
+
+    def _say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
         if is_users(node):
             self._log.emit(
                 "phase",
@@ -235,6 +250,7 @@ class Story:
 
     def backward_finished(self, task: Any) -> None:
         self._leave(task)
+        self._recorded_tasks = [one for one in self._recorded_tasks if one != id(task)]
         self._log.emit("backward.end", STORY, sentences.backward_ends())
 
     def _leave(self, task: Any) -> None:
@@ -261,11 +277,40 @@ class Story:
         say = (sentences.wired if users else sentences.built_in)(node.name(), receivers)
         kept = self._log.memory.look_at_node(node, self._id(node), label_of(node))
         say += sentences.kept(kept)
+        if self._order() > 1:
+            say += asides.second_graph(self._order())
+        moved = self._moved_handles(node, outputs)
+        for name, old in moved.items():
+            say += asides.handle_moved(name, old, label_of(node))
         if not users:
             self._log.open_ctx(node)
-        self._emit_node(node, STORY, say, ("apply", "wire edges"))
+        plain = without_wire(node, outputs)
+        self._emit_node(node, STORY, say, ("apply", "wire edges"), moved, plain)
         if not users:
             self._log.close_ctx(node)
+
+    def _order(self) -> int:
+        """1 for a node of forward, 2 for one that a recorded backward makes."""
+        if running_task() is None:
+            self._recorded_tasks.clear()  # an error may have left one behind
+        return 1 + len(self._recorded_tasks)
+
+    def _moved_handles(self, node: Any, outputs: tuple[Any, ...]) -> dict[str, str]:
+        """Variables whose tensor got ``node`` in place of another: that one's name."""
+        labels = {known["id"]: known["label"] for known in self.nodes}
+        moved = {}
+        for output in outputs:
+            if isinstance(output, Tensor) and output._seen_version() > 0:
+                name = self._log.name_of(output)
+                before = self._log.handles.get(name or "")
+                if name is not None and before is not None:
+                    moved[name] = labels.get(before, before)
+        return moved
+
+    def _node_of(self, tensor: Tensor) -> str | None:
+        """The id of the node whose output ``tensor`` is."""
+        node = tensor.grad_fn
+        return None if node is None else self._node_ids.get(node)
 
     def _show_older(self, node: Any) -> None:
         """Show a node, and all below it, that this recording has not met yet."""
@@ -291,7 +336,13 @@ class Story:
             self._emit_node(current, ENGINE, say, None)
 
     def _emit_node(
-        self, node: Any, level: int, say: str, phase: tuple[str, str] | None
+        self,
+        node: Any,
+        level: int,
+        say: str,
+        phase: tuple[str, str] | None,
+        moved: Iterable[str] = (),
+        plain: Sequence[int] = (),
     ) -> None:
         name = self._id(node)
         leaf = isinstance(node, AccumulateGrad)
@@ -309,6 +360,9 @@ class Story:
                 "ctx": cid,
                 "tensor": self._log.name_of(node.variable) if leaf else None,
                 "outputs": len(node._output_metadata),
+                "plain": list(plain),
+                "order": self._order(),
+                "again": self._reruns > 0,
             }
         )
         added = []
@@ -330,13 +384,34 @@ class Story:
                 }
             )
             added.append(new)
-        self._log.emit("graph.node", level, say, phase=phase, n=name, e=added)
+        fields: dict[str, Any] = {}
+        if moved:
+            fields["h"] = dict.fromkeys(moved, name)
+            self._log.handles.update(fields["h"])
+        self._log.emit("graph.node", level, say, phase=phase, n=name, e=added, **fields)
 
     def _id(self, node: Any) -> str:
         return self._node_ids.get(node) or self._node_ids.add(node)
 
+    def _known(self, node: Any) -> str | None:
+        return self._node_ids.get(node)
+
+    def _adds_to_grad(self, tensor: Tensor) -> bool:
+        picked = self._picked
+        return isinstance(picked, AccumulateGrad) and picked.variable._grad is tensor
+
     def _ref(self, value: Any) -> Ref:
         return None if value is None else self._log.values.ref(value)
+
+
+def without_wire(node: Any, outputs: tuple[Any, ...]) -> list[int]:
+    """The outputs of a recorded call through which no gradient comes back."""
+    return [
+        slot
+        for slot, output in enumerate(outputs)
+        if len(outputs) > 1
+        and not (isinstance(output, Tensor) and output.grad_fn is not None)
+    ]
 
 
 def is_users(node: Any) -> bool:

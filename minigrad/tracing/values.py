@@ -40,7 +40,7 @@ class ValueStore:
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         if isinstance(value, Tensor):
-            return {
+            shown = {
                 "t": "T",
                 "v": self.keep(value.array, value._seen_version()),
                 "rg": bool(value.requires_grad),
@@ -48,6 +48,9 @@ class ValueStore:
                 "ver": value._seen_version(),
                 "fn": value.grad_fn.name() if value.grad_fn is not None else None,
             }
+            for tangent in (value._tangents or {}).values():
+                shown["tan"] = self.keep(tangent.array, tangent._seen_version())
+            return shown
         if isinstance(value, str) and SECRET.search(name):
             return plain("(hidden)")
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine import observe
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, running_task
 from minigrad.engine.gradients import backward as run_backward
@@ -37,8 +38,12 @@ class CheckpointFunction(Function):
         for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
             inputs[place] = tensor
         detached = detach_variable(tuple(inputs))
+        if observe.observer is not None:
+            observe.observer.recomputation_started()
         with same_random_numbers(ctx.rng_state), enable_grad():
             outputs = ctx.run_function(*detached)
+        if observe.observer is not None:
+            observe.observer.recomputation_finished()
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
 

@@ -10,6 +10,7 @@ from weakref import ReferenceType, WeakKeyDictionary
 
 from minigrad import errors
 from minigrad.autograd.graph import saved_tensors_hooks
+from minigrad.engine import observe
 from minigrad.engine.grad_mode import _this_thread, enable_grad, running_task
 from minigrad.engine.saved import Packed, pack, unpack
 from minigrad.engine.tensor import Tensor
@@ -102,11 +103,15 @@ class Region:
         """Run the function again and fill the placeholders for ``task``."""
         args = [arg.get() if isinstance(arg, Argument) else arg for arg in self.args]
         run = Recomputation(self, task)
+        if observe.observer is not None:
+            observe.observer.recomputation_started()
         try:
             with saved_tensors_hooks(run.pack, keep), enable_grad():
                 self.rerun(*args)
         except StopRecomputation:
             pass
+        if observe.observer is not None:
+            observe.observer.recomputation_finished()
         self.recomputed[task] = True
         run.check()
 

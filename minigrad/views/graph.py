@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
@@ -48,6 +48,8 @@ def dot_of(data: Mapping[str, Any]) -> str:
     for node in nodes:
         if node["id"] not in aliased:
             drawing.node(node["id"], _label(node), **_attributes(node))
+    for upper, lower in _above(nodes, edges):
+        drawing.edge(upper, lower, style="invis")
     slots = {node["id"]: node.get("outputs", 1) for node in nodes}
     for edge in edges:
         head = edge["to"]
@@ -110,13 +112,19 @@ def _label(node: Mapping[str, Any]) -> str:
     import graphviz
 
     lines = [node["label"], *([node["tensor"]] if node.get("tensor") else [])]
+    if node.get("again"):
+        lines.append("(run again)")
+    if node.get("order", 1) > 1:
+        lines.append(f"(graph {node['order']})")
     lines = [_one_line(line) for line in lines]
     outputs = node.get("outputs", 1)
     if outputs <= 1:
         plain: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
         return plain
+    plain_outputs = node.get("plain", ())
     cells = "".join(
-        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">out {slot}</TD>'
+        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">out {slot}'
+        f"{': no gradient' if slot in plain_outputs else ''}</TD>"
         for slot in range(outputs)
     )
     rows = "".join(
@@ -126,6 +134,30 @@ def _label(node: Mapping[str, Any]) -> str:
         '<<TABLE BORDER="1" STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="0" '
         f'CELLPADDING="4"><TR>{cells}</TR><HR/>{rows}</TABLE>>'
     )
+
+
+def _above(
+    nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, str]]:
+    """Pairs that keep a graph made by a backward above the graph it went through.
+
+    Only an older node comes below, as with edges: so no ring can arise.
+    """
+    order = {node["id"]: node.get("order", 1) for node in nodes}
+    age = {node["id"]: place for place, node in enumerate(nodes)}
+    is_lowest = dict.fromkeys(order, True)
+    is_top = dict.fromkeys(order, True)
+    for edge in edges:
+        if order[edge["from"]] == order[edge["to"]]:
+            is_top[edge["to"]] = False
+        if order[edge["to"]] > 1:
+            is_lowest[edge["from"]] = False
+    tops = [n["id"] for n in nodes if n["kind"] == "function" and is_top[n["id"]]]
+    pairs = []
+    for upper in [id for id in order if order[id] > 1 and is_lowest[id]]:
+        below = [t for t in tops if order[t] < order[upper] and age[t] < age[upper]]
+        pairs += [(upper, lower) for lower in below[-1:]]
+    return pairs
 
 
 def _attributes(node: Mapping[str, Any]) -> dict[str, str]:

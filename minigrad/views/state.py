@@ -91,6 +91,77 @@ def _light(
         edges[event["e"]] = "none"
 
 
+def facts_at(data: Json, position: int) -> dict[str, Any]:
+    """What the player knows beside ``state_at`` after ``position`` events.
+
+    ``memory`` as ``memory_at`` has it; ``handles``: for each variable the node whose
+    output it is; ``tangents``: for each node that of its output; ``waiting``: for each
+    node and output the gradients that wait there, and their ``total``; ``grads``: for
+    each node of a leaf its ``.grad``.
+    """
+    facts: dict[str, dict[str, Any]] = {"handles": {}, "tangents": {}, "grads": {}}
+    waiting: dict[str, dict[str, Any]] = {}
+    slots = {edge["id"]: edge["to_slot"] for edge in data["graph"]["edges"]}
+    for event in data["events"][:position]:
+        for name, node in event.get("h", {}).items():
+            if node is None:
+                facts["handles"].pop(name, None)
+            else:
+                facts["handles"][name] = node
+        if event["k"] == "tangent" and "n" in event:
+            facts["tangents"][event["n"]] = event["g"]
+        elif event["k"] == "grad.accumulate":
+            facts["grads"][event["n"]] = event["new"]
+        else:
+            _wait(event, waiting, slots)
+    return {"memory": memory_at(data, position), "waiting": waiting, **facts}
+
+
+def _wait(
+    event: Json, waiting: dict[str, dict[str, Any]], slots: Mapping[str, int]
+) -> None:
+    """Lay gradients where they wait, or take them away."""
+    kind = event["k"]
+    if kind == "backward.begin":
+        waiting.clear()
+        for root in event["roots"]:
+            _add_part(waiting, root["n"], root["slot"], root["g"], root["g"])
+    elif kind == "grad":
+        slot = slots[event["e"]]
+        _add_part(waiting, event["n"], slot, event["g"], event["total"])
+    elif kind == "node.enter":
+        known = waiting.get(event["n"], {})
+        waiting[event["n"]] = {
+            str(slot): known.get(str(slot), {"parts": [gradient], "total": gradient})
+            for slot, gradient in enumerate(event["g"])
+            if gradient is not None
+        }
+    elif kind in ("grad.zeros", "grad.absent"):
+        _replace(waiting, event["n"], event["slot"], event.get("g"))
+    elif kind == "hook.tensor" and event["new"] is not None:
+        _replace(waiting, event["n"], event["slot"], event["new"])
+    elif kind == "hook.pre" and event["new"] is not None:
+        for slot, gradient in enumerate(event["new"]["i"]):
+            _replace(waiting, event["n"], slot, gradient)
+    elif kind == "node.exit":
+        waiting.pop(event["n"], None)
+
+
+def _add_part(
+    waiting: dict[str, dict[str, Any]], node: str, slot: int, part: Any, total: Any
+) -> None:
+    place = waiting.setdefault(node, {})
+    parts = place.get(str(slot), {}).get("parts", [])
+    place[str(slot)] = {"parts": [*parts, part], "total": total}
+
+
+def _replace(
+    waiting: dict[str, dict[str, Any]], node: str, slot: int, gradient: Any
+) -> None:
+    place = waiting.setdefault(node, {})
+    place[str(slot)] = {"parts": [gradient], "total": gradient}
+
+
 def memory_at(data: Json, position: int) -> dict[str, dict[str, Any]]:
     """What nodes and leaves have kept in memory up to a position, by id.
 
@@ -143,7 +214,22 @@ def _about(data: Json, ref: Json) -> list[str]:
     if ref["t"] == "T":
         words += [f"v{ref['ver']}"] if ref["ver"] > 0 else []
         words += ["requires grad"] if ref["rg"] else []
+    if ref.get("tan"):
+        words.append(f"tangent {_brief(data['values'][ref['tan']])}")
     return words
+
+
+def _brief(value: Json) -> str:
+    """An array in one line."""
+    numbers = [number(x) for row in value["rows"] for x in row]
+    if not value["cut"] and not value["shape"]:
+        return numbers[0]
+    if not value["cut"] and len(value["shape"]) == 1 and len(numbers) <= 4:
+        return f"[{', '.join(numbers)}]"
+    times = "\u00d7"
+    shape = f"[{times.join(map(str, value['shape']))}]"
+    least, most = number(value["min"]), number(value["max"])
+    return f"{shape} all {least}" if least == most else f"{shape} {least} … {most}"
 
 
 def _cells(value: Json | None) -> list[str]:

@@ -127,6 +127,16 @@ export class CtxPane {
       const tensor = this.story.nodes[event.n]?.tensor || message("tensor.unnamed");
       if (event.old) add(message("gradient.before", { tensor }), event.old);
       add(message("gradient.now", { tensor }), event.new);
+    } else if (event?.k.startsWith("hook.")) {
+      add(message("gradient.given"), event.g);
+      if (event.new) add(message("gradient.hooked"), event.new);
+    } else if (event?.k === "tangent") {
+      add(message("tangent.value"), event.t);
+      add(message("tangent.of"), event.g);
+    } else if (event?.k === "inplace") {
+      add(message("tensor.changed"), event.t);
+    } else if (event?.k === "grad.captured") {
+      add(message("gradient.on-edge"), event.g);
     }
     this.moving.hidden = !this.moving.childElementCount;
   }

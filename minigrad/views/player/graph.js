@@ -132,6 +132,7 @@ export class GraphPane {
     }
     const travelling = event?.k === "grad" ? event.e : null;
     this.showBadges(view, travelling);
+    this.showHandles(view);
     this.showCue(view);
     this.reach(event, state);
     this.follow(event);
@@ -158,7 +159,8 @@ export class GraphPane {
           ? message("gradient.sum", { total: whole, parts: addends })
           : whole;
         const arriving = travelling && this.story.edges[travelling]?.to === node;
-        const badge = this.badge(words, "badge", this.placeAbove(node, travelling));
+        const place = this.placeAbove(node, travelling, Number(slot));
+        const badge = this.badge(words, "badge", place);
         if (arriving && animate) badge.style.animationDelay = `${duration}ms`;
         if (arriving) badge.classList.add("arriving");
       }
@@ -175,6 +177,23 @@ export class GraphPane {
       badge.setAttribute("aria-label", message("steps.of", { name }));
       badge.onclick = () => this.choose(`grad ${node}`, name);
       tells(badge, () => ({ title: name, ref: state.grads[node] }));
+    }
+  }
+
+  // Beside a node: the variables that stand for its output, and the output's tangent.
+  showHandles({ state, event }) {
+    const names = {};
+    for (const name in state.handles) (names[state.handles[name]] ||= []).push(name);
+    for (const node in names) {
+      const fresh = names[node].some((name) => event?.h?.[name] === node);
+      const words = names[node].join(", ");
+      const place = this.placeLeft(node, words);
+      this.badge(words, fresh ? "badge handle cue" : "badge handle", place);
+    }
+    for (const node in state.tangents) {
+      const words = message("tangent.beside", { value: brief(this.trace, state.tangents[node]) });
+      const fresh = event?.k === "tangent" && event.n === node;
+      this.badge(words, fresh ? "badge tangent cue" : "badge tangent", this.placeRight(node));
     }
   }
 
@@ -205,9 +224,22 @@ export class GraphPane {
     return parts ? shapeBox(parts[0]) : null;
   }
 
-  placeAbove(node, edge) {
+  // Over the socket of an output, where a node has several.
+  placeAbove(node, edge, slot = 0) {
     const box = this.nodeBox(node, edge);
-    return box && { x: box.x + box.width / 2, y: box.y - 6 };
+    const sockets = this.story.nodes[node]?.outputs || 1;
+    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 6 };
+  }
+
+  placeLeft(node, words) {
+    const box = this.nodeBox(node);
+    const inward = words.length * 3.15 - 1;
+    return box && { x: box.x - inward, y: box.y + box.height - 6 };
+  }
+
+  placeRight(node) {
+    const box = this.nodeBox(node);
+    return box && { x: box.x + box.width + 14, y: box.y + box.height / 2 };
   }
 
   placeBelow(node) {
@@ -283,9 +315,13 @@ function parseSvg(text) {
 }
 
 // getBBox needs a drawn element; the outline's own points are there from the start.
+// A node with several outputs is drawn with several outlines.
 function shapeBox(part) {
-  const shape = part.querySelector("path, polygon, ellipse");
-  const numbers = (shape?.getAttribute("d") || shape?.getAttribute("points") || "")
+  const shapes = [...part.querySelectorAll("path, polygon, ellipse")];
+  const drawn = shapes.filter((shape) => !shape.closest(".tick"));
+  const numbers = drawn
+    .map((shape) => shape.getAttribute("d") || shape.getAttribute("points") || "")
+    .join(" ")
     .match(/-?[\d.]+/g)
     ?.map(Number);
   if (!numbers) return { x: 0, y: 0, width: 0, height: 0 };

@@ -134,6 +134,12 @@ export const MESSAGES = {
   "grad.name": "{tensor}.grad",
   "gradient.sum": "{total} = {parts}",
   "gradient.kept": "{tensor}.grad = {value}",
+  "gradient.given": "given to the hook",
+  "gradient.hooked": "what it returned",
+  "tangent.of": "the tangent beside it",
+  "tangent.value": "the value",
+  "tangent.beside": "tangent {value}",
+  "tensor.changed": "changed in place",
   "tensor.unnamed": "tensor",
   "its-tensor.unnamed": "its tensor",
 

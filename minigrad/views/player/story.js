@@ -58,6 +58,8 @@ export class Story {
     if (event.cid !== undefined) state.cid = event.cid;
     else if (event.ctx) state.cid = event.ctx.id;
     notePhase(state, event, this.isEngine(event.s));
+    noteMemory(state, event);
+    noteHandles(state, event);
     if (event.out) state.printed += event.out;
     HANDLERS[event.k]?.(state, event, this);
     if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
@@ -90,6 +92,10 @@ function blankState() {
     edges: {}, // seen, active (a gradient travels now), sent or none
     waiting: {}, // node -> {slot: {parts, total}}: what waits at a receiver
     grads: {}, // accumulate node -> the tensor's .grad
+    tangents: {}, // node -> the tangent of its output
+    handles: {}, // variable -> the node whose output it is
+    memory: {}, // what is kept: {owner, of, key, bytes, buf, at, until, by}
+    position: 0,
     phases: [],
     printed: "",
     pass: null, // null before backward, then "backward", then "over"
@@ -100,6 +106,28 @@ function blankState() {
 function settle(state, event) {
   for (const id in state.edges) if (state.edges[id] === "active") state.edges[id] = "sent";
   if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
+}
+
+// What owners keep and let go; what was let go stays on the list, with who did it.
+function noteMemory(state, event) {
+  state.position += 1;
+  const { add = [], del = [] } = event.mem || {};
+  for (const item of add) state.memory[item.id] = { ...item, at: state.position };
+  for (const { id, by } of del) Object.assign(state.memory[id], { until: state.position, by });
+}
+
+// The bytes that are held, each once however many hold them.
+export function bytesAlive(memory) {
+  const held = Object.values(memory).filter((item) => item.until === undefined);
+  const sizes = new Map(held.map((item) => [item.buf, item.bytes]));
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+function noteHandles(state, event) {
+  for (const name in event.h || {}) {
+    if (event.h[name] === null) delete state.handles[name];
+    else state.handles[name] = event.h[name];
+  }
 }
 
 // A phase holds while deeper frames run. Between two phases of one function none is
@@ -205,6 +233,15 @@ const HANDLERS = {
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
   },
 
+  "grad.zeros": fillSlot,
+  "grad.absent": fillSlot,
+  "hook.tensor": replaceWaiting,
+  "hook.pre": replaceWaiting,
+
+  tangent(state, event) {
+    if (event.n !== undefined) state.tangents[event.n] = event.g;
+  },
+
   "grad.none"(state, event) {
     state.edges[event.e] = "none";
   },
@@ -222,6 +259,23 @@ const HANDLERS = {
     state.pass = "over";
   },
 };
+
+// Nothing arrived for an output: zeros stand there, or None.
+function fillSlot(state, event) {
+  const total = event.g ?? null;
+  (state.waiting[event.n] ||= {})[event.slot] = { parts: [total], total };
+}
+
+// What a hook returned waits in the place of what it was given.
+function replaceWaiting(state, event) {
+  if (!event.new) return;
+  const many = event.k === "hook.pre";
+  const gradients = many ? event.new.i : [event.new];
+  gradients.forEach((total, index) => {
+    const slot = many ? index : event.slot;
+    (state.waiting[event.n] ||= {})[slot] = { parts: [total], total };
+  });
+}
 
 function addWaiting(state, node, slot, gradient, total) {
   const slots = (state.waiting[node] ||= {});

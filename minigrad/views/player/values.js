@@ -136,6 +136,10 @@ export function valueView(trace, ref, label = "") {
   }
   if (ref.t === "T" && ref.ver > 0) line.append(element("span", "", message("value.version", { version: ref.ver })));
   if (ref.t === "T" && ref.rg) line.append(element("span", "", message("value.requires-grad")));
+  if (ref.tan) {
+    const tangent = brief(trace, { t: "A", v: ref.tan });
+    line.append(element("span", "", message("tangent.beside", { value: tangent })));
+  }
   view.append(line);
   if (value) {
     view.append(heatMap(value));

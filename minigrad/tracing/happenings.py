@@ -1,0 +1,214 @@
+"""What happens beside apply and backward: hooks, changes in place, tangents, reruns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.inplace import name_in_place
+from minigrad.engine.node import AccumulateGrad
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing import asides, sentences
+from minigrad.tracing.log import STORY, EventLog, label_of
+from minigrad.tracing.values import Ref, plain
+
+CHECKPOINTS = "minigrad.utils."
+"""The modules whose own hooks forget saved values and compute them again."""
+
+
+class Happenings:
+    """The part of the story that is no phase of apply or of backward."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._reruns = 0
+        self._making: list[tuple[int, str]] = []
+        self._told_as_returned: int | None = None
+
+    def hook_called(
+        self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
+    ) -> None:
+        """A hook of the learner's has returned."""
+        if comes_from_checkpoint(hook):
+            return
+        owner = self._log.called(node)
+        if isinstance(node, AccumulateGrad) and kind in ("tensor", "accumulated"):
+            owner = self._log.name_of(node.variable) or owner
+        elif kind == "tensor":
+            owner = asides.output_of(owner, slot, len(node._output_metadata))
+        if kind == "post":
+            self._say_returned(node, given)
+            self._told_as_returned = id(node)
+        self._log.emit(
+            f"hook.{kind}",
+            STORY,
+            asides.hook(kind, asides.name_of_hook(hook), owner, given, result),
+            n=self._id(node),
+            slot=slot,
+            g=self._shown(given),
+            new=None if result is None else self._shown(result),
+            cue="hook",
+        )
+
+    def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
+        """What is kept for a saved tensor is what a pack hook made of it."""
+        forgets = comes_from_checkpoint(hook)
+        if forgets and self._reruns:
+            return
+        name = sentences.called(tensor, self._log.name_of)
+        say = (
+            asides.forgotten(name)
+            if forgets
+            else asides.packed(asides.name_of_hook(hook), name, tensor, packed)
+        )
+        self._log.emit(
+            "hook.pack",
+            STORY,
+            say,
+            g=self._shown(tensor),
+            new=plain("a note") if forgets else self._shown(packed),
+            cue="pack",
+        )
+
+    def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
+        """An unpack hook has given a saved tensor back."""
+        remembers = comes_from_checkpoint(hook)
+        if remembers and getattr(hook, "__name__", "") == "keep":
+            return
+        owner = "a saved tensor" if node is None else label_of(node)
+        say = (
+            asides.remembered(owner, tensor)
+            if remembers
+            else asides.unpacked(asides.name_of_hook(hook), owner, packed, tensor)
+        )
+        where: dict[str, Any] = {} if node is None else {"n": self._id(node)}
+        self._log.emit(
+            "hook.unpack",
+            STORY,
+            say,
+            g=plain("a note") if remembers else self._shown(packed),
+            new=self._shown(tensor),
+            cue="unpack",
+            **where,
+        )
+
+    def changed_in_place(self, tensor: Tensor) -> None:
+        """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
+        if self._adds_to_grad(tensor):
+            return
+        now = tensor._seen_version()
+        name = sentences.called(tensor, self._log.name_of)
+        self._log.emit(
+            "inplace",
+            STORY,
+            asides.changed_in_place(name, now - 1, now, tensor),
+            t=self._log.values.ref(tensor),
+            name=self._log.name_of(tensor),
+            ver=now,
+            cue=f"{name} v{now}",
+        )
+
+    def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
+        """A value runs on with its tangent."""
+        fields: dict[str, Any] = {}
+        node = tensor.grad_fn
+        is_new = bool(self._making) and id(node) == self._making[-1][0]
+        if node is not None and (is_new or self._known(node) is not None):
+            fields["n"] = self._id(node)
+        maker = self._making[-1][1] if self._making else None
+        name = self._log.name_of(tensor)
+        self._log.emit(
+            "tangent",
+            STORY,
+            asides.tangent(name, maker, tensor, tangent),
+            t=self._log.values.ref(tensor),
+            g=self._log.values.ref(tangent),
+            cue="tangent",
+            **fields,
+        )
+
+    def recomputation_started(self) -> None:
+        """A checkpointed part runs once more."""
+        self._reruns += 1
+        self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue="again")
+
+    def recomputation_finished(self) -> None:
+        """All that was forgotten is there again."""
+        self._reruns -= 1
+        self._log.emit("rerun.end", STORY, asides.rerun_ends())
+
+    def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
+        """What ``grad`` was asked for is there."""
+        owner = self._log.called(node)
+        if not isinstance(node, AccumulateGrad):
+            owner = asides.output_of(owner, slot, len(node._output_metadata))
+        self._log.emit(
+            "grad.captured",
+            STORY,
+            asides.captured(owner, gradient),
+            n=self._id(node),
+            slot=slot,
+            g=self._log.values.ref(gradient),
+            cue="asked for",
+        )
+
+    def say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
+        """Nothing arrived for some outputs: backward is given zeros, or None."""
+        if len(gradients) < 2:
+            return
+        materialize = getattr(node, "_materialize_grads", False)
+        for slot, gradient in enumerate(gradients):
+            if gradient is not None:
+                continue
+            metadata = node._output_metadata[slot]
+            zeros = materialize and metadata is not None
+            fields: dict[str, Any] = {}
+            if zeros:
+                shape, dtype = metadata
+                empty = np.zeros(shape, dtype if dtype.kind in "fc" else np.float32)
+                fields["g"] = self._log.values.ref(empty)
+            self._log.emit(
+                "grad.zeros" if zeros else "grad.absent",
+                STORY,
+                asides.unused(label_of(node), slot, zeros and metadata[0]),
+                n=self._id(node),
+                slot=slot,
+                cue=f"out {slot}",
+                **fields,
+            )
+
+    def _start_making(self, ctx: Any, function: Any) -> None:
+        name = function.__name__
+        if issubclass(function, Builtin):
+            name = name_in_place(function).removesuffix("_")
+        self._making.append((id(ctx), name))
+
+    def _stop_making(self, ctx: Any) -> None:
+        """``ctx`` is wired; whatever was begun inside of it has failed."""
+        if any([made == id(ctx) for made, _ in self._making]):
+            while self._making.pop()[0] != id(ctx):
+                pass
+
+    def _shown(self, value: Any) -> Ref:
+        return self._log.values.ref(value) or plain("None")
+
+    def _say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
+        raise NotImplementedError
+
+    def _adds_to_grad(self, tensor: Tensor) -> bool:
+        raise NotImplementedError
+
+    def _id(self, node: Any) -> str:
+        raise NotImplementedError
+
+    def _known(self, node: Any) -> str | None:
+        raise NotImplementedError
+
+
+def comes_from_checkpoint(hook: Any) -> bool:
+    """Whether a hook is one by which a checkpoint forgets and remembers."""
+    owner = getattr(hook, "__self__", None)
+    module = getattr(hook, "__module__", None) or type(owner).__module__
+    return isinstance(module, str) and module.startswith(CHECKPOINTS)

@@ -1,0 +1,50 @@
+"""The player's own folding of the events, against that of minigrad.views.state."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from minigrad.views import Recording
+from minigrad.views.state import bytes_alive, facts_at
+from tests.tracing import happenings
+from tests.views import stories
+
+FOLD = """
+([trace, positions]) => {
+  const story = new (document.getElementById("player").player.story.constructor)(trace);
+  return positions.map((position) => {
+    const { memory, waiting, handles, tangents, grads } = story.stateAt(position);
+    return structuredClone({ memory, waiting, handles, tangents, grads });
+  });
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def opened(page: Page, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    path = tmp_path_factory.mktemp("player") / "player.html"
+    page.goto(Recording(stories.fan_in()).save_html(path).as_uri())
+    page.wait_for_function("() => document.getElementById('player').player")
+    return page
+
+
+@pytest.mark.parametrize("program", happenings.PROGRAMS)
+def test_player_knows_at_every_step_what_the_trace_says(
+    opened: Page, program: Any
+) -> None:
+    data = happenings.recorded(program).data
+    there = list(range(len(data["events"]) + 1))
+    known = opened.evaluate(FOLD, [data, [*there, *there[::-1]]])
+    expected = [facts_at(data, position) for position in there]
+    assert known[: len(there)] == expected
+    assert known[len(there) :] == expected[::-1]
+
+
+def test_bytes_alive_fall_to_those_of_grad() -> None:
+    data = happenings.recorded(happenings.saved_hooks).data
+    sizes = [
+        bytes_alive(facts_at(data, i)["memory"]) for i in range(len(data["events"]))
+    ]
+    assert (max(sizes), sizes[-1]) == (8, 8)
+    assert 4 in sizes

@@ -1,0 +1,191 @@
+"""Hooks, changes in place, unused outputs, a second graph, tangents, checkpoints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+from minigrad.tracing import Recorder, Trace, listening, recorder
+from minigrad.views import graph, state
+from tests.tracing import happenings
+from tests.tracing.programs import events_of
+
+GOLDEN = Path(__file__).with_name("happenings.sentences.txt")
+Json = dict[str, Any]
+
+
+def facts_after(trace: Trace, event: Json) -> Json:
+    at = next(i for i, e in enumerate(trace.data["events"], 1) if e is event)
+    return state.facts_at(trace.data, at)
+
+
+def numbers(trace: Trace, ref: Json | None) -> list[Any]:
+    assert ref is not None
+    value = trace.data["values"][ref["v"]]
+    return [x for row in value["rows"] for x in row]
+
+
+@pytest.mark.parametrize("backend", ["the better", "settrace"])
+def test_stories_are_the_golden_ones_with_either_backend(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if backend == "settrace":
+        monkeypatch.setattr(recorder, "choose_backend", listening.SettraceBackend)
+    assert happenings.told() == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_hook_is_a_step_with_what_went_in_and_what_came_out() -> None:
+    trace = happenings.recorded(happenings.hooks)
+    kinds = [e["k"] for e in trace.data["events"] if e["k"].startswith("hook.")]
+    assert kinds == ["hook.pre", "hook.post", "hook.tensor", "hook.accumulated"]
+    (hooked,) = events_of(trace, "hook.tensor")
+    assert numbers(trace, hooked["g"]) == [6.0]
+    assert numbers(trace, hooked["new"]) == [60.0]
+    waiting = facts_after(trace, hooked)["waiting"][hooked["n"]]["0"]
+    assert numbers(trace, waiting["total"]) == [60.0]
+    (post,) = events_of(trace, "hook.post")
+    assert post["new"] is None
+
+
+def test_packed_value_counts_with_its_own_bytes() -> None:
+    trace = happenings.recorded(happenings.saved_hooks)
+    (packed,) = events_of(trace, "hook.pack")
+    assert "(8 bytes)" in packed["say"]
+    items = state.memory_at(trace.data, len(trace)).values()
+    saved = [item["bytes"] for item in items if item["key"] == "saved.0"]
+    assert saved == [4]
+    (unpacked,) = events_of(trace, "hook.unpack")
+    assert numbers(trace, unpacked["new"]) == [1.0, 2.0]
+
+
+def test_handle_moves_to_the_new_node_with_each_change_in_place() -> None:
+    trace = happenings.recorded(happenings.in_place)
+    assert [event["ver"] for event in events_of(trace, "inplace")] == [1, 2]
+    nodes = [e for e in events_of(trace, "graph.node") if e["lvl"] == 1]
+    handles = [facts_after(trace, node)["handles"].get("y") for node in nodes[:3]]
+    # y = x * 1 has a name only once its line is done
+    assert handles == [None, nodes[1]["n"], nodes[2]["n"]]
+    after = facts_after(trace, trace.data["events"][-1])["handles"]
+    assert after["y"] == nodes[2]["n"]
+
+
+def test_deleted_variable_is_no_handle_any_more() -> None:
+    def program() -> None:
+        x = mg.tensor(1.0, requires_grad=True)
+        y = x * 2
+        z = y * 2
+        del y
+        z.backward()
+
+    trace = happenings.recorded(program)
+    last = facts_after(trace, trace.data["events"][-1])["handles"]
+    assert list(last) == ["z"]
+
+
+def test_what_is_no_change_in_place_is_not_called_one() -> None:
+    trace = happenings.recorded(happenings.hooks)
+    assert events_of(trace, "inplace") == []
+
+
+def test_adding_to_grad_is_no_change_in_place_of_its_own() -> None:
+    x = mg.tensor(1.0, requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        (x * 2).backward()
+        (x * 2).backward()
+    assert x.grad is not None
+    assert x.grad._version == 1
+    assert events_of(trace, "inplace") == []
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_unused_output_is_given_zeros_or_none(materialize: bool) -> None:
+    program = happenings.zeros_for_unused if materialize else happenings.none_for_unused
+    trace = happenings.recorded(program)
+    unused = events_of(trace, "grad.zeros", "grad.absent")
+    assert {e["k"] for e in unused} == {"grad.zeros" if materialize else "grad.absent"}
+    assert [event["slot"] for event in unused] == [1, 2]
+    waiting = facts_after(trace, unused[0])["waiting"][unused[0]["n"]]["1"]["total"]
+    if materialize:
+        assert numbers(trace, waiting) == [0.0, 0.0]
+    else:
+        assert waiting is None
+
+
+def test_output_without_gradient_is_drawn_so() -> None:
+    trace = happenings.recorded(happenings.zeros_for_unused)
+    (node,) = [n for n in trace.data["graph"]["nodes"] if n["outputs"] == 3]
+    assert node["plain"] == [2]
+    drawn = graph.dot_of(trace.data)
+    assert "out 2: no gradient" in drawn
+    assert "out 1<" in drawn
+
+
+def test_second_graph_lies_above_the_first() -> None:
+    trace = happenings.recorded(happenings.double_backward)
+    orders = {n["label"]: n["order"] for n in trace.data["graph"]["nodes"]}
+    assert orders == {
+        "CubeBackward": 1,
+        "AccumulateGrad": 1,
+        "PowBackward0": 2,
+        "MulBackward0": 2,
+    }
+    ids = {n["label"]: n["id"] for n in trace.data["graph"]["nodes"]}
+    drawn = graph.dot_of(trace.data)
+    pair = f"{ids['PowBackward0']} -> {ids['CubeBackward']} [style=invis]"
+    assert pair in drawn
+    assert drawn.count("invis") == 1
+
+
+def test_backward_without_create_graph_makes_no_second_graph() -> None:
+    trace = happenings.recorded(happenings.in_place)
+    assert {n["order"] for n in trace.data["graph"]["nodes"]} == {1}
+    assert "invis" not in graph.dot_of(trace.data)
+
+
+def test_error_in_a_recorded_backward_ends_its_graph() -> None:
+    def fail(grad: Any) -> None:
+        raise KeyError("no")
+
+    x = mg.tensor(2.0, requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        y = x * x
+        y.register_hook(fail)
+        with pytest.raises(KeyError):
+            mg.autograd.grad(y, x, create_graph=True)
+        (x * x).backward()
+    assert {n["order"] for n in trace.data["graph"]["nodes"]} == {1}
+
+
+def test_tangents_run_with_the_values() -> None:
+    trace = happenings.recorded(happenings.forward_mode)
+    tangents = events_of(trace, "tangent")
+    assert [numbers(trace, e["t"])[0] for e in tangents] == [2.0, 8.0, 16.0]
+    assert [numbers(trace, e["g"])[0] for e in tangents] == [1.0, 12.0, 24.0]
+    shown = [e["loc"]["x"] for e in events_of(trace, "line") if "x" in e.get("loc", {})]
+    assert state.value_text(trace.data, shown[-1]).endswith("tangent 1 2")
+
+
+def test_tangent_stands_beside_the_node_of_its_output() -> None:
+    trace = happenings.recorded(happenings.forward_mode_in_a_graph)
+    event = events_of(trace, "tangent")[-1]
+    tangents = facts_after(trace, event)["tangents"]
+    assert numbers(trace, tangents[event["n"]]) == [3.0]
+
+
+def test_recomputation_is_seen_as_such() -> None:
+    trace = happenings.recorded(happenings.recomputed)
+    kinds = [
+        e["k"]
+        for e in trace.data["events"]
+        if e["k"] in ("rerun.begin", "rerun.end", "graph.node") and e["lvl"] == 1
+    ]
+    assert kinds == ["graph.node"] * 2 + ["rerun.begin", "graph.node", "rerun.end"]
+    again = [(n["label"], n["again"]) for n in trace.data["graph"]["nodes"]]
+    assert [label for label, is_again in again if is_again] == ["MulBackward0"]
+    assert events_of(trace, "exception") == []
+    assert "(run again)" in graph.dot_of(trace.data)
