@@ -14,7 +14,7 @@ from typing import Any
 
 from minigrad.views import script
 
-PACK_ABOVE = 30_000  # characters of JSON; beyond this the trace travels compressed
+PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 
 _UNPACK = """
 const packed = atob(document.getElementById("code").textContent);

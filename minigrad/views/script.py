@@ -20,6 +20,9 @@ MODULES: Final = (
     "graph",
     "ctx",
     "found",
+    "memory",
+    "timeline",
+    "inspector",
     "player",
     "page",
 )

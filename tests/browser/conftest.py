@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from minigrad.views import Recording
 from tests.browser.laboratory import FLAGS, Lab, running_lab
+from tests.views import stories
+
+Open = Callable[..., Page]
+READY = "() => document.getElementById('player').player"
 
 # Playwright's event loop runs in this thread as long as its driver does, and would be
 # in the way of other modules' tests: hence one driver a module, and not one a session.
@@ -66,3 +71,17 @@ def screenshots(tmp_path: Path) -> Path:
     folder = Path(os.environ.get("MINIGRAD_SCREENSHOTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@pytest.fixture
+def play(page: Page, tmp_path: Path) -> Open:
+    """Opens the page of a recording at a position."""
+
+    def opened(data: stories.Json, position: int = 0) -> Page:
+        page.goto(Recording(data).save_html(tmp_path / "player.html").as_uri())
+        page.wait_for_function(READY)
+        page.evaluate("at => player.player.go(at)", position)
+        page.locator("#player").focus()
+        return page
+
+    return opened

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page
 
-from minigrad.views import Recording
 from minigrad.views.state import stops_of
-from tests.browser.test_player_page import READY, real
+from tests.browser.conftest import Open
+from tests.browser.test_player_page import real
 from tests.views import stories
-
-Open = Callable[..., Page]
-
-
-@pytest.fixture
-def play(page: Page, tmp_path: Path) -> Open:
-    """Opens the page of a recording at a position."""
-
-    def opened(data: stories.Json, position: int = 0) -> Page:
-        page.goto(Recording(data).save_html(tmp_path / "player.html").as_uri())
-        page.wait_for_function(READY)
-        page.evaluate("at => player.player.go(at)", position)
-        page.locator("#player").focus()
-        return page
-
-    return opened
 
 
 def listed(page: Page) -> list[str]:

@@ -5,9 +5,10 @@ import { message } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane {
-  constructor(trace, story, choose) {
+  constructor(trace, story, inspector, choose) {
     this.trace = trace;
     this.story = story;
+    this.inspector = inspector;
     this.choose = choose;
     Object.assign(this, pane("ctx", message("ctx.name")));
     this.table = element("dl", "entries");
@@ -34,7 +35,8 @@ export class CtxPane {
     (same || this.body).focus({ preventScroll: true });
   }
 
-  render({ state, event, changes, cue, level }) {
+  render(view) {
+    const { state, event, changes, cue, level } = view;
     const ctx = this.story.ctxs[state.cid];
     const entries = state.ctxs[state.cid];
     this.box.dataset.ctx = entries ? state.cid : "";
@@ -50,6 +52,11 @@ export class CtxPane {
       const what = `entry ${state.cid} ${key}`;
       const row = this.addRow(this.table, keyLabel(key), entries[key], changed, cue, what);
       row.dataset.key = key;
+      const lines = this.inspector.linesOf(state.cid, key, entries[key], view);
+      if (!lines.length) continue;
+      const more = element("dd", "more");
+      more.append(...lines.map((line) => element("p", "", line)));
+      row.append(more);
     }
     this.showMoving(event);
     this.showLocals(state, changes, cue, level);

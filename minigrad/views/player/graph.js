@@ -122,6 +122,7 @@ export class GraphPane {
     if (!this.empty.hidden) this.empty.textContent = this.emptyWords(view.position);
     if (!this.svg) return;
     this.overlay.replaceChildren();
+    this.badges = [];
     for (const [id, parts] of this.parts) {
       const known = id.replace(" alias", "");
       const now = this.story.edges[known]
@@ -146,9 +147,9 @@ export class GraphPane {
   }
 
   showBadges({ state, event, animate, duration }, travelling) {
-    // The one that is spoken of comes last, and so on top.
-    const later = (node) => Number(node === event?.n);
-    const nodes = Object.keys(state.waiting).sort((a, b) => later(a) - later(b));
+    // The one that is spoken of comes first, and keeps its place.
+    const first = (node) => Number(node === event?.n);
+    const nodes = Object.keys(state.waiting).sort((a, b) => first(b) - first(a));
     for (const node of nodes) {
       for (const slot in state.waiting[node]) {
         const { parts, total } = state.waiting[node][slot];
@@ -200,13 +201,16 @@ export class GraphPane {
   badge(words, className, place) {
     const badge = svgElement("g", { class: className });
     if (!place) return badge;
-    const short = words.length > 34 ? `${words.slice(0, 33)}…` : words;
+    const short = words.length > 40 ? `${words.slice(0, 39)}…` : words;
     const width = short.length * 6.3 + 10;
     const left = this.view.x - this.shift().x + 2;
     const most = left + this.view.width - width - 4;
     const x = Math.max(left, Math.min(most, place.x - width / 2));
     const box = { x, y: place.y - 8, width, height: 16, rx: 8 };
-    const text = svgElement("text", { x: x + width / 2, y: place.y + 3.5 });
+    // One that would cover another moves on, away from the node.
+    while (this.badges.some((other) => overlap(other, box))) box.y += 18 * (place.away || -1);
+    this.badges.push(box);
+    const text = svgElement("text", { x: x + width / 2, y: box.y + 11.5 });
     text.textContent = short;
     badge.append(svgElement("rect", box), text);
     this.overlay.append(badge);
@@ -244,7 +248,7 @@ export class GraphPane {
 
   placeBelow(node) {
     const box = this.nodeBox(node);
-    return box && { x: box.x + box.width / 2, y: box.y + box.height + 6 };
+    return box && { x: box.x + box.width / 2, y: box.y + box.height + 6, away: 1 };
   }
 
   // The cue is put at the edge or node the event speaks of, else at the ctx's own node.
@@ -259,7 +263,7 @@ export class GraphPane {
     const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
     if (said) return; // the badge of .grad, or the node itself, says it already
     const x = box.x + box.width;
-    this.badge(cue, "badge cue", { x, y: box.y + box.height + 7 });
+    this.badge(cue, "badge cue", { x, y: box.y + box.height + 7, away: 1 });
   }
 
   // Tab comes to the node that is spoken of, else to the first one that is there.
@@ -330,6 +334,11 @@ function shapeBox(part) {
   const x = Math.min(...xs);
   const y = Math.min(...ys);
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+function overlap(one, other) {
+  const beside = one.x + one.width <= other.x || other.x + other.width <= one.x;
+  return !beside && Math.abs(one.y - other.y) < one.height;
 }
 
 // An edge is thin: what can be hit is wider than what is seen.

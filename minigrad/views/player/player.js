@@ -6,10 +6,13 @@ import { CtxPane } from "./ctx.js";
 import { element, shownText } from "./dom.js";
 import { Found } from "./found.js";
 import { GraphPane } from "./graph.js";
+import { Inspector } from "./inspector.js";
+import { Memory } from "./memory.js";
 import { message } from "./messages.js";
 import { PhaseStrip } from "./phases.js";
 import { Story } from "./story.js";
 import { StepIndex } from "./steps.js";
+import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 import { cueOf } from "./values.js";
 
@@ -49,7 +52,11 @@ export class Player {
     const choose = (what, name) => this.found.stepsOf(what, name);
     this.code = new CodePane(this.trace, this.index, choose);
     this.graph = new GraphPane(this.trace, this.story, this.index, choose);
-    this.ctx = new CtxPane(this.trace, this.story, choose);
+    const memory = new Memory(this.trace);
+    const stopAt = (position) => this.stopAt(position);
+    const parts = [this.trace, this.story, this.index, memory, stopAt];
+    this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
+    this.timeline = new Timeline(memory, this, choose);
     this.tip = new Tip(root, this.trace);
     const panes = element("div", "panes");
     panes.append(this.code.box, this.graph.box, this.ctx.box);
@@ -60,6 +67,7 @@ export class Player {
       sentence,
       this.phases.box,
       panes,
+      this.timeline.box,
       this.tip.box,
       this.help,
     );
@@ -128,13 +136,14 @@ export class Player {
       event,
       cue: cueOf(event),
       level: this.level,
+      since,
       changes: this.story.changes(since, to),
       animate: single && !this.still.matches,
       duration: 550 / this.speed,
     };
     this.showWords(view, stop);
     this.tip.hide();
-    for (const part of [this.phases, this.code, this.graph, this.ctx]) part.show(view);
+    for (const part of [this.phases, this.code, this.graph, this.ctx, this.timeline]) part.show(view);
     this.found.here();
     this.options.onMove?.(to);
   }
@@ -202,6 +211,7 @@ export class Player {
     this.stops = this.story.stopsAt(this.level);
     const nearest = this.stops[lastIndexAtMost(this.stops, this.position)];
     this.position = -1;
+    this.timeline.lay();
     this.go(nearest);
     this.found.again();
   }

@@ -1,0 +1,66 @@
+// What nodes and leaves keep in memory, from when to when.
+
+export class Memory {
+  // Items as recorded: {id, owner, of, key, bytes, buf}; `at` is the position from which
+  // one is held, `until` that from which it is not any more, because of `by`.
+  constructor(trace) {
+    const items = new Map();
+    this.changes = [];
+    trace.events.forEach((event, index) => {
+      if (!event.mem) return;
+      const at = index + 1;
+      for (const item of event.mem.add || []) items.set(item.id, { ...item, at });
+      for (const drop of event.mem.del || []) {
+        const item = items.get(drop.id);
+        if (item) Object.assign(item, { until: at, by: drop.by });
+      }
+      this.changes.push(at);
+    });
+    this.items = [...items.values()];
+    this.curve = this.changes.map((at) => ({ at, bytes: bytesOnce(this.heldAt(at)) }));
+    this.most = this.curve.reduce((most, one) => (one.bytes > most.bytes ? one : most), {
+      at: 0,
+      bytes: 0,
+    });
+  }
+
+  heldAt(position) {
+    return this.items.filter((item) => isHeld(item, position));
+  }
+
+  // The last thing that an owner held under a key, up to a position.
+  itemOf(owner, key, position) {
+    return this.items.findLast(
+      (item) => item.owner === owner && item.key === key && item.at <= position,
+    );
+  }
+
+  // Who else holds the same memory.
+  sharing(item, position) {
+    const others = this.heldAt(position).filter((one) => {
+      return one.buf === item.buf && one.owner !== item.owner;
+    });
+    return [...new Set(others.map((one) => one.of))];
+  }
+
+  // Owners in the order in which they first held something.
+  owners() {
+    const owners = new Map();
+    for (const item of this.items) {
+      const known = owners.get(`${item.owner} ${item.of}`);
+      if (known) known.items.push(item);
+      else owners.set(`${item.owner} ${item.of}`, { node: item.owner, of: item.of, items: [item] });
+    }
+    return [...owners.values()];
+  }
+}
+
+export function isHeld(item, position) {
+  return item.at <= position && !(item.until <= position);
+}
+
+// Memory that several hold is there once.
+export function bytesOnce(items) {
+  const buffers = new Map(items.map((item) => [item.buf, item.bytes]));
+  return [...buffers.values()].reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -1,0 +1,130 @@
+// The bytes that are kept alive, owner by owner, along the steps.
+
+import { element, svgElement } from "./dom.js";
+import { bytesOnce, isHeld } from "./memory.js";
+import { message } from "./messages.js";
+import { bytesWords } from "./values.js";
+
+const MOST_OWNERS = 6;
+const CURVE_HEIGHT = 100;
+
+export class Timeline {
+  constructor(memory, player, choose) {
+    this.memory = memory;
+    this.player = player;
+    this.choose = choose;
+    this.box = element("details", "memory");
+    this.box.open = true;
+    this.box.hidden = !memory.items.length;
+    this.summary = element("summary");
+    this.chart = element("div", "chart");
+    this.box.append(this.summary, this.chart);
+    this.owners = shownOwners(memory.owners());
+    this.lay();
+  }
+
+  // Anew for each level: the steps are other ones.
+  lay() {
+    if (this.box.hidden) return;
+    this.now = element("i", "now");
+    this.picture = element("div", "tracks");
+    this.picture.setAttribute("role", "img");
+    this.picture.onclick = (event) => this.goTo(event);
+    this.sums = this.owners.map(() => element("span", "sum"));
+    const labels = element("div", "owners");
+    const sums = element("div", "sums");
+    labels.append(element("span", "total", message("memory.total")));
+    this.total = element("span", "sum total");
+    sums.append(this.total, ...this.sums);
+    this.picture.append(this.curve());
+    for (const owner of this.owners) {
+      labels.append(this.label(owner));
+      this.picture.append(this.track(owner));
+    }
+    this.picture.append(this.now);
+    this.chart.replaceChildren(labels, this.picture, sums);
+  }
+
+  label({ node, of }) {
+    if (!node) return element("span", "owner", of);
+    const button = element("button", "owner", of);
+    button.type = "button";
+    button.title = message("steps.of", { name: of });
+    button.onclick = () => this.choose(`node ${node}`, of);
+    return button;
+  }
+
+  share(position) {
+    const last = this.player.stops.length - 1;
+    return this.player.stopAt(position) / (last || 1);
+  }
+
+  track({ items }) {
+    const track = element("div", "held");
+    for (const item of items) {
+      const bar = element("i", item.key === "grad" ? "bar grad" : "bar");
+      const from = this.share(item.at);
+      const to = item.until === undefined ? 1 : this.share(item.until);
+      bar.style.left = `${from * 100}%`;
+      bar.style.width = `${Math.max(0, to - from) * 100}%`;
+      if (item.until !== undefined) bar.classList.add("ends");
+      track.append(bar);
+    }
+    return track;
+  }
+
+  curve() {
+    const box = { viewBox: `0 0 1000 ${CURVE_HEIGHT}`, preserveAspectRatio: "none" };
+    const svg = svgElement("svg", { ...box, class: "curve" });
+    const most = this.memory.most.bytes || 1;
+    const high = (bytes) => CURVE_HEIGHT * (1 - (0.94 * bytes) / most);
+    const steps = this.memory.curve.map(({ at, bytes }) => {
+      return `H${(this.share(at) * 1000).toFixed(1)}V${high(bytes).toFixed(1)}`;
+    });
+    const path = `M0 ${CURVE_HEIGHT}${steps.join("")}H1000V${CURVE_HEIGHT}Z`;
+    svg.append(svgElement("path", { d: path }));
+    return svg;
+  }
+
+  show({ position }) {
+    if (this.box.hidden) return;
+    const held = this.memory.heldAt(position);
+    const bytes = bytesWords(bytesOnce(held));
+    const { most } = this.memory;
+    const fields = {
+      bytes,
+      most: bytesWords(most.bytes),
+      step: this.player.stopAt(most.at),
+    };
+    this.summary.textContent = message("memory.summary", fields);
+    this.total.textContent = bytes;
+    const parts = [];
+    this.owners.forEach((owner, index) => {
+      const own = bytesOnce(owner.items.filter((item) => isHeld(item, position)));
+      const words = own ? bytesWords(own) : message("memory.none");
+      this.sums[index].textContent = words;
+      if (own) parts.push(message("memory.part", { owner: owner.of, bytes: words }));
+    });
+    const all = parts.join(", ") || message("memory.nobody");
+    this.picture.setAttribute("aria-label", message("memory.sentence", { ...fields, parts: all }));
+    const last = this.player.stops.length - 1;
+    this.now.style.left = `${(100 * this.player.stopNow()) / (last || 1)}%`;
+  }
+
+  goTo(event) {
+    const place = this.picture.getBoundingClientRect();
+    const part = Math.min(1, Math.max(0, (event.clientX - place.left) / place.width));
+    this.player.goToStop(Math.round(part * (this.player.stops.length - 1)));
+  }
+}
+
+// Those that hold most, in the order of time, and the rest as one.
+function shownOwners(owners) {
+  if (owners.length <= MOST_OWNERS) return owners;
+  const weight = ({ items }) => Math.max(...items.map((item) => item.bytes));
+  const heavy = new Set([...owners].sort((a, b) => weight(b) - weight(a)).slice(0, MOST_OWNERS - 1));
+  const rest = owners.filter((owner) => !heavy.has(owner));
+  const of = message("memory.others", { count: rest.length });
+  const others = { node: null, of, items: rest.flatMap((owner) => owner.items) };
+  return [...owners.filter((owner) => heavy.has(owner)), others];
+}

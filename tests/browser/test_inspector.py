@@ -1,0 +1,117 @@
+"""What is told of ctx beside its values, and of the memory that is kept alive."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from playwright.sync_api import Page
+
+from minigrad.tracing.sentences import bytes_text
+from minigrad.views.state import bytes_alive, memory_at, stops_of
+from tests.browser.conftest import Open
+from tests.browser.test_player_page import real
+from tests.views import stories
+
+
+def told_at(page: Page, position: int) -> Any:
+    """The lines below each entry of ctx."""
+    return page.evaluate(
+        """at => {
+          player.player.go(at);
+          const rows = [...document.querySelectorAll(".pane.ctx [data-key]")];
+          const lines = (row) => [...row.querySelectorAll(".more p")];
+          return Object.fromEntries(
+            rows.map((row) => [row.dataset.key, lines(row).map((p) => p.textContent)]),
+          );
+        }""",
+        position,
+    )
+
+
+def changed_twice() -> tuple[stories.Json, int]:
+    data = stories.mul_constant()
+    first = next(i for i, e in enumerate(data["events"]) if e.get("cue") == "edges")
+    again = copy.deepcopy(data["events"][first])
+    again["ctx"]["set"] = {"attr.constant": stories.plain("20")}
+    again |= {"k": "phase", "say": "The constant changes."}
+    data["events"].insert(first + 1, again)
+    return data, first + 2
+
+
+def test_change_of_an_entry_is_shown_as_old_and_new(play: Open) -> None:
+    data, at = changed_twice()
+    page = play(data)
+    assert told_at(page, at)["attr.constant"] == ["changed: 10 → 20"]
+    assert told_at(page, at - 1).get("attr.constant", []) == []
+    after = next(stop for stop in stops_of(data) if stop > at)
+    assert told_at(page, after).get("attr.constant", []) == []
+
+
+def test_needs_input_grad_is_said_with_the_names_of_forward(play: Open) -> None:
+    data = real()
+    page = play(data)
+    made = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.new")
+    says = told_at(page, made)["needs_input_grad"]
+    assert says == ["x needs a gradient; constant needs none"]
+
+
+def test_saved_entry_says_its_bytes_and_who_let_go(play: Open) -> None:
+    data = real()
+    page = play(data)
+    owner = next(c["node"] for c in data["ctxs"] if c["name"] == "MulConstantBackward")
+    kept = freed = 0
+    for stop in stops_of(data):
+        lines = told_at(page, stop).get("saved.0", [])
+        shown = page.locator(".pane.ctx .note").text_content() or ""
+        held = memory_at(data, stop).values()
+        (item,) = [i for i in held if (i["owner"], i["key"]) == (owner, "saved.0")] or [
+            None
+        ]
+        if item is None or "MulConstantBackward" not in shown:
+            continue
+        if "until" in item:
+            at = stops_of(data).index(item["until"])
+            assert f"8 bytes, let go at step {at}: {item['by']}" in lines
+            freed += 1
+        else:
+            at = stops_of(data).index(item["at"])
+            assert f"keeps 8 bytes alive since step {at}" in lines
+            kept += 1
+    assert kept
+    assert freed
+
+
+def test_timeline_says_at_every_stop_what_is_alive(play: Open) -> None:
+    data = real()
+    page = play(data)
+    most = 0
+    for stop in stops_of(data):
+        page.evaluate("at => player.player.go(at)", stop)
+        alive = bytes_alive(memory_at(data, stop))
+        most = max(most, alive)
+        total = page.locator(".sum.total").text_content()
+        assert total == bytes_text(alive)
+        sentence = page.locator(".tracks").get_attribute("aria-label") or ""
+        assert f"Now {bytes_text(alive)}: " in sentence
+    assert most > 0
+    assert (
+        f"(the most: {bytes_text(most)},"
+        in page.locator(".memory summary").inner_text()
+    )
+
+
+def test_click_on_the_timeline_goes_to_that_step(play: Open) -> None:
+    data = real()
+    page = play(data)
+    box = page.locator(".tracks").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] - 1, box["y"] + 5)
+    assert page.evaluate("player.player.position") == stops_of(data)[-1]
+    page.locator(".owner", has_text="x.grad").click()
+    assert page.get_by_role("status").text_content() == "Steps of x.grad"
+
+
+def test_recording_without_memory_has_no_timeline(play: Open) -> None:
+    page = play(stories.fan_in())
+    assert page.locator(".memory").is_hidden()
