@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final, Self
 
 from minigrad import errors
 from minigrad.engine.function import Function
@@ -15,6 +15,8 @@ from minigrad.tracing.lines import codes_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
 
+_PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
+
 
 class Recording(Trace):
     """A trace that a notebook shows as a player, and a terminal as sentences."""
@@ -22,6 +24,55 @@ class Recording(Trace):
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
         return write_whole("save_html", path, page.page_of(self._drawn()))
+
+    def ask(
+        self, question: str, choices: Sequence[str], answer: str, *, before: str
+    ) -> Self:
+        """Ask a question before the step whose sentence has the words ``before``.
+
+        The player does not go past it until an answer is committed, and shows it
+        beside what happens.
+
+        >>> import minigrad
+        >>> with minigrad.record() as trace:
+        ...     x = minigrad.tensor(3.0, requires_grad=True)
+        ...     (x * 2 + x).backward()
+        >>> says = "AccumulateGrad of x and is added"
+        >>> _ = trace.ask("And x.grad?", ["1", "2", "3"], "3", before=says)
+        >>> [event["k"] for event in trace.data["events"]].count("ask")
+        1
+        """
+        choices = [str(choice) for choice in choices]
+        if len(choices) < 2 or str(answer) not in choices:
+            raise errors.ArgumentValueError(
+                errors.message(
+                    "ask",
+                    f"the answer {str(answer)!r} is not one of at least two choices: "
+                    f"{', '.join(map(repr, choices)) or 'none'}",
+                    "give the choices as a list, and the answer as one of them",
+                )
+            )
+        place = self._place_of(before)
+        event = {"k": "ask", "say": question, "lvl": 1, "d": 0}
+        if place:
+            former = self.data["events"][place - 1]
+            event |= {key: former[key] for key in _PLACE if key in former}
+        event |= {"question": question, "choices": choices, "answer": str(answer)}
+        self.data["events"].insert(place, event)
+        return self
+
+    def _place_of(self, words: str) -> int:
+        """The number of events before the first step that has these words."""
+        for place, event in enumerate(self.data["events"]):
+            if event["lvl"] < 3 and words in event["say"]:
+                return place
+        raise errors.ArgumentValueError(
+            errors.message(
+                "ask",
+                f"no step says {words!r}",
+                "take words from one of the sentences: trace.sentences()",
+            )
+        )
 
     def __repr__(self) -> str:
         title = self.data["meta"].get("title") or "untitled"

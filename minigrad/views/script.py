@@ -20,6 +20,7 @@ MODULES: Final = (
     "graph",
     "ctx",
     "found",
+    "asks",
     "memory",
     "timeline",
     "inspector",

@@ -74,7 +74,7 @@ def screenshots(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def play(page: Page, tmp_path: Path) -> Open:
+def play(page: Page, tmp_path: Path) -> Iterator[Open]:
     """Opens the page of a recording at a position."""
 
     def opened(data: stories.Json, position: int = 0) -> Page:
@@ -84,4 +84,5 @@ def play(page: Page, tmp_path: Path) -> Open:
         page.locator("#player").focus()
         return page
 
-    return opened
+    yield opened
+    page.evaluate("sessionStorage.clear()")

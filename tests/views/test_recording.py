@@ -164,3 +164,31 @@ def test_step_passes_keywords_on() -> None:
 def test_step_refuses_what_cannot_be_called() -> None:
     with pytest.raises(errors.ArgumentTypeError, match="Tensor cannot be called"):
         step(leaf())  # type: ignore[arg-type]
+
+
+def test_question_stands_before_the_step_it_asks_about() -> None:
+    recording = Recording(stories.fan_in())
+    events = recording.data["events"]
+    place = next(i for i, e in enumerate(events) if e["k"] == "grad.accumulate")
+    recording.ask("What now?", ["2", "5"], "5", before="x.grad is now 5")
+    assert events[place] == {
+        "k": "ask",
+        "say": "What now?",
+        "lvl": 1,
+        "d": events[place - 1]["d"],
+        "question": "What now?",
+        "choices": ["2", "5"],
+        "answer": "5",
+    }
+    assert events[place + 1]["k"] == "grad.accumulate"
+
+
+def test_question_before_no_step_is_refused() -> None:
+    with pytest.raises(errors.ArgumentValueError, match="no step says 'nothing'"):
+        Recording(stories.fan_in()).ask("?", ["a", "b"], "a", before="nothing")
+
+
+@pytest.mark.parametrize("choices", [["a", "b"], ["c"], []])
+def test_answer_must_be_one_of_the_choices(choices: list[str]) -> None:
+    with pytest.raises(errors.ArgumentValueError, match="'c' is not one of at least"):
+        Recording(stories.fan_in()).ask("?", choices, "c", before="x.grad")

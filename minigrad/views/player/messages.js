@@ -72,6 +72,15 @@ export const MESSAGES = {
   "edge.name": "edge from {from} to {to}",
   "node.name": "{label} of {tensor}",
 
+  "ask.name": "Question",
+  "ask.commit": "Commit",
+  "ask.first": "Commit an answer, then the steps go on.",
+  "ask.choose": "Choose an answer first.",
+  "ask.said": "{question} You said: {answer}",
+  "ask.go-on": "Now step on, and see.",
+  "ask.right": "✓ Right: {answer}",
+  "ask.wrong": "✗ Not so. It is: {answer}",
+
   "entry.changed": "changed: {old} → {new}",
   "entry.needs": "{name} needs a gradient",
   "entry.needs-not": "{name} needs none",

@@ -14,7 +14,13 @@ export async function start() {
   const trace = await readTrace(document.getElementById("trace"));
   const memory = `minigrad player ${root.dataset.key}`;
   const position = Number(recall(memory)) || 0;
-  mount(root, trace, { position, onMove: (at) => remember(memory, at) });
+  const kept = `${memory} answers`;
+  mount(root, trace, {
+    position,
+    onMove: (at) => remember(memory, at),
+    answers: JSON.parse(recall(kept) || "{}"),
+    onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
+  });
   fitFrame(root);
 }
 

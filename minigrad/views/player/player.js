@@ -1,5 +1,6 @@
 // The player: it ties the panes to buttons and keys.
 
+import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
@@ -57,6 +58,7 @@ export class Player {
     const parts = [this.trace, this.story, this.index, memory, stopAt];
     this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
     this.timeline = new Timeline(memory, this, choose);
+    this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
     this.tip = new Tip(root, this.trace);
     const panes = element("div", "panes");
     panes.append(this.code.box, this.graph.box, this.ctx.box);
@@ -65,6 +67,7 @@ export class Player {
       this.buildBar(),
       this.found.box,
       sentence,
+      this.asks.box,
       this.phases.box,
       panes,
       this.timeline.box,
@@ -122,7 +125,8 @@ export class Player {
   // Moves
 
   go(position) {
-    const to = Math.max(0, Math.min(this.story.length, Math.round(position)));
+    const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
+    const to = this.asks.limit(wanted);
     if (to === this.position) return;
     const stop = lastIndexAtMost(this.stops, to);
     const single = to > this.position && this.stops[stop - 1] === this.position;
@@ -143,7 +147,7 @@ export class Player {
     };
     this.showWords(view, stop);
     this.tip.hide();
-    for (const part of [this.phases, this.code, this.graph, this.ctx, this.timeline]) part.show(view);
+    for (const part of [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks]) part.show(view);
     this.found.here();
     this.options.onMove?.(to);
   }
@@ -178,6 +182,10 @@ export class Player {
   }
 
   step() {
+    if (this.asks.waitsAt(this.position)) {
+      this.asks.focus();
+      return false;
+    }
     const next = this.stops.find((stop) => stop > this.position);
     if (next !== undefined) this.go(next);
     return next !== undefined;
@@ -226,7 +234,8 @@ export class Player {
     this.playing = true;
     setIcon(this.playButton, "pause", message("button.pause"));
     const beat = () => {
-      if (!this.step() || this.position >= this.stops.at(-1)) this.pause();
+      const over = !this.step() || this.position >= this.stops.at(-1);
+      if (over || this.asks.waitsAt(this.position)) this.pause();
       else this.timer = setTimeout(beat, 1400 / this.speed);
     };
     beat();
@@ -250,6 +259,7 @@ export class Player {
     const typing = tag === "SELECT" || event.target.type === "search";
     if (typing && event.key === "Enter") this.found.goOn(1);
     if (typing && event.key !== "Escape") return;
+    if (event.target.type === "radio" && /^(Arrow| $|Enter)/.test(event.key)) return;
     const pressed = event.key === " " || event.key === "Enter";
     if (pressed && (tag === "BUTTON" || tag === "SUMMARY")) return;
     if (pressed && event.target.getAttribute("role") === "button") {

@@ -41,7 +41,8 @@ export class Timeline {
       labels.append(this.label(owner));
       this.picture.append(this.track(owner));
     }
-    this.picture.append(this.now);
+    this.veil = element("i", "veil"); // over what is still to come
+    this.picture.append(this.veil, this.now);
     this.chart.replaceChildren(labels, this.picture, sums);
   }
 
@@ -108,7 +109,9 @@ export class Timeline {
     const all = parts.join(", ") || message("memory.nobody");
     this.picture.setAttribute("aria-label", message("memory.sentence", { ...fields, parts: all }));
     const last = this.player.stops.length - 1;
-    this.now.style.left = `${(100 * this.player.stopNow()) / (last || 1)}%`;
+    const here = `${(100 * this.player.stopNow()) / (last || 1)}%`;
+    this.now.style.left = here;
+    this.veil.style.left = here;
   }
 
   goTo(event) {

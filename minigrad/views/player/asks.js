@@ -1,0 +1,100 @@
+// Questions of a recording: nothing goes past one until an answer is committed, and the
+// answer stays beside the outcome.
+
+import { element } from "./dom.js";
+import { message } from "./messages.js";
+
+const SHOWN_FOR = 4; // stops after the question
+
+export class Asks {
+  constructor(player, answers = {}, keep = () => {}) {
+    this.player = player;
+    this.answers = answers; // position -> number of the choice
+    this.keep = keep;
+    this.places = player.trace.events.flatMap((event, index) => {
+      return event.k === "ask" ? [index + 1] : [];
+    });
+    this.box = element("section", "ask");
+    this.box.hidden = true;
+    this.box.setAttribute("aria-label", message("ask.name"));
+    this.shown = null;
+  }
+
+  // How far one may go: to the first question without an answer.
+  limit(position) {
+    const open = this.places.find((place) => this.answers[place] === undefined);
+    return open === undefined ? position : Math.min(open, position);
+  }
+
+  waitsAt(position) {
+    return this.places.includes(position) && this.answers[position] === undefined;
+  }
+
+  show({ position }) {
+    const place = this.places.findLast((one) => one <= position);
+    this.player.root.classList.toggle("asking", this.waitsAt(position));
+    const since = place ? this.player.stopAt(position) - this.player.stopAt(place) : 0;
+    this.box.hidden = !place || since > SHOWN_FOR;
+    if (this.box.hidden) return;
+    const answered = this.answers[place] !== undefined;
+    const now = `${place} ${answered} ${position > place}`;
+    if (now === this.shown) return;
+    this.shown = now;
+    const event = this.player.trace.events[place - 1];
+    if (answered) this.box.replaceChildren(...this.outcome(event, place, position > place));
+    else this.box.replaceChildren(this.form(event, place));
+  }
+
+  form(event, place) {
+    const form = element("form");
+    const field = element("fieldset");
+    field.append(element("legend", event.say === event.question ? "unseen" : "", event.question));
+    event.choices.forEach((words, index) => {
+      const label = element("label");
+      const input = element("input");
+      input.type = "radio";
+      input.name = `ask ${place}`;
+      input.value = String(index);
+      label.append(input, ` ${words}`);
+      field.append(label);
+    });
+    const commit = element("button", "primary", message("ask.commit"));
+    commit.type = "submit";
+    this.note = element("span", "note", message("ask.first"));
+    this.note.setAttribute("role", "status");
+    form.append(field, commit, this.note);
+    form.onsubmit = (submitted) => {
+      submitted.preventDefault();
+      this.commit(form, place);
+    };
+    return form;
+  }
+
+  commit(form, place) {
+    const chosen = form.querySelector("input:checked");
+    if (!chosen) {
+      this.note.textContent = message("ask.choose");
+      this.note.classList.add("warn");
+      return;
+    }
+    this.answers[place] = Number(chosen.value);
+    this.keep(this.answers);
+    this.shown = null;
+    this.show({ position: this.player.position });
+    this.player.root.focus({ preventScroll: true });
+  }
+
+  outcome(event, place, known) {
+    const answer = event.choices[this.answers[place]];
+    const said = element("p", "", message("ask.said", { question: event.question, answer }));
+    if (!known) return [said, element("p", "note", message("ask.go-on"))];
+    const right = answer === event.answer;
+    const words = message(right ? "ask.right" : "ask.wrong", { answer: event.answer });
+    return [said, element("p", right ? "right" : "wrong", words)];
+  }
+
+  // Where the way on is closed: to the choices.
+  focus() {
+    this.box.querySelector("input:checked, input")?.focus();
+  }
+}
