@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Array, Arrays, Crash, Facts, Pass, Trial, is_float
 from minigrad.course.references import References
 from minigrad.engine import structural
+
+Stories = dict[tuple[str, int], Arrays]
+"""Gradients by the mistake's id and its number among several of that id."""
 
 
 class CaseFile:
@@ -29,7 +33,7 @@ class CaseFile:
         self.declared = facts[0].declared
         self.name = self.declared.name
         self._known: dict[tuple[str, int], Arrays] = {}
-        self.told: dict[tuple[str, int], list[tuple[str, Arrays]]] = {}
+        self.told: dict[tuple[str, int], Stories] = {}
 
     def trials(self, *names: str) -> Iterator[tuple[Facts, Trial]]:
         """The trials with these names (all, without names), case by case.
@@ -225,29 +229,35 @@ def error_of(got: Array, right: Array, beside: Array | None = None) -> float:
         return float("inf")
     if not got.size:
         return 0.0
-    difference = difference_of(got, right)
-    if not np.all(np.isfinite(difference)):
-        return float("inf")
+    largest = float(difference_of(got, right).max())
+    if largest == math.inf:
+        return math.inf
     single = np.float32 in (got.dtype, right.dtype)
     size = _size(right) if beside is None else max(_size(right), _size(beside))
-    return float(np.max(difference)) / max(size, 0.1 if single else 1e-3)
+    return largest / max(size, 0.1 if single else 1e-3)
 
 
 def difference_of(got: Array, right: Array) -> Array:
     """How far apart the elements are; infinite where only one is a number."""
     a, b = np.asarray(got, np.float64), np.asarray(right, np.float64)
     with np.errstate(all="ignore"):
-        difference = np.abs(a - b)
+        difference = np.asarray(np.abs(a - b))
+        is_usual = math.isfinite(difference.sum())
+    if is_usual:
+        return difference
     alike = (a == b) | (np.isnan(a) & np.isnan(b))
-    found: Array = np.where(
-        alike, 0.0, np.where(np.isnan(difference), np.inf, difference)
-    )
-    return found
+    difference = np.where(np.isnan(difference), np.inf, difference)
+    return np.asarray(np.where(alike, 0.0, difference))
 
 
 def _size(right: Array) -> float:
-    finite = np.abs(np.asarray(right, np.float64))
-    return float(np.max(finite, initial=0.0, where=np.isfinite(finite)))
+    sizes = np.abs(np.asarray(right, np.float64))
+    if not sizes.size:
+        return 0.0
+    largest = float(sizes.max())
+    if math.isfinite(largest):
+        return largest
+    return float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
 
 
 def tolerance(like: Array) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.casefile import CaseFile, error_of, sum_to
+from minigrad.course.casefile import CaseFile, Stories, error_of, sum_to
 from minigrad.course.facts import Array, Arrays, Pass, Trial, is_float
 from minigrad.course.samples import COARSE, Sample
 
@@ -235,33 +235,31 @@ def fitting(
     first, *others = sorted(samples, key=lambda s: not s.is_wrong)
     left: list[str] = []
     for tell in tellers:
-        keys = [key for key, told in _numbered(case, tell, first).items() if told]
-        for sample in others:
+        keys = list(_told(case, tell, first))
+        for sample in (first, *others):
             if not keys:
                 break
-            told = _numbered(case, tell, sample)
-            keys = [key for key in keys if told.get(key, not sample.is_wrong)]
+            told = _told(case, tell, sample)
+            # A story that is not told here has nothing to say.
+            keys = [key for key in keys if sample.fits(_of_slot(told, key, sample))]
         left += [id for id, _ in keys]
     return list(dict.fromkeys(left))
 
 
-def _numbered(
-    case: CaseFile, tell: Teller, sample: Sample
-) -> dict[tuple[str, int], bool]:
-    """Whether each story fits this sample; several of one id are numbered."""
-    found: dict[tuple[str, int], bool] = {}
-    count: dict[str, int] = {}
-    for id, told in _told(case, tell, sample):
-        found[id, count.setdefault(id, 0)] = sample.fits(told[sample.slot])
-        count[id] += 1
-    return found
+def _of_slot(told: Stories, key: tuple[str, int], sample: Sample) -> Array | None:
+    return told[key][sample.slot] if key in told else None
 
 
-def _told(case: CaseFile, tell: Teller, sample: Sample) -> list[tuple[str, Arrays]]:
+def _told(case: CaseFile, tell: Teller, sample: Sample) -> Stories:
     """What a teller says about this pass; worked out once for all slots."""
     key = tell.__name__, id(sample.run)
     if key not in case.told:
-        case.told[key] = list(tell(case, sample.trial, sample.run))
+        found: Stories = {}
+        count: dict[str, int] = {}
+        for name, gradients in tell(case, sample.trial, sample.run):
+            found[name, count.setdefault(name, 0)] = gradients
+            count[name] += 1
+        case.told[key] = found
     return case.told[key]
 
 
