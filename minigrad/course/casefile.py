@@ -33,6 +33,7 @@ class CaseFile:
         self.declared = facts[0].declared
         self.name = self.declared.name
         self._known: dict[tuple[str, int], Arrays] = {}
+        self._tolerances: dict[int, float] = {}
         self.told: dict[tuple[str, int], Stories] = {}
 
     def trials(self, *names: str) -> Iterator[tuple[Facts, Trial]]:
@@ -84,8 +85,11 @@ class CaseFile:
 
     def tolerance(self, trial: Trial) -> float:
         """The error that rounding alone may cause in this trial."""
-        floats = [tolerance(x) for x in trial.inputs if is_float(x)]
-        return max(*floats, 1e-11, self.exercise.accuracy)
+        key = id(trial)
+        if key not in self._tolerances:
+            floats = [tolerance(x) for x in trial.inputs if is_float(x)]
+            self._tolerances[key] = max(*floats, 1e-11, self.exercise.accuracy)
+        return self._tolerances[key]
 
     def unusual(self, trial: Trial) -> str:
         """What is strange about a result that was drawn; an empty string if nothing."""

@@ -6,6 +6,7 @@ import ast
 import inspect
 import linecache
 import textwrap
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,12 +73,25 @@ def _syntax(answer: type) -> Iterator[ast.AST]:
         )
         if code is None:
             continue
-        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-        try:
-            tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
-        except (SyntaxError, IndexError):
-            continue
-        yield from ast.walk(tree)
+        tree = _tree(code)
+        if tree is not None:
+            yield from ast.walk(tree)
+
+
+def _tree(code: types.CodeType) -> ast.Module | None:
+    """The source of a function as a syntax tree; None where it is unknown."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    ends = [place[1] for place in code.co_positions() if place[1] is not None]
+    try:
+        # Quicker than to look for the end, which stands behind the last instruction.
+        count = max(ends) - code.co_firstlineno + 1
+        return ast.parse(textwrap.dedent("".join(lines[:count])))
+    except (SyntaxError, ValueError):
+        pass
+    try:
+        return ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+    except (SyntaxError, IndexError):
+        return None
 
 
 def _attribute(node: ast.expr) -> str:

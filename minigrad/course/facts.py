@@ -83,9 +83,7 @@ def copied(value: Any) -> Any:
 
 def is_float(value: object) -> bool:
     """Whether this argument is an array of floats."""
-    return isinstance(value, np.ndarray) and bool(
-        np.issubdtype(value.dtype, np.floating)
-    )
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
 @dataclass(frozen=True)

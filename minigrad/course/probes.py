@@ -109,19 +109,18 @@ class _Probe:
             *self._single_outputs(),
         ]
         second = None
-        if number < THOROUGH or self.contract.second_derivative != "any":
+        if number == 0 or self.contract.second_derivative != "any":
             second = self._second()
         if number < THOROUGH:
             trials += [
                 self._trial("again", g, g, keep=True),
-                self._trial("freed", g, g),
                 self._call().forward().backward_of_the_sum().trial("expanded"),
                 *self._frozen(),
                 *self._one_tensor_twice(),
                 *self._two_live_calls(),
             ]
         if number < WRITTEN:
-            trials += self._written()
+            trials += [self._trial("freed", g, g), *self._written()]
         return tuple(trials), second, tuple(self._tangents())
 
     def _call(self, inputs: tuple[Any, ...] | None = None, **options: Any) -> Call:
