@@ -109,6 +109,9 @@ def silence() -> Iterator[None]:
         yield
 
 
+_objects_of = np.fromiter
+
+
 class _AsImported:
     """What stood in the modules that a check computes with, before any answer ran.
 
@@ -122,15 +125,20 @@ class _AsImported:
             for each in line:
                 own = vars(each)
                 shadows = set(dir(each)) - set(own) if isinstance(each, type) else set()
-                self._kept.append((each, tuple(own), tuple(own.values()), shadows))
+                values = tuple(own.values())
+                addresses = _objects_of(values, object, len(values)).tobytes()
+                self._kept.append((each, tuple(own), values, addresses, shadows))
 
     def restore(self) -> list[tuple[Any, str, Any]]:
         """Put back what was replaced since; returns what stood there."""
         replaced = []
-        for place, names, values, shadows in self._kept:
+        for place, names, values, addresses, shadows in self._kept:
             now = vars(place)
-            # In one stride, because it is asked after every call of an answer.
             size = len(now)
+            # In one stride, because it is asked after every call of an answer: the
+            # same bytes are the same objects in the same order.
+            if _objects_of(now.values(), object, size).tobytes() == addresses:
+                continue
             if all(map(operator.is_, now.values(), values)) and (
                 size == len(names) or (size > len(names) and not shadows)
             ):

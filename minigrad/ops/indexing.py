@@ -464,6 +464,8 @@ def out_of_bounds(index: Any, dim: int, length: int) -> errors.IndexingError:
 
 def slice_unless_whole(tensor: Tensor, dim: int, part: slice) -> Tensor:
     """The slice of a dimension; the tensor itself if that is all of it."""
+    if part.start is part.stop is part.step is None and tensor.ndim:
+        return tensor
     key = key_of_slice(tensor, dim, part)
     if key[dim] == slice(0, tensor.shape[dim], 1):
         return tensor
