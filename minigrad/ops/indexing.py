@@ -361,7 +361,9 @@ def as_item(item: Any) -> Any:
 
     Raises: IndexingError, ArgumentTypeError.
     """
-    if item is None or item is Ellipsis or isinstance(item, (bool, slice)):
+    if type(item) is int or isinstance(item, slice):
+        return item
+    if item is None or item is Ellipsis or isinstance(item, bool):
         return item
     if isinstance(item, (int, np.integer)):
         return int(item)
@@ -427,6 +429,8 @@ def as_pick(item: Any) -> Tensor:
 
 def dimensions_of(item: Any) -> int:
     """How many dimensions one part of an index uses up."""
+    if type(item) is int or isinstance(item, slice):
+        return 1
     if isinstance(item, Tensor):
         return item.ndim if item.dtype.kind == "b" else 1
     return 0 if item is None or item is Ellipsis or isinstance(item, bool) else 1

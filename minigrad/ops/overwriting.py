@@ -36,10 +36,12 @@ class Copy(Builtin):
 
     @staticmethod
     def forward(input: Array, src: Any) -> Array:
-        try:
-            shape = np.broadcast_shapes(input.shape, np.shape(src))
-        except ValueError:
-            raise do_not_broadcast("copy_", input.shape, np.shape(src)) from None
+        shape = input.shape
+        if np.shape(src) != shape:
+            try:
+                shape = np.broadcast_shapes(shape, np.shape(src))
+            except ValueError:
+                raise do_not_broadcast("copy_", shape, np.shape(src)) from None
         copied = np.empty(shape, input.dtype)
         copied[...] = src
         return copied
