@@ -199,8 +199,10 @@ def as_arrays(values: Sequence[Any], inputs: tuple[Any, ...]) -> Arrays:
     """One array or None an argument, as a rule may return numbers, too."""
     padded = [*values, *[None] * (len(inputs) - len(values))]
     return tuple(
-        None if v is None or not is_float(x) else np.asarray(v)
-        for v, x in zip(padded, inputs, strict=True)
+        [
+            None if v is None or not is_float(x) else np.asarray(v)
+            for v, x in zip(padded, inputs, strict=True)
+        ]
     )
 
 

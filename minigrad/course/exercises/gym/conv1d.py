@@ -61,14 +61,14 @@ def cases(random: np.random.Generator) -> list[Case]:
     def signal(*shape: int) -> Array:
         return numbers(random, *shape)
 
-    turned = np.swapaxes(signal(2, 5, 3), 1, 2)
+    turned = np.swapaxes(signal(2, 4, 3), 1, 2)
     return [
         case("one channel, a kernel of 2", signal(1, 1, 4), 1, 2, 0),
-        case("2 channels to 3, a batch of 2", signal(2, 2, 4), 3, 3, 1),
         case("3 channels to 2, a batch of 3", signal(3, 3, 4), 2, 2, 1),
-        case("2 channels to 2, a batch of 2", signal(2, 2, 4), 2, 3, 2),
+        case("a kernel of 1", signal(2, 3, 3), 2, 1, 0),
+        case("2 channels to 3, a batch of 2", signal(2, 2, 4), 3, 3, 1),
+        case("2 channels to 2, a batch of 2", signal(2, 2, 3), 2, 3, 2),
         case("a signal that is transposed in memory", turned, 2, 4, 2),
-        case("a kernel of 1", signal(2, 3, 4), 2, 1, 0),
         single_precision(case("float32 numbers", signal(2, 2, 4), 3, 3, 1)),
     ]
 
@@ -96,7 +96,7 @@ def _wrong_for_x(
     yield "L17", padded[..., padding:]
     yield "L17", padded[..., : padding + length]
     yield "L17", padded
-    for assigned in _assigned(g, w):
+    for assigned in _assigned(g, w, padded.shape):
         yield "R10", assigned[..., inside]
     yield "C01", _for_padded(np.ones_like(g), w)[..., inside]
     yield "R14", _for_padded(g[:, :1], w[:1])[..., inside]
@@ -109,12 +109,11 @@ def _wrong_for_x(
         yield "L06", _for_padded(g, kernel)[..., inside] if fits else None
 
 
-def _assigned(g: Array, w: Array) -> Iterator[Array]:
+def _assigned(g: Array, w: Array, shape: tuple[int, ...]) -> Iterator[Array]:
     """What is left if each step, or each part of the kernel, overwrites the others."""
     steps, kernel = g.shape[-1], w.shape[-1]
     for backwards in (1, -1):
-        by_steps = np.zeros_like(_for_padded(g, w))
-        by_kernel = np.zeros_like(by_steps)
+        by_steps, by_kernel = np.zeros(shape, g.dtype), np.zeros(shape, g.dtype)
         for t in range(steps)[::backwards]:
             by_steps[..., t : t + kernel] = np.einsum("bo,ock->bck", g[..., t], w)
         for k in range(kernel)[::backwards]:

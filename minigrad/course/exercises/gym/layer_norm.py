@@ -37,15 +37,12 @@ def _normal(x: Array, eps: float, ddof: int = 0) -> tuple[Array, Array]:
 
 
 def _mean(a: Array) -> Array:
-    return np.asarray(a.mean(-1, keepdims=True))
+    return np.asarray(a.sum(-1, keepdims=True) / a.shape[-1])
 
 
-def _for_x(
-    h: Array, normal: Array, scale: Array, first: float = 1.0, second: float = 1.0
-) -> Array:
-    """The gradient for x, its coupling terms times ``first`` and ``second``."""
-    coupled = first * _mean(h) + second * normal * _mean(h * normal)
-    return np.asarray((h - coupled) * scale)
+def _for_x(h: Array, normal: Array, scale: Array) -> Array:
+    """The gradient for x."""
+    return np.asarray((h - _mean(h) - normal * _mean(h * normal)) * scale)
 
 
 def _rows(a: Array) -> Array:
@@ -95,22 +92,28 @@ def _wrong_for_x(
 ) -> Iterator[tuple[str, Array]]:
     normal, scale = _normal(x, eps)
     h, n = g * w, x.shape[-1]
+    mean, along = _mean(h), normal * _mean(h * normal)
+
+    def coupled(first: float, second: float) -> Array:
+        """The right gradient with other factors before its coupling terms."""
+        return np.asarray((h - first * mean - second * along) * scale)
+
     for first, second in ((1, 0), (0, 1), (0, 0)):
-        yield "L08", _for_x(h, normal, scale, first, second)
+        yield "L08", coupled(first, second)
     yield "L07", h * scale * (1 - (1 + normal**2) / n)
     for first, second in ((-1, 1), (1, -1), (-1, -1)):
-        yield "L01", _for_x(h, normal, scale, first, second)
+        yield "L01", coupled(first, second)
     yield "C07", _for_x(g, normal, scale)
     yield "C07", _for_x(h, normal, np.ones_like(scale))
     yield "C07", _for_x(h, normal, scale**2)
     for part in (2.0, 0.5):
-        yield "L02", _for_x(h, normal, scale, 1, part)
-    yield "L03", (h - _mean(h) - normal / scale**2 * _mean(h * normal)) * scale
+        yield "L02", coupled(1, part)
+    yield "L03", (h - mean - along / scale**2) * scale
     yield "R12", w * _for_x(g, normal, scale)
     counts = ("R05", 1), ("R06", n - 1), ("R06", x.shape[0]), ("R06", x.size)
     for name, count in counts:
         for first, second in ((n / count, n / count), (n / count, 1), (1, n / count)):
-            yield name, _for_x(h, normal, scale, first, second)
+            yield name, coupled(first, second)
     yield "R06", (h - h.mean() - normal * (h * normal).mean()) * scale
     for other, factor in _other_normals(x, eps):
         yield "L14", _for_x(h, other, factor)
