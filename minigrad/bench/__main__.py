@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.bench.recording import recording_rows
 from minigrad.bench.rows import Row, engine_rows
 
 
@@ -39,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"CPU time of one thread, against {against}; a ratio below 1 is faster.")
     print("Ratios: median (quartiles) of rounds that took turns.")
     print(line(Row("", "minigrad", "torch", "ratio", "goal")))
-    for row in engine_rows(torch, options.seconds, options.quick):
+    engine = engine_rows(torch, options.seconds, options.quick)
+    for row in itertools.chain(engine, recording_rows()):
         print(line(row), flush=True)
     return 0
 

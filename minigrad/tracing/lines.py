@@ -77,6 +77,9 @@ class FrameLog:
         self._opening_line = None if driver is None else driver.f_lineno
         self._file = "" if driver is None else driver.f_code.co_filename
         self._users = set(codes)
+        self._wanted: dict[CodeType, bool] = {}
+        self._says: dict[tuple[int, int], str] = {}
+        self._local_names: dict[CodeType, list[str]] = {}
         self._frames: list[OpenFrame] = []
         self._suspended: dict[FrameType, OpenFrame] = {}
         self._phases: dict[int, dict[int, str]] = {}
@@ -85,10 +88,17 @@ class FrameLog:
 
     def watch(self, code: CodeType) -> None:
         """Count ``code`` among the user's own."""
+        self._wanted[code] = True
         self._users.add(code)
 
     def wants(self, code: CodeType, frame: FrameType) -> bool:
         """Whether the lines of ``code`` are shown."""
+        wanted = self._wanted.get(code)
+        if wanted is None:
+            wanted = self._wanted[code] = self._wants(code)
+        return wanted
+
+    def _wants(self, code: CodeType) -> bool:
         if code in ENGINE_CODES or code in self._users:
             return True
         name = code.co_filename
@@ -117,9 +127,12 @@ class FrameLog:
         opened.line = offset
         before = opened.phase
         opened.phase = self._phase_at(opened, offset)
-        source = self.sources.sources[opened.source]
-        text = self.sources.text(opened.source, offset)
-        say = sentences.line_next(source["name"], source["first"] + offset, text)
+        say = self._says.get((opened.source, offset))
+        if say is None:
+            source = self.sources.sources[opened.source]
+            text = self.sources.text(opened.source, offset)
+            say = sentences.line_next(source["name"], source["first"] + offset, text)
+            self._says[opened.source, offset] = say
         self._step("line", ENGINE if opened.role == "engine" else LINES, say, opened)
         if opened.phase is not None and opened.phase != before:
             opened.phase_starts[opened.phase] = len(self._log.events)
@@ -238,6 +251,8 @@ class FrameLog:
     ) -> None:
         """Emit one event of a frame, with the local variables that changed."""
         self._set_place(opened)
+        if opened.role != "engine":
+            self._log.forget_cached_names()
         changed = self._changed_locals(opened)
         if changed:
             fields["loc"] = changed
@@ -280,14 +295,10 @@ class FrameLog:
         self._log.depth = len(self._frames)
 
     def _changed_locals(self, opened: OpenFrame) -> dict[str, Any]:
-        code = opened.frame.f_code
-        names = (*code.co_varnames, *code.co_cellvars)
-        if code.co_name == "<module>":
-            names = code.co_names
         changed: dict[str, Any] = {}
         local = opened.frame.f_locals
-        for name in names:
-            if name not in local or name in UNSHOWN or name.startswith("__"):
+        for name in self._names_in(opened.frame.f_code):
+            if name not in local:
                 continue
             value = local[name]
             if not is_shown(value):
@@ -298,6 +309,19 @@ class FrameLog:
             opened.marks[name] = mark
             changed[name] = self._log.values.ref(value, name) or plain("None")
         return changed
+
+    def _names_in(self, code: CodeType) -> list[str]:
+        """The variables of a function that are shown."""
+        if code not in self._local_names:
+            names = (*code.co_varnames, *code.co_cellvars)
+            if code.co_name == "<module>":
+                names = code.co_names
+            self._local_names[code] = [
+                name
+                for name in names
+                if name not in UNSHOWN and not name.startswith("__")
+            ]
+        return self._local_names[code]
 
 
 def is_shown(value: Any) -> bool:

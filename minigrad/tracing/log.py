@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
-from minigrad.engine.saved import FREED
+from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
@@ -21,7 +21,6 @@ from minigrad.tracing.values import (
     ValueStore,
     digest_of,
     plain,
-    safely,
 )
 from minigrad.utils._region import Placeholder
 
@@ -29,6 +28,8 @@ STORY: Final = 1
 LINES: Final = 2
 ENGINE: Final = 3
 MOST_EVENTS: Final = 20_000
+ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
+"""Types whose values never change."""
 
 
 class Identities:
@@ -57,10 +58,11 @@ class EventLog:
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self.truncated = False
+        self.left_out = 0
         self.values = ValueStore(self.name_of)
         self.memory = Memory(self.name_of)
         self.ctxs: list[dict[str, Any]] = []
+        self.ctx_entries: dict[str, dict[str, Any]] = {}
         self.namespaces: list[Any] = []
         self.place: dict[str, int] = {}
         self.handles: dict[str, str] = {}
@@ -69,6 +71,9 @@ class EventLog:
         self._ctx_ids = Identities("c")
         self.open_ctxs: list[Any] = []
         self._shown: dict[str, dict[str, Any]] = {}
+        self._looks: dict[str, Any] = {}
+        self._names: dict[int, tuple[Any, str]] | None = None
+        self.keeps_names = False
 
     def emit(
         self,
@@ -85,8 +90,10 @@ class EventLog:
         if gone:
             self._say_gone(gone)
         if len(self.events) >= MOST_EVENTS:
-            self.truncated = True
+            self.left_out += 1
             return
+        if not self.keeps_names:
+            self._names = None
         event = {"k": kind, "say": say, "lvl": level, "d": self.depth}
         event.update(self.place if at is None else place_of(self.events[at - 1]))
         event.update(fields)
@@ -106,6 +113,18 @@ class EventLog:
             self.events.append(event)
         else:
             self.events.insert(at, event)
+
+    def say_what_is_left_out(self) -> None:
+        """The last step of a recording that had no room for all."""
+        if self.left_out:
+            self.events.append(
+                {
+                    "k": "cut",
+                    "say": sentences.cut(len(self.events), self.left_out),
+                    "lvl": STORY,
+                    "d": 0,
+                }
+            )
 
     def _say_gone(self, gone: list[dict[str, Any]]) -> None:
         """A story step of its own for what died between two others."""
@@ -133,19 +152,23 @@ class EventLog:
         if known is not None:
             return known
         new = self._ctx_ids.add(ctx)
-        self.ctxs.append(
-            {
-                "id": new,
-                "name": ctx.name(),
-                "function": ctx._forward_cls.__name__,
-                "node": None,
-            }
-        )
+        entry = {
+            "id": new,
+            "name": ctx.name(),
+            "function": ctx._forward_cls.__name__,
+            "node": None,
+        }
+        self.ctxs.append(entry)
+        self.ctx_entries[new] = entry
         return new
 
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
         """What is new on ``ctx`` since it was last shown."""
         cid = self.ctx_id(ctx)
+        look = look_of(ctx)
+        if self._looks.get(cid) == look:
+            return None
+        self._looks[cid] = look
         before = self._shown.get(cid, {})
         now = entries_of(ctx, self.called, before)
         new = {
@@ -181,11 +204,53 @@ class EventLog:
 
     def name_of(self, tensor: Tensor) -> str | None:
         """The variable that holds ``tensor`` in the program that is recorded."""
-        for namespace in self.namespaces:
-            for name, value in list(namespace.items()):
-                if value is tensor and not name.startswith("_"):
-                    return str(name)
-        return None
+        if self._names is None:
+            self._names = names_in(self.namespaces)
+        namespace, name = self._names.get(id(tensor), (None, ""))
+        return name if namespace and namespace.get(name) is tensor else None
+
+    def forget_cached_names(self) -> None:
+        """Lines of the program have run: its variables may be others now."""
+        self._names = None
+
+
+def names_in(namespaces: Iterable[Any]) -> dict[int, tuple[Any, str]]:
+    """For the id of each Tensor: the variable that holds it, and where that is."""
+    names: dict[int, tuple[Any, str]] = {}
+    for namespace in namespaces:
+        for name, value in list(namespace.items()):
+            if isinstance(value, Tensor) and not name.startswith("_"):
+                names.setdefault(id(value), (namespace, str(name)))
+    return names
+
+
+def look_of(ctx: Any) -> Any:
+    """Something quick to make that differs when ``entries_of`` does."""
+    saved = ctx._saved
+    versions = [version_of(packed) for packed in saved]
+    attributes = [
+        (name, type(value), value) if type(value) in ATOMS else (name, mark_of(value))
+        for name, value in vars(ctx).items()
+    ]
+    return (
+        id(saved),
+        versions,
+        attributes,
+        id(ctx._edges),
+        id(getattr(ctx, "to_save", None)),
+        [mark_of(value) for value in getattr(ctx, "to_save", None) or ()],
+        getattr(ctx, "_materialize_grads", True),
+        id(getattr(ctx, "dirty_tensors", None)),
+        id(getattr(ctx, "non_differentiable", None)),
+    )
+
+
+def version_of(packed: Any) -> Any:
+    """A saved value's version, or what stands for it."""
+    tensor = packed.tensor if isinstance(packed, Record) else packed
+    if not isinstance(tensor, Tensor):
+        return id(tensor)
+    return (id(tensor), tensor._seen_version(), digest_of(tensor.array))
 
 
 def entries_of(
@@ -231,7 +296,12 @@ def entries_of(
 
 def mark_of(value: Any) -> Any:
     """Something small that differs when what is shown of ``value`` has changed."""
-    return safely(lambda: _mark_of(value, MOST_DEPTH), (type(value), id(value)))
+    if type(value) in ATOMS:
+        return (type(value), value)
+    try:
+        return _mark_of(value, MOST_DEPTH)
+    except Exception:  # their length or comparison is theirs, and may raise
+        return (type(value), id(value))
 
 
 def _mark_of(value: Any, depth: int) -> Any:
@@ -241,7 +311,7 @@ def _mark_of(value: Any, depth: int) -> Any:
         version = value._seen_version()
         digest = digest_of(value.array, version)
         return (id(value), version, id(value.grad_fn), digest)
-    if type(value) in (str, bytes, int, float, complex, bool, type(None)):
+    if type(value) in ATOMS:
         return (type(value), value)
     if isinstance(value, (np.ndarray, np.generic)):
         return (type(value), digest_of(np.asarray(value)))

@@ -65,6 +65,7 @@ class Recorder:
         self._frames = FrameLog(self._log, driver, self._codes)
         self._story = Story(self._log, self._phase_start, self._watch, self._lines)
         self._frames.phase_entered = self._story.phase_entered
+        self._log.keeps_names = self._lines
         self._backend = choose_backend(self._frames, driver) if self._lines else None
         if self._backend is not None:
             self._backend.start()
@@ -83,6 +84,7 @@ class Recorder:
         observe.observer = None
         if self._backend is not None:
             self._backend.stop()
+        self._log.say_what_is_left_out()
         self.trace.data = self._data(error)
 
     def _phase_start(self, phase: str) -> int | None:
@@ -105,7 +107,8 @@ class Recorder:
             "minigrad": __version__,
             "backend": self._backend.name if self._backend is not None else None,
             "title": self.title,
-            "truncated": self._log.truncated,
+            "truncated": self._log.left_out > 0,
+            "left_out": self._log.left_out,
         }
         if error is not None:
             meta["error"] = error_text(error)

@@ -198,6 +198,14 @@ def released(name: str, count: int, size: int) -> str:
     return f"{text}, {bytes_text(size)}." if size else f"{text}."
 
 
+def cut(kept: int, left_out: int) -> str:
+    """The end of a recording that is full."""
+    return (
+        f"The recording is full: {count_of(left_out, 'step')} more came after these "
+        f"{kept} and are left out. Record a smaller part, or with lines=False."
+    )
+
+
 def backward_ends() -> str:
     """The end of backward."""
     return "No node is ready any more: backward is finished."

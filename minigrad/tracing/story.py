@@ -44,6 +44,7 @@ class Story(Happenings):
         self._edge_ids: dict[tuple[str, int], str] = {}
         self._running: dict[int, Any] = {}
         self._recorded_tasks: list[int] = []
+        self._labels: dict[str, str] = {}
         log.node_of = self._node_of
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
@@ -203,7 +204,9 @@ class Story(Happenings):
         gradient: Any,
         total: Any,
     ) -> None:
-        edge = self._edge_ids[self._id(node), slot]
+        edge = self._edge_ids.get((self._id(node), slot))
+        if edge is None:
+            return  # the graph was too large to be shown whole
         self._log.emit(
             "grad.none" if gradient is None else "grad",
             STORY,
@@ -297,14 +300,13 @@ class Story(Happenings):
 
     def _moved_handles(self, node: Any, outputs: tuple[Any, ...]) -> dict[str, str]:
         """Variables whose tensor got ``node`` in place of another: that one's name."""
-        labels = {known["id"]: known["label"] for known in self.nodes}
         moved = {}
         for output in outputs:
             if isinstance(output, Tensor) and output._seen_version() > 0:
                 name = self._log.name_of(output)
                 before = self._log.handles.get(name or "")
                 if name is not None and before is not None:
-                    moved[name] = labels.get(before, before)
+                    moved[name] = self._labels.get(before, before)
         return moved
 
     def _node_of(self, tensor: Tensor) -> str | None:
@@ -344,14 +346,15 @@ class Story(Happenings):
         moved: Iterable[str] = (),
         plain: Sequence[int] = (),
     ) -> None:
+        if self._log.left_out:
+            return  # a node that no step shows would stay faint for ever
         name = self._id(node)
         leaf = isinstance(node, AccumulateGrad)
         cid = None
         if not leaf:
             cid = self._log.ctx_id(node)
-            for entry in self._log.ctxs:
-                if entry["id"] == cid:
-                    entry["node"] = name
+            self._log.ctx_entries[cid]["node"] = name
+        self._labels[name] = label_of(node)
         self.nodes.append(
             {
                 "id": name,

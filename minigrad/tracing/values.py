@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ MOST_ROWS = 8
 MOST_COLUMNS = 8
 MOST_ITEMS = 8
 MOST_DEPTH = 4
+MOST_BYTES_TO_KEEP = 256
 MOST_BYTES_TO_HASH = 65536
 DRAWN = "biufc"
 """The kinds of dtype that have a picture: numbers."""
@@ -29,6 +31,7 @@ class ValueStore:
 
     def __init__(self, name_of: Callable[[Tensor], str | None]) -> None:
         self.values: dict[str, dict[str, Any]] = {}
+        self._keys: dict[Any, str] = {}
         self._name_of = name_of
 
     def ref(self, value: Any, name: str = "") -> Ref:
@@ -75,41 +78,73 @@ class ValueStore:
     def keep(self, array: Any, version: int = 0) -> str:
         """The key of a picture of ``array``, which is drawn if it is new."""
         array = np.asarray(array)
-        key = digest_of(array, version)
+        digest = digest_of(array, version)
+        known = self._keys.get(digest)
+        if known is not None:
+            return known
+        key = self._keys[digest] = key_of(digest)
         if key not in self.values:
             with np.errstate(all="ignore"):  # the learner may have set "raise"
                 self.values[key] = picture(array)
         return key
 
 
-def digest_of(array: Any, version: int = 0) -> str:
-    """A short text that differs when the array's values do."""
-    digest = hashlib.blake2b(digest_size=8)
-    digest.update(str((array.shape, array.dtype.name)).encode())
+def digest_of(array: Any, version: int = 0) -> tuple[Any, ...]:
+    """Something that differs when the array's values do; quick to make and compare."""
+    if array.nbytes <= MOST_BYTES_TO_KEEP:
+        return array.shape, array.dtype, array.tobytes()
     if array.nbytes <= MOST_BYTES_TO_HASH:
-        digest.update(array.tobytes())
-    else:
-        # The whole of a large array is too slow to read at every step.
-        place = array.__array_interface__["data"][0]
-        digest.update(str((place, version)).encode())
-        digest.update(corner(array)[0].tobytes())
-    return digest.hexdigest()
+        digest = hashlib.blake2b(array.tobytes(), digest_size=8)
+        return array.shape, array.dtype, digest.digest()
+    # The whole of a large array is too slow to read at every step.
+    place = array.__array_interface__["data"][0]
+    return array.shape, array.dtype, place, version, corner(array)[0].tobytes()
+
+
+def key_of(digest: tuple[Any, ...]) -> str:
+    """A short text for a digest: equal arrays have equal keys in all recordings."""
+    return hashlib.blake2b(repr(digest).encode(), digest_size=8).hexdigest()
 
 
 def picture(array: Any) -> dict[str, Any]:
     """What is shown of an array: its corner, its range, how many are not a number."""
     part, cut = corner(array)
-    numbers = array.astype(np.float64) if array.dtype.kind != "c" else np.abs(array)
-    finite = numbers[np.isfinite(numbers)]
+    least, most, missing = range_of(array)
     return {
         "shape": list(array.shape),
         "dtype": array.dtype.name,
-        "min": float(finite.min()) if finite.size else None,
-        "max": float(finite.max()) if finite.size else None,
-        "nan": int(np.isnan(numbers).sum()),
-        "rows": [[json_number(item) for item in row] for row in part],
+        "min": least,
+        "max": most,
+        "nan": missing,
+        "rows": [[json_number(item) for item in row] for row in part.tolist()],
         "cut": cut,
     }
+
+
+def range_of(array: Any) -> tuple[float | None, float | None, int]:
+    """The least and the greatest finite number, and how many are not a number."""
+    numbers = different(array)
+    if numbers.dtype.kind == "c":
+        numbers = np.abs(numbers)
+    if not numbers.size:
+        return None, None, 0
+    least, most = float(numbers.min()), float(numbers.max())
+    if math.isfinite(least) and math.isfinite(most):
+        return least, most, 0
+    missing = int(np.isnan(numbers).sum()) * (array.size // numbers.size)
+    finite = numbers[np.isfinite(numbers)]
+    if not finite.size:
+        return None, None, missing
+    return float(finite.min()), float(finite.max()), missing
+
+
+def different(array: Any) -> Any:
+    """The array without what broadcasting repeats."""
+    steps = zip(array.shape, array.strides, strict=True)
+    if not any([step == 0 and length > 1 for length, step in steps]):
+        return array
+    once = [slice(None, None if step else 1) for step in array.strides]
+    return array[tuple(once)]
 
 
 def corner(array: Any) -> tuple[Any, bool]:
@@ -124,8 +159,8 @@ def corner(array: Any) -> tuple[Any, bool]:
 
 def json_number(item: Any) -> Any:
     """A number that JSON can carry; what is not finite or not real becomes a word."""
-    number = item.item()
-    if isinstance(number, float) and np.isfinite(number):
+    number = item.item() if isinstance(item, np.generic) else item
+    if isinstance(number, float) and math.isfinite(number):
         return float(f"{number:.6g}")
     return int(number) if isinstance(number, int) else str(number)
 
@@ -189,11 +224,19 @@ def _brief(value: Any) -> str:
     if array.ndim == 0:
         return number_text(array[()])
     if array.ndim == 1 and array.size <= 6:
-        return f"[{', '.join(number_text(item) for item in array)}]"
-    lengths = " x ".join(str(length) for length in array.shape)
-    if array.size and (array == array.flat[0]).all():
+        return f"[{', '.join([number_text(item) for item in array.tolist()])}]"
+    lengths = " x ".join([str(length) for length in array.shape])
+    if array.size and is_uniform(array):
         return f"{number_text(array.flat[0])} everywhere ({lengths})"
     return f"an array of {lengths}"
+
+
+def is_uniform(array: Any) -> bool:
+    """Whether all elements are the same number; most that are not show it at once."""
+    numbers = different(array)
+    first = numbers.flat[0]
+    middle = numbers.flat[numbers.size // 2]
+    return bool(numbers.flat[-1] == first == middle and (numbers == first).all())
 
 
 def number_text(number: Any) -> str:

@@ -278,8 +278,14 @@ def test_string_named_like_a_secret_is_hidden() -> None:
 
 
 def test_long_recording_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert record_scale().data["meta"]["truncated"] is False
+    whole = record_scale()
+    assert whole.data["meta"]["truncated"] is False
+    assert events_of(whole, "cut") == []
     monkeypatch.setattr("minigrad.tracing.log.MOST_EVENTS", 10)
     trace = record_scale()
     assert trace.data["meta"]["truncated"] is True
-    assert len(trace) == 10
+    left_out = len(whole) - 10
+    assert trace.data["meta"]["left_out"] == left_out
+    assert trace.data["events"][:10] == whole.data["events"][:10]
+    (cut,) = trace.data["events"][10:]
+    assert f"full: {left_out} steps more came after these 10" in cut["say"]
