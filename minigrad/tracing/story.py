@@ -347,6 +347,7 @@ class Story(Happenings):
         plain: Sequence[int] = (),
     ) -> None:
         if self._log.left_out:
+            self._log.emit("graph.node", level, say)
             return  # a node that no step shows would stay faint for ever
         name = self._id(node)
         leaf = isinstance(node, AccumulateGrad)
