@@ -90,7 +90,7 @@ def rerun_ends() -> str:
     return "What the checkpoint had forgotten is there again."
 
 
-def changed_in_place(name: str, before: int, now: int, tensor: Tensor) -> str:
+def changed_in_place(name: str, before: int, now: int, tensor: Any) -> str:
     """A version went up."""
     return (
         f"{name} was changed in place: version {before} became {now}, its value is "

@@ -11,7 +11,8 @@ from minigrad.engine.inplace import name_in_place
 from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
-from minigrad.tracing.log import STORY, EventLog, label_of
+from minigrad.tracing.foreign import version_of
+from minigrad.tracing.log import STORY, EventLog, is_leaf, label_of
 from minigrad.tracing.values import Ref, plain
 
 CHECKPOINTS = "minigrad.utils."
@@ -94,11 +95,11 @@ class Happenings:
             **where,
         )
 
-    def changed_in_place(self, tensor: Tensor) -> None:
+    def changed_in_place(self, tensor: Any) -> None:
         """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
         if self._adds_to_grad(tensor):
             return
-        now = tensor._seen_version()
+        now = version_of(tensor)
         name = sentences.called(tensor, self._log.name_of)
         self._log.emit(
             "inplace",
@@ -142,7 +143,7 @@ class Happenings:
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""
         owner = self._log.called(node)
-        if not isinstance(node, AccumulateGrad):
+        if not is_leaf(node):
             owner = asides.output_of(owner, slot, len(node._output_metadata))
         self._log.emit(
             "grad.captured",
@@ -197,7 +198,7 @@ class Happenings:
     def _say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
         raise NotImplementedError
 
-    def _adds_to_grad(self, tensor: Tensor) -> bool:
+    def _adds_to_grad(self, tensor: Any) -> bool:
         raise NotImplementedError
 
     def _id(self, node: Any) -> str:

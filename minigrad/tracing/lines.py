@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.function import Function
-from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
+from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog, mark_of
 from minigrad.tracing.sources import SourceStore, is_ours, is_users, phases_of
@@ -285,7 +285,7 @@ class FrameLog:
         return moved
 
     def _node_of(self, value: Any) -> str | None:
-        return self._log.node_of(value) if isinstance(value, Tensor) else None
+        return self._log.node_of(value) if is_tensor(value) else None
 
     def _set_place(self, opened: OpenFrame | None = None) -> None:
         opened = opened or (self._frames[-1] if self._frames else None)

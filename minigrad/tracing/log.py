@@ -13,6 +13,13 @@ from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
+from minigrad.tracing.foreign import (
+    ForeignNode,
+    SavedSeen,
+    is_tensor,
+    is_torch_tensor,
+    seen_torch,
+)
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.values import (
     MOST_DEPTH,
@@ -165,8 +172,8 @@ class EventLog:
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
         """What is new on ``ctx`` since it was last shown."""
         cid = self.ctx_id(ctx)
-        look = look_of(ctx)
-        if self._looks.get(cid) == look:
+        look = None if isinstance(ctx, ForeignNode) else look_of(ctx)
+        if look is not None and self._looks.get(cid) == look:
             return None
         self._looks[cid] = look
         before = self._shown.get(cid, {})
@@ -185,6 +192,8 @@ class EventLog:
     def _ref(self, key: str, value: Any) -> Ref:
         if isinstance(value, SavedTensor):
             return self.values.saved_ref(value)
+        if isinstance(value, SavedSeen):
+            return self.values.seen_ref(value)
         if key in ("needs_input_grad", "edges") or (
             key.startswith("saved.") and isinstance(value, str)
         ):
@@ -202,7 +211,7 @@ class EventLog:
         """A function has returned: its variables name nothing any more."""
         self.namespaces = [one for one in self.namespaces if one is not namespace]
 
-    def name_of(self, tensor: Tensor) -> str | None:
+    def name_of(self, tensor: Any) -> str | None:
         """The variable that holds ``tensor`` in the program that is recorded."""
         if self._names is None:
             self._names = names_in(self.namespaces)
@@ -215,11 +224,11 @@ class EventLog:
 
 
 def names_in(namespaces: Iterable[Any]) -> dict[int, tuple[Any, str]]:
-    """For the id of each Tensor: the variable that holds it, and where that is."""
+    """For the id of each tensor: the variable that holds it, and where that is."""
     names: dict[int, tuple[Any, str]] = {}
     for namespace in namespaces:
         for name, value in list(namespace.items()):
-            if isinstance(value, Tensor) and not name.startswith("_"):
+            if is_tensor(value) and not name.startswith("_"):
                 names.setdefault(id(value), (namespace, str(name)))
     return names
 
@@ -269,6 +278,10 @@ def entries_of(
     if ctx._edges:
         enter("edges", edges_text(ctx, called))
     told = getattr(ctx, "to_save", None)
+    if isinstance(ctx, ForeignNode):
+        for key, value in ctx.entries(before).items():
+            enter(key, value)
+        return entries
     if told:
         for i, value in enumerate(told):
             enter(f"saved.{i}", value)
@@ -307,10 +320,16 @@ def mark_of(value: Any) -> Any:
 def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, SavedTensor) and value.tensor is not None:
         return ("saved", id(value.tensor), value.version, value.tensor._seen_version())
+    if isinstance(value, SavedSeen):
+        return value.mark()
     if isinstance(value, Tensor):
         version = value._seen_version()
         digest = digest_of(value.array, version)
         return (id(value), version, id(value.grad_fn), digest)
+    if is_torch_tensor(value):
+        tensor = seen_torch(value)
+        digest = digest_of(tensor.array, tensor.version)
+        return (id(value), tensor.version, tensor.node, digest)
     if type(value) in ATOMS:
         return (type(value), value)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -341,7 +360,14 @@ def place_of(event: dict[str, Any]) -> dict[str, int]:
 
 def is_leaf(node: Any) -> bool:
     """Whether the graph ends at ``node``."""
+    if isinstance(node, ForeignNode):
+        return node.is_leaf
     return isinstance(node, AccumulateGrad)
+
+
+def attributes_of(ctx: Any) -> dict[str, Any]:
+    """What forward put on ``ctx`` by name."""
+    return ctx.attributes() if isinstance(ctx, ForeignNode) else vars(ctx)
 
 
 def label_of(node: Any) -> str:

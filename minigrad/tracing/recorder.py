@@ -6,20 +6,26 @@ import contextlib
 import platform
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
+from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
+from minigrad.tracing.torch_listening import TorchListener
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
+
+IMPORTED_LATE: Final = (
+    "torch was imported during the recording, and not heard: import it before."
+)
 
 
 class RecordingError(errors.MinigradError, RuntimeError):
@@ -71,8 +77,11 @@ class Recorder:
             self._backend.start()
             for code in (*self._codes, *ENGINE_CODES):
                 self._backend.follow(code)
+        self._engines: list[str] = []
+        self._torch = self._torch_listener()
         # Last, so that a start that failed leaves nobody listening.
-        observe.observer = cast(observe.Observer, OnThisThread(self._story))
+        listener = OnThisThread(self._story, lambda: self._spoke("minigrad"))
+        observe.observer = cast(observe.Observer, listener)
         return self
 
     def __exit__(
@@ -82,6 +91,8 @@ class Recorder:
         traceback: TracebackType | None,
     ) -> None:
         observe.observer = None
+        if self._torch is not None:
+            self._torch.stop()
         if self._backend is not None:
             self._backend.stop()
         self._log.say_what_is_left_out()
@@ -90,11 +101,41 @@ class Recorder:
     def _phase_start(self, phase: str) -> int | None:
         return self._frames.phase_start(APPLY_CODE, phase)
 
+    def _torch_listener(self) -> TorchListener | None:
+        """Who hears torch, already listening; None if it is not imported."""
+        torch = torch_module()
+        if torch is None:
+            return None
+        listener = TorchListener(
+            torch, self._story, self._log, lambda: self._spoke("torch")
+        )
+        try:
+            listener.start()
+        except BaseException:
+            if self._backend is not None:
+                self._backend.stop()
+            raise
+        return listener
+
+    def _spoke(self, engine: str) -> None:
+        """An engine has something to tell; the second one is announced."""
+        if engine not in self._engines:
+            self._engines.append(engine)
+            if len(self._engines) == 2:
+                self._story.note(
+                    f"Until here {self._engines[0]} spoke, now {engine} does. There "
+                    "are two graphs: no gradient passes from one to the other."
+                )
+
     def _watch(self, function: Any) -> None:
         """Show the lines of a Function that the user wrote, wherever it stands."""
-        if self._backend is None or issubclass(function, Builtin):
+        if self._backend is None or not isinstance(function, type):
+            return
+        if issubclass(function, Builtin):
             return
         for code in codes_of(function):
+            if self._torch is not None and is_installed(code.co_filename):
+                continue  # what a Function of torch's has of torch itself
             self._frames.watch(code)
             self._backend.follow(code)
 
@@ -109,9 +150,14 @@ class Recorder:
             "title": self.title,
             "truncated": self._log.left_out > 0,
             "left_out": self._log.left_out,
+            "engines": self._engines,
         }
         if error is not None:
             meta["error"] = error_text(error)
+        if self._torch is not None and "torch" in self._engines:
+            meta["unseen"] = self._torch.said
+        elif self._torch is None and torch_module() is not None:
+            meta["unseen"] = [IMPORTED_LATE]
         return {
             "schema": SCHEMA,
             "meta": meta,
@@ -132,13 +178,15 @@ class Recorder:
 class OnThisThread:
     """Passes on what one thread tells; other threads speak into the void."""
 
-    def __init__(self, observer: observe.Observer) -> None:
+    def __init__(self, observer: observe.Observer, spoke: Callable[[], None]) -> None:
         self._observer = observer
+        self._spoke = spoke
         self._thread = threading.get_ident()
 
     def __getattr__(self, name: str) -> Any:
         if threading.get_ident() != self._thread:
             return ignore
+        self._spoke()
         return getattr(self._observer, name)
 
 

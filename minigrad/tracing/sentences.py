@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
 from minigrad.errors import count_of
+from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.values import MOST_ITEMS, brief, error_text, short_repr
 
-NameOf = Callable[[Tensor], str | None]
+NameOf = Callable[[Any], str | None]
 
 
 def joined(parts: list[str]) -> str:
@@ -26,7 +26,7 @@ def counted(names: list[str]) -> str:
     return joined([name + words.get(n, f" {n} times") for name, n in times.items()])
 
 
-def called(tensor: Tensor, name_of: NameOf) -> str:
+def called(tensor: Any, name_of: NameOf) -> str:
     """A tensor in a sentence: by its name, else by its shape."""
     name = name_of(tensor)
     if name is not None:
@@ -40,7 +40,7 @@ def collected(inputs: tuple[Any, ...], recording: bool, name_of: NameOf) -> str:
     """Apply, phase 1."""
     seen = []
     for value in inputs:
-        if not isinstance(value, Tensor):
+        if not is_tensor(value):
             seen.append(f"{short_repr(value)} is not a tensor")
         elif value.requires_grad:
             seen.append(f"{called(value, name_of)} requires grad")
@@ -63,7 +63,7 @@ def forward_runs(function: str) -> str:
 def saved(to_save: tuple[Any, ...], attributes: list[str], name_of: NameOf) -> str:
     """Apply, phase 4."""
     tensors = [
-        called(value, name_of) if isinstance(value, Tensor) else short_repr(value)
+        called(value, name_of) if is_tensor(value) else short_repr(value)
         for value in to_save
     ]
     start = f"apply takes what forward saved: {joined(tensors) or 'nothing'}."
@@ -74,7 +74,7 @@ def wrapped(outputs: tuple[Any, ...], recording: bool) -> str:
     """Apply, phase 5."""
     shapes = [
         f"a tensor of shape {tuple(value.shape)}"
-        if isinstance(value, Tensor)
+        if is_tensor(value)
         else short_repr(value)
         for value in outputs
     ]

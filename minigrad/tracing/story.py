@@ -10,8 +10,17 @@ from minigrad.engine.grad_mode import running_task
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
+from minigrad.tracing.foreign import ForeignNode, is_tensor, version_of
 from minigrad.tracing.happenings import Happenings
-from minigrad.tracing.log import ENGINE, STORY, EventLog, Identities, label_of
+from minigrad.tracing.log import (
+    ENGINE,
+    STORY,
+    EventLog,
+    Identities,
+    attributes_of,
+    is_leaf,
+    label_of,
+)
 from minigrad.tracing.values import Ref
 
 MOST_OLD_NODES = 2_000
@@ -45,6 +54,8 @@ class Story(Happenings):
         self._running: dict[int, Any] = {}
         self._recorded_tasks: list[int] = []
         self._labels: dict[str, str] = {}
+        self.other_engine_runs = False
+        self.entry_of: Callable[[Any], Any] = lambda node: node
         log.node_of = self._node_of
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
@@ -73,11 +84,12 @@ class Story(Happenings):
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
         if name == "run forward" and self._log.open_ctxs:
-            self._say_forward_runs(self._log.open_ctxs[-1])
+            self.say_forward_runs(self._log.open_ctxs[-1])
         elif name == "call its backward" and is_users(self._picked):
             self._say_rule_called(self._picked)
 
-    def _say_forward_runs(self, ctx: Any) -> None:
+    def say_forward_runs(self, ctx: Any) -> None:
+        """Forward is about to run."""
         name = ctx._forward_cls.__name__
         self._log.emit(
             "phase",
@@ -98,15 +110,18 @@ class Story(Happenings):
         )
 
     def saved_taken(self, ctx: Any, result: Any) -> None:
-        log = self._log
         if not self._hears_lines:
-            self._say_forward_runs(ctx)
+            self.say_forward_runs(ctx)
+        self.say_saved(ctx)
+
+    def say_saved(self, ctx: Any) -> None:
+        """Forward has returned: what it left on ``ctx``."""
         to_save = ctx.to_save or ()
-        attributes = [f"ctx.{attribute}" for attribute in vars(ctx)]
-        log.emit(
+        attributes = [f"ctx.{attribute}" for attribute in attributes_of(ctx)]
+        self._log.emit(
             "ctx.save",
             STORY,
-            sentences.saved(to_save, attributes, log.name_of),
+            sentences.saved(to_save, attributes, self._log.name_of),
             phase=("apply", "take what was saved"),
             cue="saved[0]" if to_save else "",
         )
@@ -114,7 +129,11 @@ class Story(Happenings):
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         self._stop_making(ctx)
         recorded = any([isinstance(o, Tensor) and o.grad_fn is ctx for o in outputs])
-        if isinstance(ctx._forward_cls, type) and issubclass(ctx._forward_cls, Builtin):
+        self.say_wired(ctx, outputs, recorded)
+
+    def say_wired(self, ctx: Any, outputs: tuple[Any, ...], recorded: bool) -> None:
+        """The call of ``ctx`` has its outputs; ``recorded``: it joins the graph."""
+        if not is_users(ctx):
             if recorded:
                 self._add_node(ctx, outputs)
             return
@@ -139,6 +158,10 @@ class Story(Happenings):
             )
         log.close_ctx(ctx)
 
+    def say_joined(self, node: Any) -> None:
+        """A node that was not heard being made has joined the graph."""
+        self._add_node(node, ())
+
     def backward_started(self, task: Any) -> None:
         if task.create_graph:
             self._recorded_tasks.append(id(task))
@@ -162,12 +185,12 @@ class Story(Happenings):
         self._leave(task)
         self._running[id(task)] = node
         log = self._log
-        if not isinstance(node, AccumulateGrad):
+        if not is_leaf(node):
             log.open_ctx(node)
             self._watch(node._forward_cls)
         log.emit(
             "node.enter",
-            ENGINE if isinstance(node, AccumulateGrad) else STORY,
+            ENGINE if is_leaf(node) else STORY,
             sentences.picked(label_of(node), gradients),
             phase=("backward", "pick the newest ready node"),
             n=self._id(node),
@@ -176,7 +199,8 @@ class Story(Happenings):
         )
         self.say_unused_outputs(node, gradients)
         self._picked = node
-        if is_users(node) and not self._hears_lines:
+        unheard = not self._hears_lines or isinstance(node, ForeignNode)
+        if is_users(node) and unheard:
             self._say_rule_called(node)
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
@@ -223,9 +247,16 @@ class Story(Happenings):
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
-        name = self._log.name_of(leaf) or "the leaf"
         node: Any = leaf._accumulate_node() if leaf._accumulate_node else None
+        name = self._log.name_of(leaf) or "the leaf"
         self._log.memory.look_at_grad(leaf, self._id(node), f"{name}.grad")
+        self.say_accumulated(node, leaf, first, gradient, new)
+
+    def say_accumulated(
+        self, node: Any, leaf: Any, first: bool, gradient: Any, new: Any
+    ) -> None:
+        """The ``.grad`` of ``leaf``, whose node is ``node``, is now ``new``."""
+        name = self._log.name_of(leaf) or "the leaf"
         self._log.emit(
             "grad.accumulate",
             STORY,
@@ -238,7 +269,7 @@ class Story(Happenings):
         )
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
-        if isinstance(node, AccumulateGrad):
+        if is_leaf(node):
             return
         memory, owner = self._log.memory, self._id(node)
         size = memory.bytes_of(owner, "saved")
@@ -250,6 +281,10 @@ class Story(Happenings):
             phase=("backward", "release"),
             n=self._id(node),
         )
+
+    def note(self, text: str) -> None:
+        """Say something about the recording itself."""
+        self._log.emit("note", STORY, text)
 
     def backward_finished(self, task: Any) -> None:
         self._leave(task)
@@ -294,7 +329,7 @@ class Story(Happenings):
 
     def _order(self) -> int:
         """1 for a node of forward, 2 for one that a recorded backward makes."""
-        if running_task() is None:
+        if running_task() is None and not self.other_engine_runs:
             self._recorded_tasks.clear()  # an error may have left one behind
         return 1 + len(self._recorded_tasks)
 
@@ -302,17 +337,17 @@ class Story(Happenings):
         """Variables whose tensor got ``node`` in place of another: that one's name."""
         moved = {}
         for output in outputs:
-            if isinstance(output, Tensor) and output._seen_version() > 0:
+            if version_of(output) > 0:
                 name = self._log.name_of(output)
                 before = self._log.handles.get(name or "")
                 if name is not None and before is not None:
                     moved[name] = self._labels.get(before, before)
         return moved
 
-    def _node_of(self, tensor: Tensor) -> str | None:
+    def _node_of(self, tensor: Any) -> str | None:
         """The id of the node whose output ``tensor`` is."""
         node = tensor.grad_fn
-        return None if node is None else self._node_ids.get(node)
+        return None if node is None else self._node_ids.get(self.entry_of(node))
 
     def _show_older(self, node: Any) -> None:
         """Show a node, and all below it, that this recording has not met yet."""
@@ -328,7 +363,7 @@ class Story(Happenings):
                 if edge is not None and edge is not NOT_A_TENSOR:
                     unseen.append(split_edge(edge)[0])
         for current in reversed(found):
-            if isinstance(current, AccumulateGrad):
+            if is_leaf(current):
                 name = self._log.name_of(current.variable) or "without a name"
                 say = sentences.leaf_node(name)
             else:
@@ -350,7 +385,7 @@ class Story(Happenings):
             self._log.emit("graph.node", level, say)
             return  # a node that no step shows would stay faint for ever
         name = self._id(node)
-        leaf = isinstance(node, AccumulateGrad)
+        leaf = is_leaf(node)
         cid = None
         if not leaf:
             cid = self._log.ctx_id(node)
@@ -400,9 +435,11 @@ class Story(Happenings):
     def _known(self, node: Any) -> str | None:
         return self._node_ids.get(node)
 
-    def _adds_to_grad(self, tensor: Tensor) -> bool:
+    def _adds_to_grad(self, tensor: Any) -> bool:
         picked = self._picked
-        return isinstance(picked, AccumulateGrad) and picked.variable._grad is tensor
+        return isinstance(tensor, Tensor) and (
+            isinstance(picked, AccumulateGrad) and picked.variable._grad is tensor
+        )
 
     def _ref(self, value: Any) -> Ref:
         return None if value is None else self._log.values.ref(value)
@@ -413,12 +450,13 @@ def without_wire(node: Any, outputs: tuple[Any, ...]) -> list[int]:
     return [
         slot
         for slot, output in enumerate(outputs)
-        if len(outputs) > 1
-        and not (isinstance(output, Tensor) and output.grad_fn is not None)
+        if len(outputs) > 1 and not (is_tensor(output) and output.grad_fn is not None)
     ]
 
 
 def is_users(node: Any) -> bool:
     """Whether the node's rule was written by a user, so that its call is a step."""
+    if isinstance(node, ForeignNode):
+        return node.is_users
     function = getattr(node, "_forward_cls", None)
     return function is not None and not issubclass(function, Builtin)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from minigrad.engine.tensor import Tensor
+from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, seen, seen_torch
 
 Ref = dict[str, Any] | None
 T = TypeVar("T")
@@ -29,7 +30,7 @@ SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNO
 class ValueStore:
     """Turns values into references; equal arrays are kept once."""
 
-    def __init__(self, name_of: Callable[[Tensor], str | None]) -> None:
+    def __init__(self, name_of: Callable[[Any], str | None]) -> None:
         self.values: dict[str, dict[str, Any]] = {}
         self._keys: dict[Any, str] = {}
         self._name_of = name_of
@@ -42,16 +43,17 @@ class ValueStore:
         return safely(lambda: self._ref(value, name, MOST_DEPTH), unknown(value))
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
-        if isinstance(value, Tensor):
+        tensor = seen(value)
+        if tensor is not None:
             shown = {
                 "t": "T",
-                "v": self.keep(value.array, value._seen_version()),
-                "rg": bool(value.requires_grad),
+                "v": self.keep(tensor.array, tensor.version, tensor.dtype),
+                "rg": tensor.requires_grad,
                 "name": self._name_of(value),
-                "ver": value._seen_version(),
-                "fn": value.grad_fn.name() if value.grad_fn is not None else None,
+                "ver": tensor.version,
+                "fn": tensor.node,
             }
-            for tangent in (value._tangents or {}).values():
+            for tangent in tensor.tangents:
                 shown["tan"] = self.keep(tangent.array, tangent._seen_version())
             return shown
         if isinstance(value, str) and SECRET.search(name):
@@ -75,17 +77,31 @@ class ValueStore:
             "out": saved.output_nr,
         }
 
-    def keep(self, array: Any, version: int = 0) -> str:
-        """The key of a picture of ``array``, which is drawn if it is new."""
+    def seen_ref(self, saved: SavedSeen) -> Ref:
+        """The same of a tensor that torch has saved."""
+        kept = saved.kept
+        if saved.is_packed:
+            return kept
+        now = safely(lambda: self._ref(saved.now(), "", 0), None)
+        if now is None or "v" not in now:
+            now = kept  # nobody but torch has it any more
+        told = {"v": now["v"], "name": now["name"] or kept["name"]}
+        return {"t": "S", **told, "ver": kept["ver"], "now": now["ver"], "out": None}
+
+    def keep(self, array: Any, version: int = 0, dtype: str = "") -> str:
+        """The key of a picture of ``array``, which is drawn if it is new.
+
+        ``dtype`` is the name of one that NumPy does not have.
+        """
         array = np.asarray(array)
-        digest = digest_of(array, version)
+        digest = (*digest_of(array, version), dtype)
         known = self._keys.get(digest)
         if known is not None:
             return known
         key = self._keys[digest] = key_of(digest)
         if key not in self.values:
             with np.errstate(all="ignore"):  # the learner may have set "raise"
-                self.values[key] = picture(array)
+                self.values[key] = picture(array) | ({"dtype": dtype} if dtype else {})
         return key
 
 
@@ -218,6 +234,8 @@ def _brief(value: Any) -> str:
         return "None"
     if isinstance(value, Tensor):
         value = value.array
+    elif is_torch_tensor(value):
+        value = seen_torch(value).array
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in DRAWN:
         return short_repr(value)
     array = np.asarray(value)

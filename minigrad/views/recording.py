@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 from minigrad import errors
 from minigrad.engine.function import Function
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.lines import codes_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
@@ -124,6 +125,8 @@ class Session:
 def record(title: str = "", *, watch: Any = (), lines: bool = True) -> Session:
     """Record what the engine does inside a ``with`` block.
 
+    torch is heard too, if the program has imported it before: its own Functions, graph
+    and gradients, told as minigrad's are. What torch lets nobody see is said.
     ``watch`` names a further function whose lines are to be shown, or several; with
     ``lines=False`` only the story is kept. An error inside is kept in the recording,
     and raised.
@@ -142,8 +145,8 @@ def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
 
     A Function class stands for its ``apply``.
     """
-    if isinstance(function, type) and issubclass(function, Function):
-        function = function.apply
+    if is_function_class(function):
+        function = function.apply  # type: ignore[attr-defined]  # either engine's
     if not callable(function):
         raise errors.ArgumentTypeError(
             errors.message(
@@ -161,6 +164,13 @@ def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it
     return recording
+
+
+def is_function_class(item: Any) -> bool:
+    """Whether ``item`` is a Function class, of minigrad or of torch."""
+    torch = torch_module()
+    theirs = () if torch is None else (torch.autograd.Function,)
+    return isinstance(item, type) and issubclass(item, (Function, *theirs))
 
 
 def name_of_callable(function: Callable[..., Any]) -> str:

@@ -1,0 +1,189 @@
+"""What a recording needs to know of another engine: torch, where it is imported.
+
+minigrad never imports torch. Everything here asks ``sys.modules`` for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import weakref
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from minigrad.engine.saved import FREED
+from minigrad.engine.tensor import Tensor
+
+
+class Seen(NamedTuple):
+    """What is shown of a tensor, whichever engine made it."""
+
+    array: Any
+    version: int
+    requires_grad: bool
+    node: str | None
+    dtype: str = ""
+    """The name of a dtype that NumPy does not have; the numbers are then copies."""
+    tangents: tuple[Any, ...] = ()
+
+
+def torch_module() -> Any:
+    """torch, if the program has imported it."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") and hasattr(torch, "overrides") else None
+
+
+def is_torch_tensor(value: Any) -> bool:
+    """Whether ``value`` is a tensor of torch's."""
+    torch = sys.modules.get("torch")
+    kind = getattr(torch, "Tensor", None)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether ``value`` is a tensor of either engine."""
+    return isinstance(value, Tensor) or is_torch_tensor(value)
+
+
+def seen(value: Any) -> Seen | None:
+    """What is shown of ``value`` if it is a tensor, else None."""
+    if isinstance(value, Tensor):
+        node = value.grad_fn
+        return Seen(
+            value.array,
+            value._seen_version(),
+            bool(value.requires_grad),
+            None if node is None else node.name(),
+            tangents=tuple((value._tangents or {}).values()),
+        )
+    return seen_torch(value) if is_torch_tensor(value) else None
+
+
+def seen_torch(tensor: Any) -> Seen:
+    """What is shown of a tensor of torch's.
+
+    Raises: whatever torch does about one whose numbers cannot be read, as inside vmap.
+    """
+    with unheard():
+        array, dtype = torch_array(tensor)
+        node = tensor.grad_fn
+        return Seen(
+            array,
+            version_of(tensor),
+            bool(tensor.requires_grad),
+            None if node is None else node.name(),
+            dtype,
+        )
+
+
+def torch_array(tensor: Any) -> tuple[Any, str]:
+    """The numbers, in the same memory where that can be, and a dtype NumPy lacks."""
+    torch = sys.modules["torch"]
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        raise TypeError("a tensor that computes in its own way is not read")
+    plain = tensor.detach()
+    if plain.layout is not torch.strided:
+        plain = plain.to_dense()
+    plain = plain.cpu().resolve_conj().resolve_neg()
+    try:
+        return plain.numpy(), ""
+    except TypeError:
+        return plain.float().numpy(), str(plain.dtype).removeprefix("torch.")
+
+
+def version_of(tensor: Any) -> int:
+    """How often a tensor was changed in place; 0 for what does not count it."""
+    if isinstance(tensor, Tensor):
+        return tensor._seen_version()
+    if not is_torch_tensor(tensor):
+        return 0
+    try:
+        return int(tensor._version)
+    except RuntimeError:
+        return 0  # made in inference mode
+
+
+@contextlib.contextmanager
+def unheard() -> Any:
+    """Look at torch's tensors; no mode of the program's, nor ours, hears of it."""
+    torch = sys.modules["torch"]
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        yield
+
+
+class SavedSeen:
+    """What a node of torch's saved, as it was then; nothing is kept alive.
+
+    ``tensor`` is None for what a hook of the learner's made of it.
+    """
+
+    def __init__(self, tensor: Any, kept: dict[str, Any]) -> None:
+        self._tensor = None if tensor is None else weakref.ref(tensor)
+        self.kept = kept
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it has no version, for a hook has packed it."""
+        return self._tensor is None
+
+    def now(self) -> Any:
+        """The tensor, while somebody else has it."""
+        return None if self._tensor is None else self._tensor()
+
+    def mark(self) -> tuple[Any, ...]:
+        """Differs when what is shown has changed."""
+        tensor = self.now()
+        version = None if tensor is None else version_of(tensor)
+        return ("saved", str(self.kept), version)
+
+
+class ForeignNode:
+    """A node of another engine's graph, as the story asks about it.
+
+    It holds no tensor: recording keeps nothing alive.
+    """
+
+    variable: Any = None
+    to_save: Any = None
+
+    _materialize_grads = False
+    """Whether backward gets zeros for an output that nothing arrived at."""
+
+    def __init__(
+        self,
+        name: str,
+        edges: tuple[Any, ...],
+        function: Any,
+        outputs: tuple[Any, ...] = (None,),
+    ) -> None:
+        self._name = name
+        self._edges = edges
+        self._forward_cls = function
+        self._output_metadata = outputs
+        self.is_users = isinstance(function, type)
+        self.is_leaf = False
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.saved: dict[str, Any] = {}
+        self.flags: dict[str, Any] = {}
+        self.freed = False
+
+    def name(self) -> str:
+        """The name that the other engine gives the node."""
+        return self._name
+
+    def attributes(self) -> dict[str, Any]:
+        """What the learner, or the operation, put on ctx."""
+        return {}
+
+    def entries(self, before: Iterable[str]) -> dict[str, Any]:
+        """What was saved and set, what was saved staying as freed when it is gone."""
+        entries: dict[str, Any] = {}
+        if self.to_save:
+            entries = {f"saved.{i}": value for i, value in enumerate(self.to_save)}
+        elif self.freed:
+            gone = [key for key in before if key.startswith("saved.")]
+            entries = dict.fromkeys(gone, FREED)
+        else:
+            entries = {f"saved.{name}": value for name, value in self.saved.items()}
+        entries |= {f"attr.{name}": value for name, value in self.attributes().items()}
+        return entries | {f"flag.{name}": value for name, value in self.flags.items()}

@@ -1,0 +1,279 @@
+"""torch's graph as the story sees it: one entry a node, which keeps nothing alive."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.tracing.foreign import ForeignNode, SavedSeen
+from minigrad.tracing.values import ValueStore
+
+LEAF: Final = "AccumulateGrad"
+
+
+class TorchNode(ForeignNode):
+    """A node, and what is known of its ctx."""
+
+    def __init__(
+        self,
+        name: str,
+        edges: tuple[Any, ...],
+        function: Any,
+        outputs: tuple[Any, ...] = (None,),
+    ) -> None:
+        super().__init__(name, edges, function, outputs)
+        self.sees_ctx(None)
+        self._held: Any = None
+        self.fixed: dict[str, Any] = {}
+
+    @property
+    def _materialize_grads(self) -> bool:  # type: ignore[override]  # asked, not kept
+        return self.is_users and self.flags.get("materialize_grads", True)
+
+    def sees_ctx(self, ctx: Any) -> None:
+        """From now on ctx, an object of Python's, can be looked at."""
+        self._ctx = (lambda: None) if ctx is None else weakref.ref(ctx)
+
+    def holds_ctx(self, ctx: Any) -> None:
+        """Keep ctx until apply has been told: one that is not recorded dies before."""
+        self.sees_ctx(ctx)
+        self._held = ctx
+
+    def lets_go(self) -> None:
+        """Apply has ended, and been told: ctx lives as long as without a recording."""
+        self._held = None
+
+    def ctx(self) -> Any:
+        """The ctx, while the program has it."""
+        return self._ctx()
+
+    def attributes(self) -> dict[str, Any]:
+        """What the learner put on ctx; of a built-in node its saved plain values."""
+        ctx = self._ctx()
+        return self.fixed if ctx is None else dict(vars(ctx))
+
+    def reads_marks(self) -> None:
+        """Take what forward told ctx: the tensors to save, and which are dirty."""
+        ctx = self._ctx()
+        if ctx is None:
+            return
+        to_save = ctx.to_save
+        self.to_save = to_save if isinstance(to_save, tuple) else None
+        for flag, field in (
+            ("dirty", "dirty_tensors"),
+            ("non_differentiable", "non_differentiable"),
+        ):
+            if getattr(ctx, field):
+                self.flags[flag] = getattr(ctx, field)
+
+    def forgets_marks(self) -> None:
+        """Apply has ended: torch has taken them off ctx."""
+        self.to_save = None
+        for flag in ("dirty", "non_differentiable"):
+            self.flags.pop(flag, None)
+
+
+class TorchLeaf(TorchNode):
+    """The node that ends at a leaf; found again by the leaf, as torch makes others."""
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__(f"torch::autograd::{LEAF}", (), SimpleNamespace(__name__=LEAF))
+        self.is_leaf = True
+        self._variable = weakref.ref(variable)
+
+    @property
+    def variable(self) -> Any:
+        """The leaf, while the program has it."""
+        return self._variable()
+
+
+class TorchGraph:
+    """Finds the entry of a node of torch's, and makes one where there is none.
+
+    torch numbers its nodes, and makes a new Python object of one that was let go: the
+    number is what stays.
+    """
+
+    def __init__(self, torch: Any, values: ValueStore) -> None:
+        self._torch = torch
+        self._values = values
+        self._nodes: dict[tuple[int, str], TorchNode] = {}
+        self._leaves: dict[int, TorchLeaf] = {}
+        self.first = torch._C._autograd._get_sequence_nr()
+
+    def leaf(self, variable: Any) -> TorchLeaf:
+        """The entry of the node of a leaf."""
+        known = self._leaves.get(id(variable))
+        if known is None or known.variable is not variable:
+            known = self._leaves[id(variable)] = TorchLeaf(variable)
+        return known
+
+    def edge_of(self, value: Any) -> Any:
+        """Where the gradient of an argument goes, as minigrad's edges say it."""
+        if not isinstance(value, self._torch.Tensor):
+            return NOT_A_TENSOR
+        if not value.requires_grad:
+            return None
+        if value.grad_fn is None:
+            return self.leaf(value)
+        node = self.find(value.grad_fn)
+        return (node, value.output_nr) if value.output_nr else node
+
+    def find(self, node: Any) -> TorchNode:
+        """The entry of ``node``; those of all nodes below it are made first."""
+        unseen = [node]
+        while unseen:
+            current = unseen[-1]
+            if self.known(current) is not None:
+                unseen.pop()
+                continue
+            below = [n for n, _ in current.next_functions if n is not None]
+            missing = [n for n in below if self.known(n) is None]
+            unseen += missing
+            if not missing:
+                unseen.pop()
+                self.add(current, self._entry(current))
+        return self.known(node) or self._nodes[key_of(node)]
+
+    def add(self, node: Any, entry: TorchNode) -> None:
+        """From now on ``entry`` is the one of ``node``."""
+        self._nodes[key_of(node)] = entry
+
+    def is_new(self, node: Any) -> bool:
+        """Whether ``node`` was made during the recording."""
+        return not is_leaf(node) and node._sequence_nr() >= self.first
+
+    def unmet(self, root: Any) -> list[Any]:
+        """The nodes below ``root`` that have no entry, oldest first."""
+        found: dict[tuple[int, str], Any] = {}
+        unseen = [root]
+        while unseen:
+            node = unseen.pop()
+            if is_leaf(node) or key_of(node) in found or self.known(node) is not None:
+                continue
+            found[key_of(node)] = node
+            unseen += [n for n, _ in node.next_functions if n is not None]
+        return [found[key] for key in sorted(found)]
+
+    def known(self, node: Any) -> TorchNode | None:
+        """The entry of ``node``, if it has one; leaves always have."""
+        if is_leaf(node):
+            return self.leaf(node.variable)
+        return self._nodes.get(key_of(node))
+
+    def _entry(self, node: Any) -> TorchNode:
+        edges = []
+        for receiver, slot in node.next_functions:
+            known = None if receiver is None else self.known(receiver)
+            edges.append((known, slot) if known is not None and slot else known)
+        function = learners_class(self._torch, node)
+        entry = TorchNode(
+            node.name(),
+            tuple(edges),
+            function or SimpleNamespace(__name__=operation_of(node.name())),
+            outputs_of(self._torch, node),
+        )
+        entry.needs_input_grad = tuple([edge is not None for edge in edges])
+        if isinstance(node, self._torch._C._FunctionBase):
+            entry.needs_input_grad = tuple(node.needs_input_grad)
+            entry.sees_ctx(node)
+            slots = {str(i): s for i, s in enumerate(raw_saved(node))}
+        else:
+            entry.fixed = plain_values_of(node)
+            slots = dict(saved_slots_of(node))
+        for name, slot in slots.items():
+            self.keep(entry, name, slot, None)
+        return entry
+
+    def keep(self, entry: TorchNode, name: str, slot: Any, tensor: Any) -> None:
+        """Show a saved value of ``entry``: ``tensor``, if that is known.
+
+        What a hook of the learner's packed is shown as it is; nothing is unpacked, for
+        that would call their hook.
+        """
+        hooked = getattr(slot, "unpack_hook", None) is not None
+        value = slot.data if hooked or tensor is None else tensor
+        kept = self._values.ref(value)
+        if kept is not None:
+            is_readable = "v" in kept and kept["t"] == "T"
+            tensor = value if is_readable and not hooked else None
+            entry.saved[name] = SavedSeen(tensor, kept)
+
+
+def key_of(node: Any) -> tuple[int, str]:
+    """What stays the same of a node when its Python object is made anew."""
+    return node._sequence_nr(), node.name()
+
+
+def is_leaf(node: Any) -> bool:
+    """Whether the graph ends at ``node``."""
+    return bool(node.name() == f"torch::autograd::{LEAF}")
+
+
+def outputs_of(torch: Any, node: Any) -> tuple[Any, ...]:
+    """Shape and dtype of each output of a node; None for one without a place."""
+    found = []
+    for one in node._input_metadata:
+        dtype = np.dtype(str(one.dtype).removeprefix("torch.").replace("bf", "f"))
+        found.append((tuple(one.shape), dtype))
+    return tuple(found)
+
+
+def operation_of(name: str) -> str:
+    """The operation that a node of torch's belongs to: ``Mul`` of MulBackward0."""
+    return name.rpartition("::")[2].rpartition("Backward")[0] or name
+
+
+def learners_class(torch: Any, node: Any) -> type | None:
+    """The Function class of a node, unless torch itself wrote it."""
+    function = getattr(node, "_forward_cls", None)
+    if not isinstance(function, type) or is_torchs(function):
+        return None
+    return function
+
+
+def is_torchs(function: type) -> bool:
+    """Whether a Function class comes with torch."""
+    return function.__module__.partition(".")[0] == "torch"
+
+
+def raw_saved(node: Any) -> Iterable[Any]:
+    """Handles of what a Function saved; none when it is freed or torch is old."""
+    try:
+        slots = node._raw_saved_tensors
+    except (RuntimeError, AttributeError):
+        return ()
+    return tuple([slot for slot in slots or () if hasattr(slot, "data")])
+
+
+def saved_slots_of(node: Any) -> Iterable[tuple[str, Any]]:
+    """The names and handles of what a built-in node saved."""
+    for name in sorted(dir(node)):
+        if name.startswith("_raw_saved_"):
+            try:
+                slot = getattr(node, name)
+            except RuntimeError:
+                continue  # freed
+            slots = slot if isinstance(slot, (tuple, list)) else (slot,)
+            for number, one in enumerate(slots):
+                ending = f".{number}" if len(slots) > 1 else ""
+                if hasattr(one, "data"):
+                    yield name.removeprefix("_raw_saved_") + ending, one
+
+
+def plain_values_of(node: Any) -> dict[str, Any]:
+    """What a built-in node keeps that is no tensor, under torch's names."""
+    values = {}
+    names = set(dir(node))
+    for name in sorted(names):
+        if name.startswith("_saved_") and f"_raw{name}" not in names:
+            try:
+                values[name] = getattr(node, name)
+            except RuntimeError:
+                continue  # freed
+    return values

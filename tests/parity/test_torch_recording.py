@@ -1,0 +1,358 @@
+"""A recording of torch's own autograd: the same story, and torch as without it."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.story import Story
+from tests.parity.recorded import PROGRAMS, both, record, scale_class
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_engines_tell_the_same_story(torch: Any, name: str) -> None:
+    ours, theirs = both(PROGRAMS[name], torch, lines=True)
+    assert theirs == ours
+    assert len(ours) > 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a_function_whose_forward_takes_ctx",
+        "a_function_with_setup_context",
+        "hooks_of_every_kind",
+        "double_backward",
+    ],
+)
+def test_story_is_the_same_without_lines(torch: Any, name: str) -> None:
+    ours, theirs = both(PROGRAMS[name], torch, lines=False)
+    assert theirs == ours
+
+
+def test_comparison_of_stories_sees_a_difference(torch: Any) -> None:
+    def other(torch: Any) -> None:
+        factor = 10 if torch is minigrad else 11
+        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        scale_class(torch).apply(x, factor).sum().backward()
+
+    ours, theirs = both(other, torch, lines=True)
+    different = [a[0] for a, b in zip(ours, theirs, strict=True) if a != b]
+    assert {"ctx.save", "grad", "grad.accumulate"} <= set(different)
+
+
+def training(torch: Any) -> Any:
+    """A step of a small network."""
+    torch.manual_seed(0)
+    layers = torch.nn.Sequential(
+        torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)
+    )
+    torch.nn.functional.mse_loss(layers(torch.ones(2, 3)), torch.ones(2, 1)).backward()
+    with torch.no_grad():
+        for parameter in layers.parameters():
+            parameter -= 0.1 * parameter.grad
+    return [*layers.parameters()]
+
+
+def checkpointed(torch: Any, reentrant: bool) -> Any:
+    """A region that is run again in backward."""
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = checkpoint(lambda x: (x * x).exp(), x, use_reentrant=reentrant)
+    y.sum().backward()
+    return [y, x.grad]
+
+
+def views_changed_in_place(torch: Any) -> Any:
+    """A base and its view, each changed, and all their versions."""
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    base = x * 2
+    view = base[1:]
+    base.mul_(3)
+    view[0] = 5.0
+    base.sum().backward()
+    return [base, view, x.grad, base._version, view._version, x._version]
+
+
+def transforms(torch: Any) -> Any:
+    """vmap of a gradient."""
+    slope = torch.func.grad(lambda x: (x * x).sum())
+    return [torch.func.vmap(slope)(torch.ones(3, 2)), slope(torch.ones(2))]
+
+
+def anomalies(torch: Any) -> Any:
+    """Anomaly mode, with a learner's Function."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        scale_class(torch).apply(x, 3.0).sum().backward()
+    return [x.grad]
+
+
+def only_some_inputs(torch: Any) -> Any:
+    """backward(inputs=...), and gradients of a leaf and of what is not reached."""
+    a, b = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    y = (scale_class(torch).apply(a, 2.0) * b).sum()
+    y.backward(inputs=[a], retain_graph=True)
+    found = torch.autograd.grad(
+        y, [b, torch.ones(1, requires_grad=True)], None, True, allow_unused=True
+    )
+    a.sum().backward()
+    return [a.grad, b.grad, *found]
+
+
+OTHERS = [
+    training,
+    lambda torch: checkpointed(torch, True),
+    lambda torch: checkpointed(torch, False),
+    views_changed_in_place,
+    transforms,
+    anomalies,
+    only_some_inputs,
+]
+
+
+def facts(torch: Any, value: Any) -> Any:
+    """A value so that two runs can be compared."""
+    if isinstance(value, torch.Tensor):
+        return value.tolist(), value.requires_grad, value._version, str(value.dtype)
+    if isinstance(value, Exception):
+        return type(value), str(value)
+    return [facts(torch, v) for v in value] if isinstance(value, list) else value
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("program", [*PROGRAMS.values(), *OTHERS])
+def test_torch_does_what_it_does_without_a_recording(torch: Any, program: Any) -> None:
+    try:
+        alone = program(torch)
+    except Exception as error:
+        alone = error
+    trace, heard = record(program, torch, lines=True)
+    assert facts(torch, heard) == facts(torch, alone)
+    assert not [say for say in trace.sentences() if "stumbled" in say]
+    assert trace.data["meta"]["engines"] == ["torch"]
+
+
+def places(torch: Any) -> list[Any]:
+    """What a recording replaces in torch."""
+    function = torch.autograd.function
+    return [
+        vars(function._SingleLevelFunction).get("apply"),
+        function.FunctionCtx.set_materialize_grads,
+        torch.autograd._engine_run_backward,
+        torch._C._len_torch_function_stack(),
+    ]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_nothing_stays_in_torch_after_a_recording(torch: Any, fails: bool) -> None:
+    before = places(torch)
+    Scale = scale_class(torch)
+    own = dict(vars(Scale))
+    x = torch.tensor(1.0, requires_grad=True)
+    during: list[Any] = []
+    try:
+        with minigrad.record() as trace:
+            during += places(torch)
+            y = Scale.apply(x, 2.0)
+            y.backward(retain_graph=True)
+            assert not fails
+    except AssertionError:
+        pass
+    assert all(a != b for a, b in zip(during, before, strict=True))
+    assert places(torch) == before
+    assert dict(vars(Scale)) == own
+    count = len(trace)
+    y.backward()
+    assert (len(trace), x.grad.item()) == (count, 4.0)
+
+
+def test_class_is_its_own_again_while_forward_runs(torch: Any) -> None:
+    seen: list[Any] = []
+
+    class Looks(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            seen.append(vars(Looks)["forward"])
+            return x * 2
+
+    own = vars(Looks)["forward"]
+    with minigrad.record():
+        Looks.apply(torch.ones(2, requires_grad=True))
+    assert seen == [own]
+
+
+def test_inherited_forward_is_not_left_on_the_class(torch: Any) -> None:
+    Scale = scale_class(torch)
+    Heir = type("Heir", (Scale,), {})
+    names = set(vars(Heir))
+    with minigrad.record() as trace:
+        Heir.apply(torch.ones(2, requires_grad=True), 2.0)
+    assert set(vars(Heir)) == names
+    assert any("Heir.forward" in say for say in trace.sentences(1))
+
+
+def test_gradient_is_stored_without_a_copy_as_ever(torch: Any) -> None:
+    def shares(torch: Any) -> bool:
+        x = torch.ones(3, requires_grad=True)
+        given = torch.ones(3)
+        scale_class(torch).apply(x, 2.0).backward(given)
+        kept: list[Any] = []
+        y = torch.ones(3, requires_grad=True)
+        y.register_hook(lambda g: kept.append(g.data_ptr()))
+        (y * 2).sum().backward()
+        return bool(kept[0] == y.grad.data_ptr())
+
+    assert record(shares, torch, lines=False)[1] is shares(torch)
+
+
+def test_saved_tensors_are_not_unpacked_for_the_recording(torch: Any) -> None:
+    calls: list[str] = []
+
+    def unpack(tensor: Any) -> Any:
+        calls.append("unpack")
+        return tensor
+
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), unpack)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with minigrad.record():
+        with hooks:
+            y = scale_class(torch).apply(x, 2.0) * x
+        y.sum().backward()
+    assert calls == ["unpack", "unpack"]
+
+
+def test_recording_keeps_no_tensor_of_torch_alive(torch: Any) -> None:
+    x = torch.ones(3, requires_grad=True)
+    with minigrad.record(lines=False):
+        y = scale_class(torch).apply(x, 2.0).exp()
+        gone = weakref.ref(y), weakref.ref(y.grad_fn.next_functions[0][0])
+        del y
+        assert [one() for one in gone] == [None, None]
+
+
+def test_apply_that_was_taken_before_the_recording_is_heard(torch: Any) -> None:
+    scale = scale_class(torch).apply
+    with minigrad.record() as trace:
+        scale(torch.ones(2, requires_grad=True), 2.0)
+    assert [ctx["name"] for ctx in trace.data["ctxs"]] == ["ScaleBackward"]
+
+
+def test_learners_lines_are_shown(torch: Any) -> None:
+    trace, _ = record(PROGRAMS["a_function_whose_forward_takes_ctx"], torch, True)
+    lines = [e for e in trace.data["events"] if e["k"] == "line"]
+    names = {trace.data["sources"][event["s"]]["name"] for event in lines}
+    assert {"Scale.forward", "Scale.backward"} <= names
+    locals_seen = {n for e in trace.data["events"] for n in e.get("loc", {})}
+    assert "grad_output" in locals_seen
+
+
+def test_what_cannot_be_seen_is_said_once_and_kept(torch: Any) -> None:
+    trace, _ = record(PROGRAMS["two_backwards_into_one_grad"], torch, lines=False)
+    notes = [e["say"] for e in trace.data["events"] if e["k"] == "note"]
+    assert [note.split(",")[0] for note in notes] == [
+        "This is torch's own apply",
+        "This is torch's own engine",
+    ]
+    assert trace.data["meta"]["unseen"] == notes
+    assert trace.data["meta"]["engines"] == ["torch"]
+
+
+def test_two_engines_in_one_recording_are_announced(torch: Any) -> None:
+    with minigrad.record() as trace:
+        (minigrad.tensor(1.0, requires_grad=True) * 2).backward()
+        (torch.tensor(1.0, requires_grad=True) * 2).backward()
+    assert trace.data["meta"]["engines"] == ["minigrad", "torch"]
+    notes = [say for say in trace.sentences(1) if say.startswith("Until here")]
+    assert len(notes) == 1
+    assert notes[0].startswith("Until here minigrad spoke, now torch does.")
+
+
+def test_minigrad_alone_says_nothing_of_torch(torch: Any) -> None:
+    trace, _ = record(PROGRAMS["one_tensor_used_three_times"], minigrad, lines=True)
+    assert trace.data["meta"]["engines"] == ["minigrad"]
+    assert "unseen" not in trace.data["meta"]
+    assert not [e for e in trace.data["events"] if e["k"] == "note"]
+
+
+def test_torch_imported_during_the_recording_is_said_to_be_unheard(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as hidden:
+        hidden.delitem(sys.modules, "torch")
+        recorder = Recorder(Trace())
+        recorder.__enter__()
+    recorder.__exit__(None, None, None)
+    (note,) = recorder.trace.data["meta"]["unseen"]
+    assert "import it before" in note
+
+
+def test_recorder_that_stumbles_lets_the_program_go_on(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumble(*_: Any) -> None:
+        raise ValueError("of no use")
+
+    monkeypatch.setattr(Story, "node_picked", stumble)
+    x = torch.tensor(1.0, requires_grad=True)
+    with minigrad.record() as trace:
+        scale_class(torch).apply(x, 2.0).backward()
+    assert x.grad.item() == 2.0
+    assert [say for say in trace.sentences(1) if "(ValueError: of no use)" in say]
+
+
+def test_torch_in_another_thread_is_not_heard(torch: Any) -> None:
+    def elsewhere() -> None:
+        scale_class(torch).apply(torch.ones(2, requires_grad=True), 2).sum().backward()
+
+    with minigrad.record() as trace:
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert trace.data["graph"]["nodes"] == []
+
+
+def test_dtype_that_numpy_lacks_keeps_its_name(torch: Any) -> None:
+    x = torch.ones(2, dtype=torch.bfloat16, requires_grad=True)
+    with minigrad.record() as trace:
+        scale_class(torch).apply(x, 2.0)
+    assert {v["dtype"] for v in trace.data["values"].values()} == {"bfloat16"}
+
+
+def test_function_transforms_are_said_to_be_unheard(torch: Any) -> None:
+    trace, _ = record(transforms, torch, lines=False)
+    assert trace.data["meta"]["unseen"] == trace.sentences(1)
+    assert "function transforms is not heard" in trace.sentences(1)[0]
+
+
+def test_nodes_of_torch_from_before_the_recording_are_shown(torch: Any) -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = scale_class(torch).apply(x, 3.0) * x
+    with minigrad.record() as trace:
+        y.backward()
+    said = trace.sentences(3)
+    assert "ScaleBackward was in the graph already." in said
+    assert x.grad.item() == 12.0
+
+
+def test_step_takes_a_function_class_of_torch(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    trace = minigrad.step(scale_class(torch), x, 2.0)
+    assert trace.data["meta"]["title"].endswith("Scale.apply")
+    assert [ctx["name"] for ctx in trace.data["ctxs"]] == ["ScaleBackward"]
+
+
+def test_player_draws_the_graph_of_torch(torch: Any) -> None:
+    with minigrad.record() as trace:
+        scale_class(torch).apply(torch.ones(2, requires_grad=True), 2.0).sum()
+    html = trace._repr_mimebundle_()["text/html"]
+    assert "ScaleBackward" in html
+    gc.collect()
