@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from minigrad.course import diagnose
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
-    from minigrad.views import load_trace, record, step
+    from minigrad.views import compare, load_trace, record, step
 
 __version__ = "0.1.0"
 
@@ -100,6 +100,7 @@ __all__ = [
     "bernoulli",
     "bool",
     "can_cast",
+    "compare",
     "course",
     "cuda",
     "default_generator",
@@ -194,7 +195,7 @@ pi = _np.pi
 e = _np.e
 newaxis = None
 
-_FROM_VIEWS = ("load_trace", "record", "step")
+_FROM_VIEWS = ("compare", "load_trace", "record", "step")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 from minigrad.views.magics import register_if_ipython, register_magics
 
 if TYPE_CHECKING:
+    from minigrad.views.comparing import Comparison, compare
     from minigrad.views.recording import Recording, load_trace, record, step
 
 __all__ = [
+    "Comparison",
     "Recording",
+    "compare",
     "load_trace",
     "record",
     "register_if_ipython",
@@ -26,6 +29,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("Comparison", "compare"):
+        from minigrad.views import comparing
+
+        return getattr(comparing, name)
     from minigrad.views import recording
 
     return getattr(recording, name)

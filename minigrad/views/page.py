@@ -55,11 +55,15 @@ def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
     Where a notebook is not trusted the frame is taken out, and the last sentence and
     the graph as an image remain.
     """
-    page = page_of(data, key).replace("&", "&amp;").replace("'", "&#39;")
+    return _framed(page_of(data, key), fallback_of(data), height)
+
+
+def _framed(page: str, fallback: str, height: int) -> str:
+    page = page.replace("&", "&amp;").replace("'", "&#39;")
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
-        f'<div data-minigrad-player style="{outer}">{fallback_of(data)}'
+        f'<div data-minigrad-player style="{outer}">{fallback}'
         f"<iframe srcdoc='{page}' title=\"Step player\" "
         f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
     )
@@ -90,6 +94,15 @@ def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
     if data["graph"]["svg"]:
         bundle["image/svg+xml"] = data["graph"]["svg"]
     return bundle
+
+
+def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, str]:
+    """The forms in which a notebook may show two recordings side by side."""
+    title = html.escape(data["meta"]["title"])
+    words = "Run this cell, or trust the notebook, to step through both."
+    fallback = f"<p><b>{title}</b>. {words}</p><p>{html.escape(sentence)}</p>"
+    page = page_of(data, secrets.token_hex(8))
+    return {"text/html": _framed(page, fallback, 900), "text/plain": sentence}
 
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:

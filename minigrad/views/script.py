@@ -25,6 +25,7 @@ MODULES: Final = (
     "timeline",
     "inspector",
     "player",
+    "compare",
     "page",
 )
 """Each imports only from those before it; joined, they share one namespace."""

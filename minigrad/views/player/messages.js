@@ -72,6 +72,10 @@ export const MESSAGES = {
   "edge.name": "edge from {from} to {to}",
   "node.name": "{label} of {tensor}",
 
+  "compare.name": "Comparison",
+  "compare.go": "Go to the first difference",
+  "compare.here": "first difference",
+
   "ask.name": "Question",
   "ask.commit": "Commit",
   "ask.first": "Commit an answer, then the steps go on.",

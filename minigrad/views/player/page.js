@@ -1,9 +1,11 @@
 // The page around the player: theme, frame, the place that is kept.
 
+import { Comparison } from "./compare.js";
 import { Player } from "./player.js";
 
 export function mount(root, trace, options) {
-  root.player = new Player(root, trace, options);
+  const Shown = trace.traces ? Comparison : Player;
+  root.player = new Shown(root, trace, options);
   return root.player;
 }
 

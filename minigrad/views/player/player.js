@@ -47,7 +47,8 @@ export class Player {
     this.say.setAttribute("aria-live", "polite");
     this.begin = element("span", "begin", message("player.begin"));
     const sentence = element("div", "sentence");
-    sentence.append(this.say, this.begin);
+    this.differs = element("span", "cue", message("compare.here"));
+    sentence.append(this.say, this.begin, this.differs);
     this.phases = new PhaseStrip();
     this.found = new Found(this);
     const choose = (what, name) => this.found.stepsOf(what, name);
@@ -112,7 +113,9 @@ export class Player {
     const help = textButton("?", message("button.help"), "?", () => this.toggleHelp());
     const scrub = element("div", "scrub");
     const track = element("div", "track");
-    track.append(this.slider, this.found.marks);
+    this.difference = element("i", "difference-mark");
+    track.append(this.slider, this.found.marks, this.difference);
+    this.markDifference();
     scrub.append(track, this.count);
     const ways = element("div", "ways");
     ways.append(first, back, step, over, out, last, this.playButton);
@@ -156,6 +159,7 @@ export class Player {
     const title = this.trace.meta.title || message("player.title");
     this.say.textContent = event ? event.say : title;
     this.begin.hidden = Boolean(event);
+    this.differs.hidden = !event || this.position !== this.options.difference;
     this.root.classList.toggle("failed", Boolean(state.error));
     const last = this.stops.length - 1;
     this.slider.max = String(last);
@@ -179,6 +183,15 @@ export class Player {
   stopAt(position) {
     const stop = this.stops.findIndex((one) => one >= position);
     return stop < 0 ? this.stops.length - 1 : stop;
+  }
+
+  // In a comparison: where the two stories first differ.
+  markDifference() {
+    const place = this.options.difference;
+    this.difference.hidden = !place;
+    const last = this.stops.length - 1;
+    const share = place ? this.stopAt(place) / (last || 1) : 0;
+    this.difference.style.setProperty("--at", String(share));
   }
 
   step() {
@@ -218,8 +231,10 @@ export class Player {
     this.levels.querySelector("select").value = String(this.level);
     this.stops = this.story.stopsAt(this.level);
     const nearest = this.stops[lastIndexAtMost(this.stops, this.position)];
+    this.options.onLevel?.(this.level);
     this.position = -1;
     this.timeline.lay();
+    this.markDifference();
     this.go(nearest);
     this.found.again();
   }

@@ -1,0 +1,167 @@
+"""Two recordings side by side: which steps belong together, where they first differ."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any, Final
+
+from minigrad import errors
+from minigrad.tracing.trace import write_whole
+from minigrad.views import page
+from minigrad.views.recording import Recording
+from minigrad.views.state import value_text
+
+SCHEMA: Final = "minigrad.comparison/1"
+MOST_MATCHED: Final = 3_000  # steps of the story; longer ones are paired in order
+
+Json = dict[str, Any]
+
+
+class Comparison:
+    """Two recordings that a notebook shows as two players which step together."""
+
+    def __init__(self, first: Recording, second: Recording) -> None:
+        self._sides = (first, second)
+        left, right = story_of(first.data), story_of(second.data)
+        self.pairs = paired(left, right)
+        self.difference = first_difference(left, right, self.pairs)
+
+    @property
+    def sentence(self) -> str:
+        """Where the two stories first differ, in words."""
+        if self.difference is None:
+            count = errors.count_of(len(self.pairs), "step")
+            return f"The two recordings tell the same story: {count}."
+        says = []
+        for side, place in zip(self._sides, self.difference, strict=True):
+            events = side.data["events"]
+            says.append(f"“{events[place - 1]['say']}”" if place else "nothing more.")
+        return f"The first difference. Left: {says[0]} Right: {says[1]}"
+
+    def save_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write both players as one HTML file that needs no network and no Python."""
+        return write_whole("save_html", path, page.page_of(self._data()))
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.sentence}>"
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> dict[str, str]:
+        return page.bundle_of_comparison(self._data(), self.sentence)
+
+    def _data(self) -> Json:
+        traces = [side._drawn() for side in self._sides]
+        titles = [trace["meta"].get("title") or "A recording" for trace in traces]
+        return {
+            "schema": SCHEMA,
+            "meta": {"title": " | ".join(titles)},
+            "traces": traces,
+            "pairs": self.pairs,
+            "difference": self.difference,
+            "say": self.sentence,
+        }
+
+
+def compare(first: Recording, second: Recording) -> Comparison:
+    """Two recordings side by side, stepping together; their first difference marked.
+
+    Names of Functions may differ; what they save, send and return may not.
+
+    >>> import minigrad
+    >>> def tripled(way):
+    ...     with minigrad.record() as trace:
+    ...         x = minigrad.tensor(2.0, requires_grad=True)
+    ...         way(x).backward()
+    ...     return trace
+    >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x * 3)).difference
+    >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x + x + x))
+    <Comparison: The first difference. Left: “MulBackward0 ... Right: “Add...>
+    """
+    for recording in (first, second):
+        if not isinstance(recording, Recording):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "compare",
+                    f"{type(recording).__name__} is not a recording",
+                    "give two recordings: compare(first_trace, second_trace)",
+                )
+            )
+    return Comparison(first, second)
+
+
+class Told:
+    """A step of the story: its position, what kind it is, and all that it tells."""
+
+    def __init__(self, position: int, kind: str, tells: str) -> None:
+        self.position = position
+        self.kind = kind
+        self.tells = tells
+
+
+def story_of(data: Json) -> list[Told]:
+    """The steps of level 1; a Function goes by its number, not by its name."""
+    made = {event["cid"] for event in data["events"] if event["k"] == "ctx.new"}
+    functions = [ctx["function"] for ctx in data["ctxs"] if ctx["id"] in made]
+    numbered = {name: f"Function{i}" for i, name in enumerate(dict.fromkeys(functions))}
+    names = "|".join(sorted(map(re.escape, numbered), key=len, reverse=True))
+    pattern = re.compile(rf"\b(?:{names})(?=\b|Backward)") if names else None
+
+    def neutral(text: str) -> str:
+        if pattern is None:
+            return text
+        return pattern.sub(lambda match: numbered[match.group()], text)
+
+    labels = {node["id"]: node["label"] for node in data["graph"]["nodes"]}
+    told = []
+    for position, event in enumerate(data["events"], 1):
+        if event["lvl"] == 1:
+            of = labels.get(event.get("n", ""), event.get("ph", {}).get("name", ""))
+            kind = neutral(f"{event['k']} {of}")
+            told.append(Told(position, kind, neutral(" ".join(facts(data, event)))))
+    return told
+
+
+def facts(data: Json, event: Json) -> Iterator[str]:
+    """All that an event tells: its sentence, and the values in full."""
+    yield event["say"]
+    for key in ("g", "total", "new"):
+        values = event.get(key)
+        for ref in values if isinstance(values, list) else [values]:
+            if ref is not None:
+                yield value_text(data, ref)
+    for key, ref in sorted(event.get("ctx", {}).get("set", {}).items()):
+        yield f"{key} {value_text(data, ref)}"
+
+
+def paired(first: list[Told], second: list[Told]) -> list[tuple[int, int]]:
+    """The positions that belong together: steps of one kind, in the same order."""
+    if max(len(first), len(second)) > MOST_MATCHED:
+        both = zip(first, second, strict=False)
+        return [(one.position, other.position) for one, other in both]
+    kinds, others = ([step.kind for step in steps] for steps in (first, second))
+    matcher = SequenceMatcher(None, kinds, others, autojunk=False)
+    return [
+        (first[block.a + i].position, second[block.b + i].position)
+        for block in matcher.get_matching_blocks()
+        for i in range(block.size)
+    ]
+
+
+def first_difference(
+    first: list[Told], second: list[Told], pairs: list[tuple[int, int]]
+) -> tuple[int, int] | None:
+    """The first positions at which the two tell different things; 0 past an end."""
+    belong = set(pairs)
+    for one, other in zip(first, second, strict=False):
+        together = (one.position, other.position)
+        if together not in belong or one.tells != other.tells:
+            return together
+    rest = len(first) - len(second)
+    if rest > 0:
+        return first[len(second)].position, 0
+    return (0, second[len(first)].position) if rest else None
