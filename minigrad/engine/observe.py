@@ -87,6 +87,12 @@ class Observer(Protocol):
     def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
         """Forward mode: ``tensor`` has a tangent now."""
 
+    def module_entered(self, module: Any) -> None:
+        """A layer of ``nn`` is about to run its forward."""
+
+    def module_left(self, module: Any, result: Any) -> None:
+        """It has run; ``result`` is None after an exception."""
+
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
 

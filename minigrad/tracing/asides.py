@@ -114,6 +114,18 @@ def tangent(
     return f"{who} has the tangent {brief(tangent)} beside it."
 
 
+def module(
+    kind: str, name: str | None, nodes: list[str], size: int, result: Any
+) -> str:
+    """A layer has run."""
+    who = f"{name}, a {kind}," if name else f"A {kind}"
+    keeps = f" and keep{'s' * (len(nodes) == 1)} {bytes_text(size)} for backward"
+    return (
+        f"{who} has run. {joined(nodes)} joined the graph{keeps if size else ''}. "
+        f"Output: {brief(result)}."
+    )
+
+
 def captured(owner: str, gradient: Any) -> str:
     """A gradient that ``grad`` was asked for."""
     return f"The gradient {brief(gradient)} at {owner} is what was asked for: kept."

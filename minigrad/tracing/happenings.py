@@ -12,7 +12,7 @@ from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import version_of
-from minigrad.tracing.log import STORY, EventLog, is_leaf, label_of
+from minigrad.tracing.log import ENGINE, STORY, EventLog, is_leaf, label_of
 from minigrad.tracing.values import Ref, plain
 
 CHECKPOINTS = "minigrad.utils."
@@ -101,9 +101,10 @@ class Happenings:
             return
         now = version_of(tensor)
         name = sentences.called(tensor, self._log.name_of)
+        has_name = self._log.name_of(tensor) is not None
         self._log.emit(
             "inplace",
-            STORY,
+            STORY if has_name else ENGINE,
             asides.changed_in_place(name, now - 1, now, tensor),
             t=self._log.values.ref(tensor),
             name=self._log.name_of(tensor),

@@ -37,6 +37,8 @@ UNSHOWN: Final = ("cls", "self", "ctx")
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
+MOST_NAMESPACES: Final = 30
+"""Of a deep recursion not every call's variables are looked through."""
 ENDS_ITERATION: Final = (
     *("FOR_ITER", "END_FOR", "POP_ITER"),
     *("SEND", "END_SEND", "END_ASYNC_FOR", "CLEANUP_THROW"),
@@ -201,7 +203,8 @@ class FrameLog:
             self._log.namespaces[:0] = [frame.f_globals]
         elif role == "user" and code.co_name not in RULES:
             names = frame.f_locals
-            self._log.namespaces.append(names)
+            if len(self._log.namespaces) < MOST_NAMESPACES:
+                self._log.namespaces.append(names)
         opened = OpenFrame(frame, self.sources.add(code, role), role)
         opened.line = self.sources.head(opened.source)
         opened.ctxs_before = len(self._log.open_ctxs)

@@ -12,6 +12,7 @@ from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
+from minigrad.nn.module import Module
 from minigrad.tracing import sentences
 from minigrad.tracing.foreign import (
     ForeignNode,
@@ -218,6 +219,16 @@ class EventLog:
         namespace, name = self._names.get(id(tensor), (None, ""))
         return name if namespace and namespace.get(name) is tensor else None
 
+    def name_of_module(self, module: Any) -> str | None:
+        """The variable and the path by which a layer can be reached."""
+        for namespace in self.namespaces:
+            for name, value in list(namespace.items()):
+                if isinstance(value, Module) and not name.startswith("_"):
+                    for path, found in value.named_modules(prefix=name):
+                        if found is module:
+                            return str(path)
+        return None
+
     def forget_cached_names(self) -> None:
         """Lines of the program have run: its variables may be others now."""
         self._names = None
@@ -228,9 +239,23 @@ def names_in(namespaces: Iterable[Any]) -> dict[int, tuple[Any, str]]:
     names: dict[int, tuple[Any, str]] = {}
     for namespace in namespaces:
         for name, value in list(namespace.items()):
-            if is_tensor(value) and not name.startswith("_"):
+            if name.startswith("_"):
+                continue
+            if is_tensor(value):
                 names.setdefault(id(value), (namespace, str(name)))
+            elif isinstance(value, Module):
+                paths = parameters_of(value, str(name))
+                # "model.0.weight" says more than the "p" of a loop over parameters.
+                names |= {id(found): (paths, path) for path, found in paths.items()}
     return names
+
+
+def parameters_of(module: Module, name: str) -> dict[str, Any]:
+    """The parameters of a model by their paths; none if it cannot tell them."""
+    try:
+        return dict(module.named_parameters(prefix=name))
+    except Exception:  # the model is the learner's, and may be half built
+        return {}
 
 
 def look_of(ctx: Any) -> Any:

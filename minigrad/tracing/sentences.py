@@ -171,14 +171,20 @@ def returned(function: str, gradients: tuple[Any, ...]) -> str:
     )
 
 
+def aside(value: Any) -> str:
+    """A value behind the noun it belongs to: a number, or an array between commas."""
+    text = brief(value)
+    return f", {text}," if text.startswith("an array") else f" {text}"
+
+
 def sent(receiver: str, gradient: Any, total: Any) -> str:
     """Backward, phase 4."""
     if gradient is None:
         return f"No gradient goes to {receiver}."
     if total is gradient:
-        return f"The gradient {brief(gradient)} goes to {receiver}."
+        return f"The gradient{aside(gradient)} goes to {receiver}."
     return (
-        f"The gradient {brief(gradient)} goes to {receiver} and is added to what "
+        f"The gradient{aside(gradient)} goes to {receiver} and is added to what "
         f"waits there: now {brief(total)}."
     )
 

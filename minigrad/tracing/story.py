@@ -56,6 +56,7 @@ class Story(Happenings):
         self._labels: dict[str, str] = {}
         self.other_engine_runs = False
         self.entry_of: Callable[[Any], Any] = lambda node: node
+        self._modules: list[tuple[Any, list[str], int]] = []
         log.node_of = self._node_of
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
@@ -229,7 +230,7 @@ class Story(Happenings):
         total: Any,
     ) -> None:
         edge = self._edge_ids.get((self._id(node), slot))
-        if edge is None:
+        if edge is None and not self._log.left_out:
             return  # the graph was too large to be shown whole
         self._log.emit(
             "grad.none" if gradient is None else "grad",
@@ -323,9 +324,32 @@ class Story(Happenings):
         if not users:
             self._log.open_ctx(node)
         plain = without_wire(node, outputs)
-        self._emit_node(node, STORY, say, ("apply", "wire edges"), moved, plain)
+        level = STORY
+        if self._modules and not users:
+            _, inside, size = self._modules[-1]
+            inside.append(label_of(node))
+            self._modules[-1] = (self._modules[-1][0], inside, size + kept)
+            level = ENGINE
+        self._emit_node(node, level, say, ("apply", "wire edges"), moved, plain)
         if not users:
             self._log.close_ctx(node)
+
+    def module_entered(self, module: Any) -> None:
+        """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        self._modules.append((module, [], 0))
+
+    def module_left(self, module: Any, result: Any) -> None:
+        """The layer has returned, or an exception has left it."""
+        _, inside, size = self._modules.pop()
+        if not inside:
+            return
+        name = self._log.name_of_module(module)
+        self._log.emit(
+            "module",
+            STORY,
+            asides.module(type(module).__name__, name, inside, size, result),
+            cue=name or type(module).__name__,
+        )
 
     def _order(self) -> int:
         """1 for a node of forward, 2 for one that a recorded backward makes."""

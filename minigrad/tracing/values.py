@@ -243,6 +243,9 @@ def _brief(value: Any) -> str:
         return number_text(array[()])
     if array.ndim == 1 and array.size <= 6:
         return f"[{', '.join([number_text(item) for item in array.tolist()])}]"
+    if array.ndim == 2 and 0 < array.size <= 4:
+        rows = [", ".join(map(number_text, row)) for row in array.tolist()]
+        return f"[[{'], ['.join(rows)}]]"
     lengths = " x ".join([str(length) for length in array.shape])
     if array.size and is_uniform(array):
         return f"{number_text(array.flat[0])} everywhere ({lengths})"

@@ -143,7 +143,8 @@ def record(title: str = "", *, watch: Any = (), lines: bool = True) -> Session:
 def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
     """Record a call of ``function``; an exception inside is shown, not raised.
 
-    A Function class stands for its ``apply``.
+    So is Ctrl-C: what was recorded until then is there. A Function class stands for its
+    ``apply``.
     """
     if is_function_class(function):
         function = function.apply  # type: ignore[attr-defined]  # either engine's
@@ -160,7 +161,7 @@ def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
     try:
         with Recorder(recording, title=title, watch=codes_of(function)):
             function(*args, **kwargs)
-    except Exception:
+    except (Exception, KeyboardInterrupt):
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it
     return recording

@@ -139,6 +139,20 @@ def recomputed_the_old_way() -> None:
     y.backward()
 
 
+def training_step() -> None:
+    model = mg.nn.Linear(2, 1)
+    with mg.no_grad():
+        model.weight.copy_(mg.tensor([[1.0, -1.0]]))
+        model.bias.zero_()
+    x, target = mg.tensor([[2.0, 1.0]]), mg.tensor([[3.0]])
+    loss = ((model(x) - target) ** 2).mean()
+    loss.backward()
+    with mg.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.5 * parameter.grad
+            parameter.grad = None
+
+
 PROGRAMS: tuple[Callable[[], None], ...] = (
     hooks,
     saved_hooks,
@@ -150,6 +164,7 @@ PROGRAMS: tuple[Callable[[], None], ...] = (
     forward_mode_in_a_graph,
     recomputed,
     recomputed_the_old_way,
+    training_step,
 )
 
 
