@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import html
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from functools import cache
@@ -114,6 +115,22 @@ def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     if len(story) > most:
         lines.append(f"  ... and {len(story) - most} more")
     return "\n".join(lines)
+
+
+def markdown_of(data: Mapping[str, Any], level: int = 2) -> str:
+    """The sentences of all steps as Markdown; the player saves the same text."""
+    meta = data["meta"]
+    lines = [f"# {_plain(meta.get('title') or 'A recording')}", ""]
+    says = [event["say"] for event in data["events"] if event["lvl"] <= level]
+    lines += [f"{number}. {_plain(say)}" for number, say in enumerate(says, 1)]
+    if meta.get("error"):
+        lines += ["", f"The run stopped: {_plain(meta['error'])}"]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Text on one line, in which Markdown sees no marks."""
+    return re.sub(r"[\\`*_<>]", r"\\\g<0>", " ".join(text.split()))
 
 
 def _trace_script(raw: str) -> str:

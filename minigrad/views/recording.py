@@ -26,6 +26,19 @@ class Recording(Trace):
         """Write the player as one HTML file that needs no network and no Python."""
         return write_whole("save_html", path, page.page_of(self._drawn()))
 
+    def to_markdown(self, level: int = 2) -> str:
+        """All sentences as Markdown: level 1 story, 2 your lines, 3 the engine's.
+
+        >>> import minigrad
+        >>> with minigrad.record("double") as trace:
+        ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
+        >>> print(trace.to_markdown(level=1), end="")
+        # double
+        <BLANKLINE>
+        1. MulBackward0 joins the graph, and leads to AccumulateGrad...
+        """
+        return page.markdown_of(self.data, level)
+
     def ask(
         self, question: str, choices: Sequence[str], answer: str, *, before: str
     ) -> Self:

@@ -16,6 +16,8 @@ MODULES: Final = (
     "steps",
     "tips",
     "controls",
+    "saving",
+    "presenter",
     "code",
     "graph",
     "ctx",

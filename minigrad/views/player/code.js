@@ -129,7 +129,7 @@ function keepInView(box, line, note) {
   const bottom = top + line.offsetHeight + below;
   if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) {
     const middle = top - Math.max(0, (box.clientHeight - (bottom - top)) / 2);
-    const height = line.getBoundingClientRect().height;
+    const height = line.offsetHeight;
     box.scrollTop = Math.round(middle / height) * height;
   }
 }

@@ -24,6 +24,7 @@ const HELP_KEYS = [
   ["Enter", "key.choose"],
   ["↑ ↓", "key.among"],
   ["Space", "key.play"],
+  ["p", "key.presenter"],
   ["?", "key.help"],
   ["Esc", "key.leave"],
 ];

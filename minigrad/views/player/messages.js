@@ -72,6 +72,14 @@ export const MESSAGES = {
   "edge.name": "edge from {from} to {to}",
   "node.name": "{label} of {tensor}",
 
+  "save.name": "Save",
+  "save.svg": "This step as SVG",
+  "save.png": "This step as PNG",
+  "save.markdown": "All steps as text (Markdown)",
+  "text.error": "The run stopped:",
+  "presenter.what-next": "What happens next?",
+  "key.presenter": "presenter: large type; Space, PageDown on, PageUp back, a pause before each outcome",
+
   "compare.name": "Comparison",
   "compare.go": "Go to the first difference",
   "compare.here": "first difference",

@@ -11,7 +11,9 @@ import { Inspector } from "./inspector.js";
 import { Memory } from "./memory.js";
 import { message } from "./messages.js";
 import { PhaseStrip } from "./phases.js";
+import { Presenter } from "./presenter.js";
 import { Story } from "./story.js";
+import { savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
@@ -31,6 +33,7 @@ export class Player {
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.presenter = new Presenter(this);
     this.build();
     this.go(options.position || 0);
   }
@@ -120,7 +123,7 @@ export class Player {
     const ways = element("div", "ways");
     ways.append(first, back, step, over, out, last, this.playButton);
     const settings = element("div", "settings");
-    settings.append(speed, this.levels, search, help);
+    settings.append(speed, this.levels, search, savingMenu(this), help);
     bar.append(ways, scrub, settings);
     return bar;
   }
@@ -134,6 +137,7 @@ export class Player {
     const stop = lastIndexAtMost(this.stops, to);
     const single = to > this.position && this.stops[stop - 1] === this.position;
     this.position = to;
+    this.presenter.release();
     const since = to === this.stops[stop] ? this.stops[stop - 1] ?? 0 : this.stops[stop];
     const event = this.story.events[to - 1] || null;
     const view = {
@@ -156,8 +160,7 @@ export class Player {
   }
 
   showWords({ state, event }, stop) {
-    const title = this.trace.meta.title || message("player.title");
-    this.say.textContent = event ? event.say : title;
+    this.sayStep();
     this.begin.hidden = Boolean(event);
     this.differs.hidden = !event || this.position !== this.options.difference;
     this.root.classList.toggle("failed", Boolean(state.error));
@@ -192,6 +195,12 @@ export class Player {
     const last = this.stops.length - 1;
     const share = place ? this.stopAt(place) / (last || 1) : 0;
     this.difference.style.setProperty("--at", String(share));
+  }
+
+  sayStep() {
+    const event = this.story.events[this.position - 1];
+    const title = this.trace.meta.title || message("player.title");
+    this.say.textContent = event ? event.say : title;
   }
 
   step() {
@@ -294,9 +303,11 @@ export class Player {
       "/": () => this.found.open(),
       n: () => this.found.goOn(1),
       N: () => this.found.goOn(-1),
+      p: () => this.presenter.toggle(),
       "?": () => this.toggleHelp(),
       Escape: () => this.escape(),
     };
+    if (this.presenter.on) Object.assign(moves, this.presenter.moves());
     const move = moves[event.key];
     if (!move) return;
     if (this.playing && event.key !== " ") this.pause();

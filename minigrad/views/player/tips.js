@@ -58,14 +58,15 @@ export class Tip {
 
   // Below the thing, or above it where there is no room; never outside the player.
   put(place) {
+    const zoom = this.root.currentCSSZoom || 1; // a presenter's type is larger
     const room = this.root.getBoundingClientRect();
     const own = this.box.getBoundingClientRect();
     const left = Math.min(place.left, room.right - own.width - 6) - room.left;
     const below = place.bottom + 5 - room.top;
     const above = place.top - own.height - 5 - room.top;
     const fits = below + own.height <= room.height || above < 0;
-    this.box.style.left = `${Math.max(4, left)}px`;
-    this.box.style.top = `${fits ? below : above}px`;
+    this.box.style.left = `${Math.max(4, left) / zoom}px`;
+    this.box.style.top = `${(fits ? below : above) / zoom}px`;
   }
 
   hide() {

@@ -1,0 +1,87 @@
+"""What the player gives away as a file, and how it serves a lecture."""
+
+from __future__ import annotations
+
+import struct
+from xml.etree import ElementTree
+
+from playwright.sync_api import Page
+
+from minigrad.views import Recording
+from minigrad.views.state import stops_of
+from tests.browser.conftest import Open
+from tests.views import stories
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page: Page, way: str) -> bytes:
+    page.locator(".saving summary").click()
+    with page.expect_download() as started:
+        page.get_by_role("button", name=way).click()
+    return started.value.path().read_bytes()
+
+
+def test_text_that_is_saved_is_the_recordings_markdown(play: Open) -> None:
+    data = stories.failing()
+    data["meta"]["title"] = "*two*\n_words_"
+    page = play(data)
+    for level in (2, 1):
+        page.get_by_label("Detail").select_option(str(level))
+        text = saved(page, "All steps as text").decode()
+        assert text == Recording(data).to_markdown(level)
+    assert text.startswith("# \\*two\\* \\_words\\_\n")
+
+
+def test_picture_of_a_step_is_whole_in_svg_and_png(play: Open) -> None:
+    data = stories.fan_in()
+    page = play(data, len(data["events"]))
+    root = ElementTree.fromstring(saved(page, "This step as SVG"))
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert texts[0] == data["events"][-1]["say"]
+    assert "x.grad = 5" in texts
+    assert texts.count("MulBackward0") == 2
+    outlines = [p.get("style") or "" for p in root.iter(f"{SVG}path")]
+    assert all("stroke:" in style for style in outlines)
+    assert not [one for one in root.iter() if one.get("tabindex")]
+    png = saved(page, "This step as PNG")
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    assert width == 3 * int(float(root.get("width") or 0))
+    assert height > 300
+
+
+def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(play: Open) -> None:
+    data = stories.fan_in()
+    stops = stops_of(data)
+    before = next(i for i, e in enumerate(data["events"]) if e["k"] == "grad")
+    page = play(data, before)
+    plain = page.locator(".say").bounding_box()
+    page.keyboard.press("p")
+    large = page.locator(".say").bounding_box()
+    assert plain is not None
+    assert large is not None
+    assert large["height"] > 1.5 * plain["height"]
+    says = page.locator(".say")
+    page.keyboard.press(" ")
+    assert says.text_content() == "What happens next?"
+    assert page.evaluate("player.player.position") == before
+    page.keyboard.press("PageUp")
+    assert says.text_content() == data["events"][before - 1]["say"]
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    assert page.evaluate("player.player.position") == stops[before + 1]
+    assert says.text_content() == data["events"][before]["say"]
+    page.keyboard.press("PageUp")
+    assert page.evaluate("player.player.position") == before
+
+
+def test_presenter_does_not_pause_where_nothing_comes_out(play: Open) -> None:
+    page = play(stories.fan_in())
+    page.keyboard.press("p")
+    page.keyboard.press(" ")
+    assert page.evaluate("player.player.position") == 1
+    page.keyboard.press("p")
+    page.keyboard.press(" ")
+    assert page.get_by_role("button", name="Pause").is_visible()
+    page.keyboard.press(" ")
