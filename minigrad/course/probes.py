@@ -26,10 +26,10 @@ from minigrad.course.limits import Deadline, OutOfTimeError
 from minigrad.course.watch import Watch, grown, same
 
 THOROUGH = 3
-"""On so many cases every probe is tried."""
+"""On so many cases the Function is tried in the ways that do not ask for numbers."""
 
-WRITTEN = 2
-"""On so many of them the inputs are changed between forward and backward."""
+EVERYTHING = 2
+"""On so many of them in all of these ways, those with the most calls included."""
 
 
 class StoppedError(Exception):
@@ -93,8 +93,9 @@ class _Probe:
     ) -> tuple[tuple[Trial, ...], Second | None, tuple[Tangent, ...]]:
         """Run every trial; a forward that fails is tried in one way only.
 
-        Numbers are looked at in all cases; how the Function keeps its state, which
-        does not depend on them, in the first few.
+        Numbers are looked at in all cases; how the Function keeps its state and what
+        it makes of special upstream gradients, which do not depend on them, in the
+        first few.
         """
         g = self.case.upstreams
         plain = self._trial("plain", g)
@@ -117,10 +118,14 @@ class _Probe:
                 self._call().forward().backward_of_the_sum().trial("expanded"),
                 *self._frozen(),
                 *self._one_tensor_twice(),
-                *self._two_live_calls(),
+                *self._beside(self._with_other_numbers()),
             ]
-        if number < WRITTEN:
-            trials += [self._trial("freed", g, g), *self._written()]
+        if number < EVERYTHING:
+            trials += [
+                *self._beside(self.other),
+                self._trial("freed", g, g),
+                *self._written(),
+            ]
         return tuple(trials), second, tuple(self._tangents())
 
     def _call(self, inputs: tuple[Any, ...] | None = None, **options: Any) -> Call:
@@ -176,16 +181,13 @@ class _Probe:
         call = self._call((inputs[0],) * len(inputs), same=True).forward()
         return [call.backward(self.case.upstreams).trial("same")]
 
-    def _two_live_calls(self) -> list[Trial]:
-        """Two calls before the first backward: does either see the other's values?
-
-        Once with the next case beside it, once with other numbers in the same shapes.
-        """
+    def _with_other_numbers(self) -> Case:
+        """The case with other numbers in the same shapes."""
         rolled = tuple(np.roll(v, 1) if is_float(v) else v for v in self.case.inputs)
-        alike = Case(self.case.name, rolled, _times(1.25, self.case.upstreams))
-        return [*self._beside(self.other), *self._beside(alike)]
+        return Case(self.case.name, rolled, _times(1.25, self.case.upstreams))
 
     def _beside(self, other: Case) -> tuple[Trial, Trial]:
+        """Two calls before the first backward: does either see the other's values?"""
         needed = tuple(i in other.differentiable for i in range(len(other.inputs)))
         first = self._call().forward()
         second = self._call(other.inputs, needed=needed).forward()
