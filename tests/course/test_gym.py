@@ -31,7 +31,7 @@ def model_of(name: str) -> Any:
 def numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether an answer is refused is asked here, by its numbers; not its name."""
     monkeypatch.setattr(probes, "THOROUGH", 0)
-    monkeypatch.setattr(probes, "WRITTEN", 0)
+    monkeypatch.setattr(probes, "EVERYTHING", 0)
     monkeypatch.setattr(values, "_named", lambda *_: ())
 
 
