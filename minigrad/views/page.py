@@ -44,7 +44,8 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title></head>"
-        f'<body><div id="player" data-key="{key}"></div>{_trace_script(raw)}'
+        f'<body><main><h1 class="unseen">{title}</h1>'
+        f'<div id="player" data-key="{key}"></div></main>{_trace_script(raw)}'
         f'<script type="application/gzip" id="code">{_packed_code()}</script>'
         f'<script type="module">{_UNPACK}</script></body></html>'
     )

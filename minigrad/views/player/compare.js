@@ -22,12 +22,14 @@ export class Comparison {
       const place = element("div");
       box.append(element("h2", "", trace.meta.title || message("player.title")), place);
       sides.append(box);
-      return new Player(place, trace, {
+      const player = new Player(place, trace, {
         level: 1,
         difference: data.difference?.[side],
         onMove: (at) => this.follow(side, at),
         onLevel: (level) => this.sameLevel(side, level),
       });
+      nameSide(place, message(side ? "compare.right" : "compare.left"));
+      return player;
     });
     root.classList.add("mg-comparison");
     root.replaceChildren(head, sides);
@@ -61,5 +63,13 @@ export class Comparison {
     this.following = true;
     move();
     this.following = false;
+  }
+}
+
+// Landmarks of the two players have different names.
+function nameSide(place, side) {
+  for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
+    const fields = { name: part.getAttribute("aria-label"), side };
+    part.setAttribute("aria-label", message("compare.side", fields));
   }
 }

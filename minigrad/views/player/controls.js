@@ -88,9 +88,9 @@ export function helpSheet(close) {
   }
   const closing = message("button.help.close");
   sheet.append(
-    element("h4", "", message("help.keys")),
+    element("h2", "", message("help.keys")),
     keys,
-    element("h4", "", message("help.marks")),
+    element("h2", "", message("help.marks")),
     marks,
     textButton(message("button.close"), closing, "Esc", close),
   );

@@ -78,7 +78,7 @@ export class CtxPane {
   showCue(cue, entries) {
     this.cue.hidden = !cue || this.body.querySelector(".cued") !== null;
     this.cue.textContent = cue || "";
-    if (!this.moving.hidden) this.moving.querySelector("h4").append(this.cue);
+    if (!this.moving.hidden) this.moving.querySelector("h3").append(this.cue);
     else if (entries) this.title.after(this.cue);
     else this.cue.hidden = true;
   }
@@ -118,7 +118,7 @@ export class CtxPane {
   showMoving(event) {
     this.moving.replaceChildren();
     const add = (words, ref) => {
-      this.moving.append(element("h4", "", words), valueView(this.trace, ref));
+      this.moving.append(element("h3", "", words), valueView(this.trace, ref));
     };
     if (event?.k === "grad") {
       add(message("gradient.on-edge"), event.g);

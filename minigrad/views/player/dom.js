@@ -21,7 +21,7 @@ export function pane(className, name) {
   const box = element("section", `pane ${className}`);
   box.setAttribute("aria-label", name);
   const head = element("header");
-  const title = element("h3", "", name);
+  const title = element("h2", "", name);
   const note = element("span", "note");
   head.append(title, note);
   const body = element("div", "body");

@@ -55,7 +55,9 @@ export class GraphPane {
     const name = edge ? this.edgeName(id) : this.nodeName(node);
     part.setAttribute("role", "button");
     part.setAttribute("tabindex", "-1");
-    part.setAttribute("aria-label", message("steps.of", { name }));
+    const { label, tensor } = this.story.nodes[node] || { label: node };
+    const said = edge ? name : [label, tensor].filter(Boolean).join(" ");
+    part.setAttribute("aria-label", message("steps.of", { name: said }));
     part.onclick = () => this.choose(what, name);
     if (edge) part.prepend(wideCopy(part));
     tells(part, () => ({ title: name, ...this.tellOf(edge ? id : null, node) }));
@@ -175,7 +177,7 @@ export class GraphPane {
       const name = message("grad.name", { tensor });
       badge.setAttribute("role", "button");
       badge.setAttribute("tabindex", "-1");
-      badge.setAttribute("aria-label", message("steps.of", { name }));
+      badge.setAttribute("aria-label", message("steps.of", { name: words }));
       badge.onclick = () => this.choose(`grad ${node}`, name);
       tells(badge, () => ({ title: name, ref: state.grads[node] }));
     }

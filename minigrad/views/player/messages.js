@@ -82,6 +82,9 @@ export const MESSAGES = {
 
   "compare.name": "Comparison",
   "compare.go": "Go to the first difference",
+  "compare.left": "left",
+  "compare.right": "right",
+  "compare.side": "{name}, {side}",
   "compare.here": "first difference",
 
   "ask.name": "Question",
