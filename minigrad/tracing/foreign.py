@@ -48,7 +48,7 @@ def is_tensor(value: Any) -> bool:
 def seen(value: Any) -> Seen | None:
     """What is shown of ``value`` if it is a tensor, else None."""
     if isinstance(value, Tensor):
-        node = value.grad_fn
+        node = maker_of(value)
         return Seen(
             value.array,
             value._seen_version(),
@@ -89,6 +89,18 @@ def torch_array(tensor: Any) -> tuple[Any, str]:
         return plain.numpy(), ""
     except TypeError:
         return plain.float().numpy(), str(plain.dtype).removeprefix("torch.")
+
+
+def maker_of(tensor: Any) -> Any:
+    """The node whose output ``tensor`` is, or None; nothing is made by looking.
+
+    A view of memory that was changed since gets its new node when it is next used.
+    """
+    if not isinstance(tensor, Tensor):
+        return tensor.grad_fn
+    if tensor._base is None or tensor._history_version == tensor._seen_version():
+        return tensor._grad_fn
+    return None
 
 
 def version_of(tensor: Any) -> int:

@@ -11,7 +11,7 @@ from minigrad.engine.inplace import name_in_place
 from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
-from minigrad.tracing.foreign import version_of
+from minigrad.tracing.foreign import maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog, is_leaf, label_of
 from minigrad.tracing.values import Ref, plain
 
@@ -100,14 +100,17 @@ class Happenings:
         if self._adds_to_grad(tensor):
             return
         now = version_of(tensor)
-        name = sentences.called(tensor, self._log.name_of)
-        has_name = self._log.name_of(tensor) is not None
+        own = self._log.name_of(tensor)
+        base = tensor._base if isinstance(tensor, Tensor) else None
+        whole = None if base is None else self._log.name_of(base)
+        part = None if whole is None else f"a part of {whole}"
+        name = own or part or sentences.called(tensor, self._log.name_of)
         self._log.emit(
             "inplace",
-            STORY if has_name else ENGINE,
+            STORY if own or whole else ENGINE,
             asides.changed_in_place(name, now - 1, now, tensor),
             t=self._log.values.ref(tensor),
-            name=self._log.name_of(tensor),
+            name=own or whole,
             ver=now,
             cue=f"{name} v{now}",
         )
@@ -115,7 +118,7 @@ class Happenings:
     def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
         """A value runs on with its tangent."""
         fields: dict[str, Any] = {}
-        node = tensor.grad_fn
+        node = maker_of(tensor)
         is_new = bool(self._making) and id(node) == self._making[-1][0]
         if node is not None and (is_new or self._known(node) is not None):
             fields["n"] = self._id(node)

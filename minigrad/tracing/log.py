@@ -19,6 +19,7 @@ from minigrad.tracing.foreign import (
     SavedSeen,
     is_tensor,
     is_torch_tensor,
+    maker_of,
     seen_torch,
 )
 from minigrad.tracing.memory import Memory
@@ -163,7 +164,7 @@ class EventLog:
         entry = {
             "id": new,
             "name": ctx.name(),
-            "function": ctx._forward_cls.__name__,
+            "function": function_of(ctx),
             "node": None,
         }
         self.ctxs.append(entry)
@@ -264,7 +265,7 @@ def look_of(ctx: Any) -> Any:
     versions = [version_of(packed) for packed in saved]
     attributes = [
         (name, type(value), value) if type(value) in ATOMS else (name, mark_of(value))
-        for name, value in vars(ctx).items()
+        for name, value in attributes_of(ctx).items()
     ]
     return (
         id(saved),
@@ -319,7 +320,7 @@ def entries_of(
             value = record.data if record.tensor is None else record
             is_note = isinstance(value, Placeholder)
             enter(f"saved.{i}", "computed again when needed" if is_note else value)
-    for name, value in vars(ctx).items():
+    for name, value in attributes_of(ctx).items():
         enter(f"attr.{name}", value)
     if not getattr(ctx, "_materialize_grads", True):
         enter("flag.materialize_grads", False)
@@ -350,7 +351,7 @@ def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, Tensor):
         version = value._seen_version()
         digest = digest_of(value.array, version)
-        return (id(value), version, id(value.grad_fn), digest)
+        return (id(value), version, id(maker_of(value)), digest)
     if is_torch_tensor(value):
         tensor = seen_torch(value)
         digest = digest_of(tensor.array, tensor.version)
@@ -392,9 +393,17 @@ def is_leaf(node: Any) -> bool:
 
 def attributes_of(ctx: Any) -> dict[str, Any]:
     """What forward put on ``ctx`` by name."""
-    return ctx.attributes() if isinstance(ctx, ForeignNode) else vars(ctx)
+    if isinstance(ctx, ForeignNode):
+        return ctx.attributes()
+    return getattr(ctx, "__dict__", {})
+
+
+def function_of(ctx: Any) -> str:
+    """The name of what was run forward."""
+    function = getattr(ctx, "_forward_cls", None)
+    return str(ctx.operation_name() if function is None else function.__name__)
 
 
 def label_of(node: Any) -> str:
     """The name of a node without torch's C++ namespace."""
-    return "AccumulateGrad" if is_leaf(node) else str(node.name())
+    return "AccumulateGrad" if is_leaf(node) else str(node.name()).split("::")[-1]

@@ -80,6 +80,12 @@ class Memory:
 
         self._watched[f"{owner} {item}"] = weakref.ref(grad, gone)
 
+    def release(self, owner: str) -> None:
+        """``owner`` has released what it saved."""
+        held = self._held.get(owner, {})
+        for key in [key for key in held if key.startswith("saved.")]:
+            self._dropped.append({"id": held.pop(key)["id"], "by": RELEASED})
+
     def drop(self, owner: str, by: str) -> None:
         """``owner`` holds nothing any more."""
         for item in self._held.pop(owner, {}).values():
@@ -141,10 +147,12 @@ def root_of(array: Any) -> Any:
 def held_by(node: Any) -> dict[str, Any]:
     """The arrays and Tensors that a node keeps alive, by the names ctx shows."""
     found = {}
+    # The history of a base, after a change of its view, wraps the node of the change.
+    node = getattr(node, "inner", None) or node
     if node._saved is not FREED:
         for place, packed in enumerate(node._saved):
             found[f"saved.{place}"] = stored(packed)
-    for name, value in arrays_in(vars(node).items()):
+    for name, value in arrays_in(getattr(node, "__dict__", {}).items()):
         found[f"attr.{name}"] = value
     return {key: value for key, value in found.items() if is_array(value)}
 

@@ -10,7 +10,7 @@ from minigrad.engine.grad_mode import running_task
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
-from minigrad.tracing.foreign import ForeignNode, is_tensor, version_of
+from minigrad.tracing.foreign import ForeignNode, is_tensor, maker_of, version_of
 from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import (
     ENGINE,
@@ -129,8 +129,13 @@ class Story(Happenings):
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         self._stop_making(ctx)
-        recorded = any([isinstance(o, Tensor) and o.grad_fn is ctx for o in outputs])
+        recorded = any([isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs])
         self.say_wired(ctx, outputs, recorded)
+        for output in outputs:
+            base = output._base if isinstance(output, Tensor) else None
+            changed = None if base is None else maker_of(base)
+            if changed is not None and self._known(changed) is None:
+                self._add_node(changed, (base,))  # a view was changed in place
 
     def say_wired(self, ctx: Any, outputs: tuple[Any, ...], recorded: bool) -> None:
         """The call of ``ctx`` has its outputs; ``recorded``: it joins the graph."""
@@ -188,7 +193,7 @@ class Story(Happenings):
         log = self._log
         if not is_leaf(node):
             log.open_ctx(node)
-            self._watch(node._forward_cls)
+            self._watch(getattr(node, "_forward_cls", Builtin))
         log.emit(
             "node.enter",
             ENGINE if is_leaf(node) else STORY,
@@ -275,6 +280,7 @@ class Story(Happenings):
         memory, owner = self._log.memory, self._id(node)
         size = memory.bytes_of(owner, "saved")
         memory.look_at_node(node, owner, label_of(node))
+        memory.release(owner)
         self._log.emit(
             "ctx.free",
             STORY if is_users(node) else ENGINE,
@@ -313,7 +319,9 @@ class Story(Happenings):
             for edge in node._edges
             if edge is not None and edge is not NOT_A_TENSOR
         ]
-        say = (sentences.wired if users else sentences.built_in)(node.name(), receivers)
+        say = (sentences.wired if users else sentences.built_in)(
+            label_of(node), receivers
+        )
         kept = self._log.memory.look_at_node(node, self._id(node), label_of(node))
         say += sentences.kept(kept)
         if self._order() > 1:
@@ -370,7 +378,7 @@ class Story(Happenings):
 
     def _node_of(self, tensor: Any) -> str | None:
         """The id of the node whose output ``tensor`` is."""
-        node = tensor.grad_fn
+        node = maker_of(tensor)
         return None if node is None else self._node_ids.get(self.entry_of(node))
 
     def _show_older(self, node: Any) -> None:
@@ -393,7 +401,7 @@ class Story(Happenings):
             else:
                 memory, owner = self._log.memory, self._id(current)
                 kept = memory.look_at_node(current, owner, label_of(current))
-                say = sentences.older_node(current.name()) + sentences.kept(kept)
+                say = sentences.older_node(label_of(current)) + sentences.kept(kept)
             self._emit_node(current, ENGINE, say, None)
 
     def _emit_node(
@@ -474,7 +482,7 @@ def without_wire(node: Any, outputs: tuple[Any, ...]) -> list[int]:
     return [
         slot
         for slot, output in enumerate(outputs)
-        if len(outputs) > 1 and not (is_tensor(output) and output.grad_fn is not None)
+        if len(outputs) > 1 and not (is_tensor(output) and maker_of(output) is not None)
     ]
 
 
