@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.autograd import Function
 from minigrad.course import catalogue, examine, gym, probes, values
+from minigrad.course.references import References
 from minigrad.mistakes import TABLE
 from tests.course.answers import kit
 
@@ -162,28 +162,32 @@ def test_answer_that_is_wrong_for_three_axes_only_is_refused(name: str) -> None:
     assert accepted(name, [("three axes", answer)]) == []
 
 
-class Nonsense(Function):
-    """Wrong in a way that no table knows."""
-
-    @staticmethod
-    def forward(ctx, x, n):
-        ctx.save_for_backward(x)
-        ctx.n = n
-        return x**n
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * ((x * 1.7).sin() + 0.3), None
+UNKNOWN: dict[str, Callable[[Any], Any]] = {
+    "gym.Power": lambda v: v + 0.25,
+    "gym.Softmax": lambda v: v.clamp(-0.01, 0.01),
+    "gym.Linear": lambda v: v * v.abs(),
+    "gym.LayerNorm": lambda v: v + v.cos(),
+    "gym.BroadcastMul": lambda v: v.sin(),
+    "gym.TwoOutputs": lambda v: v.round(),
+    "gym.Embedding": lambda v: v * v - 0.5,
+}
+"""What no table knows, done to every gradient of the right answer."""
 
 
-def test_unknown_mistake_gets_evidence_and_no_name() -> None:
-    verdict = examine("gym.Power", Nonsense)
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_unknown_mistake_gets_evidence_and_no_name(name: str) -> None:
+    change = UNKNOWN[name]
+    verdict = examine(name, with_gradients(model_of(name), lambda v, *_: change(v)))
     assert (verdict.state, verdict.mistakes) == ("wrong", ())
-    (seen, *_) = verdict.evidence
-    assert seen.of == "x"
-    assert seen.got != pytest.approx(seen.expected)
     assert "it should be" in verdict.message
+    (seen, *_) = verdict.evidence
+    exercise = catalogue.load(name)
+    case = exercise.cases(np.random.default_rng(0))[seen.number]
+    place = exercise.contract.arguments.index(seen.of)
+    right = References(exercise).gradients(case.inputs, case.upstreams)[place]
+    assert seen.got != pytest.approx(seen.expected)
+    assert seen.expected == pytest.approx(right[seen.index])
+    assert seen.got == pytest.approx(change(mg.tensor(right))[seen.index].item())
 
 
 def test_gym_lists_every_contract_with_what_was_reached() -> None:
