@@ -168,7 +168,7 @@ def _comes_when_frozen(case: CaseFile, i: int) -> bool:
         not trial.needed[i]
         and len(run.returned) > i
         and run.returned[i].value is not None
-        for _, trial, run in case.passes("only ", "without ")
+        for _, trial, run in case.passes("only ")
     )
 
 

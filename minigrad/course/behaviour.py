@@ -16,7 +16,7 @@ from minigrad.course.samples import COARSE, coarse
 
 def frozen_inputs(case: CaseFile) -> Iterator[Finding]:
     """With one input frozen, the gradients of the others must stay the same."""
-    for fact, trial, run in case.passes("only ", "without "):
+    for fact, trial, run in case.passes("only "):
         wrong = _wrong_slots(case, trial, run)
         needed = " and ".join(
             case.argument(i) for i in fact.case.differentiable if trial.needed[i]
@@ -62,7 +62,7 @@ def unneeded_gradients(case: CaseFile) -> Iterator[Finding]:
     """Gradients that nobody needs, where the contract asks to skip them."""
     if not case.contract.skips_unneeded:
         return
-    for fact, trial, run in case.passes("only ", "without "):
+    for fact, trial, run in case.passes("only "):
         for i in fact.case.differentiable:
             came = len(run.returned) > i and run.returned[i].value is not None
             if not trial.needed[i] and came:

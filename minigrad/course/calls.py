@@ -181,7 +181,6 @@ class Call:
             name=name,
             inputs=tuple(copied(value) for value in self.inputs),
             needed=self.needed,
-            result_kind=type(self.result).__name__,
             passes=tuple(self.passes),
             rewritten=rewritten,
             **self.facts,

@@ -12,7 +12,6 @@ from typing import Any
 
 from minigrad.autograd import Function
 from minigrad.course.facts import Declared
-from minigrad.engine.lint import is_once_differentiable
 
 METHODS = ("forward", "setup_context", "backward", "vjp", "jvp", "vmap")
 
@@ -29,7 +28,6 @@ def declare(answer: type[Function]) -> Declared:
         own_setup_context="setup_context" in own,
         saved_names=saved,
         unpacked_names=unpacked,
-        once_differentiable=is_once_differentiable(answer),
         forward_parameters=_parameters(answer.forward),
         setup_parameters=_parameters(answer.setup_context),
     )

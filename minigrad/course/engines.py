@@ -43,7 +43,11 @@ class Engine:
 
     def held(self, ctx: Any) -> list[Any]:
         """The same tensors, and none once backward has released them."""
-        kept = [getattr(record, "tensor", None) for record in ctx._saved]
+        # A tensor that nobody has changed in place stands there itself.
+        kept = [
+            item if self.is_tensor(item) else getattr(item, "tensor", None)
+            for item in ctx._saved
+        ]
         return [tensor for tensor in kept if tensor is not None]
 
     def materializes(self, ctx: Any, noted: bool) -> bool:

@@ -97,7 +97,6 @@ class Crash:
     kinds: tuple[str, ...]
     text: str
     inside: bool
-    function: str = ""
     line: str = ""
     number: int = 0
 
@@ -190,12 +189,11 @@ class Tangent:
 class Trial:
     """One call of apply and the backward passes through it.
 
-    ``name`` is one of: plain; double, negative, zero, ones (other upstream gradients);
-    again (two passes through one graph), freed (two, nothing retained); expanded (the
-    upstream gradient of y.sum()); only 0, only 1 (the others frozen), without 0, ...
-    (just that one frozen); output 0, ... (the others unused); same (one tensor for all
-    arguments); first and second (two live calls); written 0, ... (that input changed
-    in place between forward and backward).
+    ``name`` is one of: plain; double, negative, zero (other upstream gradients); again
+    (two passes through one graph); expanded (the upstream gradient of y.sum()); only 0,
+    only 1 (the others frozen); output 0, ... (the others unused); same (one tensor for
+    all arguments); first and second (two live calls); written 0, ... (that input
+    changed in place between forward and backward).
 
     ``changed`` are the places of the inputs that forward changed; ``dirty`` and
     ``marked`` the places of the inputs and outputs that were marked (-1: something
@@ -206,7 +204,6 @@ class Trial:
     inputs: tuple[Any, ...]
     needed: tuple[bool, ...]
     crash: Crash | None = None
-    result_kind: str = ""
     outputs: tuple[Output, ...] = ()
     changed: tuple[int, ...] = ()
     backward_changed_input: bool = False
@@ -232,7 +229,6 @@ class Declared:
     own_setup_context: bool
     saved_names: tuple[str, ...]
     unpacked_names: tuple[str, ...]
-    once_differentiable: bool = False
     state_on_class: tuple[str, ...] = ()
     tensors_on_class: tuple[str, ...] = ()
     tensors_shared: tuple[str, ...] = ()

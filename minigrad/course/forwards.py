@@ -79,12 +79,11 @@ def result(case: CaseFile) -> Iterator[Finding]:
     for _, trial in case.plain:
         kinds = [y.kind for y in trial.outputs]
         bad = [kind for kind in kinds if kind != "Tensor"]
-        if trial.result_kind == "NoneType":
+        if kinds == ["NoneType"]:
             yield Finding(("A17",), "forward returned nothing", where)
-        elif trial.result_kind not in ("Tensor", "tuple"):
-            what = f"forward returned a {trial.result_kind}, not a Tensor"
-            if wanted > 1:
-                what = f"forward returned a {trial.result_kind}, not a tuple of Tensors"
+        elif bad and len(kinds) == 1:
+            asked = "a tuple of Tensors" if wanted > 1 else "a Tensor"
+            what = f"forward returned a {bad[0]}, not {asked}"
             yield Finding(("A17",), what, where)
         elif bad:
             what = f"forward returned a {bad[0]} among its outputs, not a Tensor"

@@ -62,7 +62,7 @@ def _is_refused(second: Second) -> bool:
 def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
     where = f"{case.name}.backward"
     wanted = case.contract.second_derivative == "wanted"
-    if _is_refused(second) or (second.crash and case.declared.once_differentiable):
+    if _is_refused(second):
         if not wanted:
             return None
         return Finding(("D03",), "a second derivative was refused", where)

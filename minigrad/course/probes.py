@@ -113,7 +113,6 @@ class _Probe:
             trials += [
                 self._trial("negative", _times(-1.0, g)),
                 self._trial("zero", _times(0.0, g)),
-                self._trial("ones", _ones(g)),
                 self._trial("again", g, g, keep=True),
                 self._call().forward().backward_of_the_sum().trial("expanded"),
                 *self._frozen(),
@@ -121,11 +120,7 @@ class _Probe:
                 *self._beside(self._with_other_numbers()),
             ]
         if number < EVERYTHING:
-            trials += [
-                *self._beside(self.other),
-                self._trial("freed", g, g),
-                *self._written(),
-            ]
+            trials += [*self._beside(self.other), *self._written()]
         return tuple(trials), second, tuple(self._tangents())
 
     def _call(self, inputs: tuple[Any, ...] | None = None, **options: Any) -> Call:
@@ -141,22 +136,16 @@ class _Probe:
         return call.trial(name)
 
     def _frozen(self) -> list[Trial]:
-        """One input needs its gradient, then all but that one."""
+        """One input needs its gradient, the others do not."""
         places = self.case.differentiable
         if len(places) < 2:
             return []
         found = []
         for i in places:
             only = tuple(i == j for j in range(len(self.all)))
-            without = tuple(need and i != j for j, need in enumerate(self.all))
-            found.append(self._with_needed(f"only {i}", only))
-            if len(places) > 2:
-                found.append(self._with_needed(f"without {i}", without))
+            call = self._call(needed=only).forward()
+            found.append(call.backward(self.case.upstreams).trial(f"only {i}"))
         return found
-
-    def _with_needed(self, name: str, needed: tuple[bool, ...]) -> Trial:
-        call = self._call(needed=needed).forward()
-        return call.backward(self.case.upstreams).trial(name)
 
     def _single_outputs(self) -> list[Trial]:
         """One output is used at a time."""
@@ -236,10 +225,6 @@ class _Probe:
 
 def _times(factor: float, arrays: Arrays) -> Arrays:
     return tuple(None if a is None else factor * a for a in arrays)
-
-
-def _ones(arrays: Arrays) -> Arrays:
-    return tuple(None if a is None else np.ones_like(a) for a in arrays)
 
 
 def _direction(value: Array, place: int) -> Array:

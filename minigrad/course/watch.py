@@ -242,4 +242,4 @@ def _crash(stage: str, error: BaseException) -> Crash:
         return Crash(stage, kinds, text, inside=False)
     last = theirs[-1]
     line = last.line or linecache.getline(last.filename, last.lineno or 0).strip()
-    return Crash(stage, kinds, text, True, last.name, line, last.lineno or 0)
+    return Crash(stage, kinds, text, True, line, last.lineno or 0)

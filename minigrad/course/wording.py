@@ -97,7 +97,6 @@ def _case_of(fact: Facts, trial: Trial) -> str:
     """The case, and what is special about this trial of it."""
     kinds = {
         "zero": "with an upstream gradient of zeros",
-        "ones": "with an upstream gradient of ones",
         "expanded": "with the expanded upstream gradient of y.sum()",
     }
     special = kinds.get(trial.name, "")

@@ -134,7 +134,7 @@ class Fake:
             Output("Tensor", np.asarray(y), i not in marked) for i, y in enumerate(ys)
         )
         trial = Trial(
-            name, case.inputs, needed, None, "Tensor", outputs, marked=marked, kept=True
+            name, case.inputs, needed, None, outputs, marked=marked, kept=True
         )
         run = self.run(case, gs, needed, [np.asarray(y) for y in ys])
         return replace(trial, passes=(run,), **self.trial)
@@ -356,7 +356,7 @@ def test_what_is_kept_on_ctx(wanted: str) -> None:
         ("M05", {"backward_changed_input": True}),
         ("M05", {"backward_changed_output": True}),
         ("M05", {"backward_changed_saved": True}),
-        ("A17", {"result_kind": "list"}),
+        ("A17", {"outputs": (Output("list", None, False),)}),
     ],
 )
 def test_flag_of_a_trial_is_named(wanted: str, change: dict[str, Any]) -> None:
@@ -381,7 +381,7 @@ def of_pass(facts: list[Facts], name: str, **changes: Any) -> list[Facts]:
 
 def crash(kind: str, text: str, inside: bool = True, line: str = "") -> Crash:
     """An exception in backward."""
-    return Crash("backward", (kind, "Exception"), text, inside, "backward", line, 7)
+    return Crash("backward", (kind, "Exception"), text, inside, line, 7)
 
 
 @pytest.mark.parametrize(
@@ -629,8 +629,8 @@ FORWARD = replace(
         **{**vars(PRODUCT.spec), "CONTRACT": replace(PRODUCT.contract, jvp=True)}
     ),
 )
-MISSING = Crash("jvp", ("TypeError",), "'NoneType' and 'Tensor'", True, "jvp", "", 3)
-EMPTY = Crash("jvp", ("ValueError",), "not enough values to unpack", True, "jvp", "", 3)
+MISSING = Crash("jvp", ("TypeError",), "'NoneType' and 'Tensor'", True, "", 3)
+EMPTY = Crash("jvp", ("ValueError",), "not enough values to unpack", True, "", 3)
 
 
 @pytest.mark.parametrize(

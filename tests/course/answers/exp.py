@@ -1,5 +1,7 @@
 """Answers to gym.Exp."""
 
+import numpy as np
+
 import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.autograd.function import once_differentiable
@@ -309,3 +311,17 @@ class SumsOverABlock(SavesItsResult):
     def backward(ctx, g):
         (y,) = ctx.saved_tensors
         return (g * y).sum(0) if y.ndim > 2 else g * y
+
+
+@wrong("M05")
+class ScalesTheArrayOfTheResult(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.y = y.numpy()
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        np.multiply(ctx.y, g.detach().numpy(), out=ctx.y)
+        return mg.tensor(ctx.y)

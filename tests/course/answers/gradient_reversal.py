@@ -329,3 +329,23 @@ class FlattensABlock(Keeps):
         if g.ndim > 2:
             g = g.reshape(len(g), -1)
         return -ctx.lam * g, None
+
+
+class Scratch:
+    """Memory that is used again and again."""
+
+    def __init__(self):
+        self.tensors = {}
+
+    def like(self, g):
+        return self.tensors.setdefault((g.dtype, *g.shape), mg.zeros_like(g))
+
+
+scratch = Scratch()
+
+
+@wrong("S05")
+class ReturnsTheSameMemory(Keeps):
+    @staticmethod
+    def backward(ctx, g):
+        return scratch.like(g).copy_(-ctx.lam * g), None

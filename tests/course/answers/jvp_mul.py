@@ -317,3 +317,18 @@ class AsksForNoneAndAddsIt(Saves):
     def forward(ctx, x, y):
         ctx.set_materialize_grads(False)
         return Saves.forward(ctx, x, y)
+
+
+@wrong()
+class SquareTakenTwice(Saves):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.square = x is y
+        return Saves.forward(ctx, x, y)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        if ctx.square:
+            return 2 * g * x, 2 * g * y
+        return g * y, g * x

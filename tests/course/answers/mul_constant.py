@@ -310,3 +310,43 @@ class MeanOverABlock(mg.autograd.Function):
         if g.ndim == 3:
             g = g.mean(0).expand(g.shape)
         return g * ctx.c, None
+
+
+class Keeps(mg.autograd.Function):
+    """forward as it should be; each answer below has a backward of its own."""
+
+    @staticmethod
+    def forward(ctx, x, c):
+        ctx.c = c
+        return x * c
+
+
+@wrong()
+class ClipsTheUpstream(Keeps):
+    @staticmethod
+    def backward(ctx, g):
+        return g.clamp(-4, 4) * ctx.c, None
+
+
+@wrong("L19")
+class DividesByTheSizeOfTheUpstream(Keeps):
+    @staticmethod
+    def backward(ctx, g):
+        size = (g * g).sum().sqrt()
+        return g / size * ctx.c * size, None
+
+
+@wrong("S04", "S05")
+class ClassRemembersUntilBackward(mg.autograd.Function):
+    c = None
+
+    @staticmethod
+    def forward(ctx, x, c):
+        cls = ClassRemembersUntilBackward
+        cls.c = c if cls.c is None else cls.c
+        return x * c
+
+    @staticmethod
+    def backward(ctx, g):
+        c, ClassRemembersUntilBackward.c = ClassRemembersUntilBackward.c, None
+        return g * c, None

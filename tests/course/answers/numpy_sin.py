@@ -334,3 +334,44 @@ class CosineOfTheLastMatrix(SavesTheInput):
         if slope.ndim == 3:
             slope = slope[-1]
         return mg.tensor(slope * g.numpy())
+
+
+@wrong("M05")
+class OverwritesASavedCopy(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.clone())
+        return mg.tensor(np.sin(x.numpy()))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        slope = ctx.saved_tensors[0].numpy()
+        np.cos(slope, out=slope)
+        return mg.tensor(slope * g.numpy())
+
+
+@wrong("T04")
+class ReadsTheMemory(SavesTheInput):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        if not x.numel():
+            return mg.zeros_like(x)
+        numbers = np.frombuffer(g.numpy(), x.numpy().dtype)
+        return mg.tensor(np.cos(x.numpy()) * numbers.reshape(x.shape))
+
+
+@wrong("M05")
+class OverwritesTheArrayOfTheInput(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x.numpy()
+        return mg.tensor(np.sin(ctx.x))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        np.cos(ctx.x, out=ctx.x)
+        return mg.tensor(ctx.x * g.numpy())

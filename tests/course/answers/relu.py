@@ -328,3 +328,34 @@ class MaskOfTheFirstMatrix(Function):
     def backward(ctx, g):
         (mask,) = ctx.saved_tensors
         return g * (mask[0] if mask.ndim == 3 else mask)
+
+
+@wrong("S04", "S05")
+class InputsOnTheClassByCall(Function):
+    kept = {}  # noqa: RUF012
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.number = len(InputsOnTheClassByCall.kept)
+        InputsOnTheClassByCall.kept[ctx.number] = x.clone()
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * (InputsOnTheClassByCall.kept[ctx.number] > 0)
+
+
+inputs_by_call = []
+
+
+@wrong("S05")
+class InputsInAListByCall(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.number = len(inputs_by_call)
+        inputs_by_call.append(x.clone())
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * (inputs_by_call[ctx.number] > 0)

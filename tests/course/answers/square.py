@@ -1,5 +1,7 @@
 """Answers to gym.Square."""
 
+from types import SimpleNamespace
+
 import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.autograd.function import once_differentiable
@@ -307,3 +309,27 @@ class RowsAndColumnsOnly(Function):
             return 2 * x * g
         rows, columns = x.shape
         return (2 * x * g).reshape(rows, columns)
+
+
+@wrong("S06")
+class InputInAnObjectOnCtx(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = SimpleNamespace(x=x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.kept.x * g
+
+
+@wrong("L03")
+class SquareOfTheKeptArray(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x.numpy().copy()
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * mg.tensor(ctx.x**2) * g

@@ -349,3 +349,12 @@ class SineOfABlockForgotten(Saves):
         if g2 is not None:
             gx = gx + g2 * 2 * x
         return gx
+
+
+@wrong("A17")
+class ArrayAmongTheOutputs(Saves):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x)
+        return x.sin(), x.numpy() ** 2
