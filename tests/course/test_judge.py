@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from minigrad.course import authoring, values
 from minigrad.course.casefile import sum_to
 from minigrad.course.catalogue import Exercise, load
 from minigrad.course.facts import (
@@ -699,3 +701,10 @@ def test_every_hint_is_a_question_or_something_to_look_at() -> None:
     )
     for id, entry in TABLE.items():
         assert "?" in entry.hint or entry.hint.startswith(looks), (id, entry.hint)
+
+
+def test_instructors_read_which_mistakes_stay_together() -> None:
+    text = (authoring.ROOT / ".github" / "CONTRIBUTING.md").read_text("utf8")
+    (table,) = re.findall(r"\| stay together .*?\n\n", text, re.DOTALL)
+    pairs = re.findall(r"\b([A-Z]\d\d) ([A-Z]\d\d)\b", table)
+    assert {frozenset(pair) for pair in pairs} == values.BOTH
