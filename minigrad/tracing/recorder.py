@@ -14,6 +14,7 @@ from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
 from minigrad.tracing.foreign import torch_module
+from minigrad.tracing.keeping import MOST_BYTES, Keeper
 from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
@@ -37,7 +38,8 @@ class Recorder:
 
     ``watch`` names a function, a class or a code object whose lines are shown too, or
     several; those of the program around the block are shown anyway. With
-    ``lines=False`` only the story is kept, which is quicker.
+    ``lines=False`` only the story is kept, which is quicker; with ``keep_values=True``
+    all values in full, for ``replay``, unless they need more than ``most_bytes``.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
     something in ``watch`` that has no lines of its own.
     """
@@ -49,8 +51,11 @@ class Recorder:
         title: str = "",
         watch: Any = (),
         lines: bool = True,
+        keep_values: bool = False,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         self.trace = trace
+        self._most_bytes = most_bytes if keep_values else None
         self.title = title
         self._codes = watched_codes(watch)
         self._lines = lines
@@ -78,9 +83,14 @@ class Recorder:
             for code in (*self._codes, *ENGINE_CODES):
                 self._backend.follow(code)
         self._engines: list[str] = []
+        self._keeper: Keeper | None = None
         self._torch = self._torch_listener()
         # Last, so that a start that failed leaves nobody listening.
-        listener = OnThisThread(self._story, lambda: self._spoke("minigrad"))
+        heard: Any = self._story
+        if self._most_bytes is not None:
+            self._keeper = Keeper(self._log, self._most_bytes)
+            heard = Both(self._story, self._keeper)
+        listener = OnThisThread(heard, lambda: self._spoke("minigrad"))
         observe.observer = cast(observe.Observer, listener)
         return self
 
@@ -97,6 +107,9 @@ class Recorder:
             self._backend.stop()
         self._log.say_what_is_left_out()
         self.trace.data = self._data(error)
+        if self._keeper is not None:
+            self.trace.kept = self._keeper.kept
+            self.trace.kept.foreign = 0 if self._torch is None else len(self._torch)
 
     def _phase_start(self, phase: str) -> int | None:
         return self._frames.phase_start(APPLY_CODE, phase)
@@ -173,6 +186,22 @@ class Recorder:
             },
             "events": self._log.events,
         }
+
+
+class Both:
+    """Passes on what the engine tells to two observers, one after the other."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self._observers = first, second
+
+    def __getattr__(self, name: str) -> Any:
+        first, second = [getattr(one, name) for one in self._observers]
+
+        def tell(*facts: Any) -> None:
+            first(*facts)
+            second(*facts)
+
+        return tell
 
 
 class OnThisThread:

@@ -78,6 +78,10 @@ class TorchListener:
         self._tasks: list[TorchTask] = []
         self._undo = contextlib.ExitStack()
 
+    def __len__(self) -> int:
+        """How many nodes of torch's were met."""
+        return len(self._graph)
+
     def start(self) -> None:
         """Open the doors, all or none."""
         function = self._torch.autograd.function

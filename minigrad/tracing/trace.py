@@ -6,9 +6,13 @@ import json
 import os
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
+
+if TYPE_CHECKING:
+    from minigrad.tracing.keeping import KeptValues
+    from minigrad.tracing.replay import Replayed
 
 SCHEMA = "minigrad.trace/1"
 
@@ -43,6 +47,7 @@ class Trace:
 
     def __init__(self, data: dict[str, Any] | None = None) -> None:
         self.data = empty_data() if data is None else data
+        self.kept: KeptValues | None = None
 
     def __len__(self) -> int:
         return len(self.data["events"])
@@ -51,6 +56,18 @@ class Trace:
         """The sentences of all steps: level 1 story, 2 your lines, 3 the engine's."""
         events = self.data["events"]
         return [event["say"] for event in events if event["lvl"] <= level]
+
+    def replay(self) -> Replayed:
+        """Run every node again from what it was given, and compare each bit.
+
+        For a recording made with ``keep_values=True``. Learners' rules run again too,
+        with whatever else they do.
+        Raises: ReplayError for the first difference, with its step, node and element.
+        """
+        # Imported here because it runs the engine, and a trace is data.
+        from minigrad.tracing.replay import replay
+
+        return replay(self.kept, self.data["events"])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""

@@ -12,6 +12,7 @@ from minigrad import errors
 from minigrad.engine.function import Function
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.foreign import torch_module
+from minigrad.tracing.keeping import MOST_BYTES
 from minigrad.tracing.lines import codes_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
@@ -118,9 +119,12 @@ class Session:
         title: str,
         watch: Any = (),
         lines: bool = True,
+        **keeping: Any,
     ) -> None:
         self._recording = recording
-        self._recorder = Recorder(recording, title=title, watch=watch, lines=lines)
+        self._recorder = Recorder(
+            recording, title=title, watch=watch, lines=lines, **keeping
+        )
 
     def __enter__(self) -> Recording:
         self._recorder.__enter__()
@@ -135,22 +139,41 @@ class Session:
         self._recorder.__exit__(kind, error, traceback)
 
 
-def record(title: str = "", *, watch: Any = (), lines: bool = True) -> Session:
+def record(
+    title: str = "",
+    *,
+    watch: Any = (),
+    lines: bool = True,
+    keep_values: bool = False,
+    most_bytes: int = MOST_BYTES,
+) -> Session:
     """Record what the engine does inside a ``with`` block.
 
     torch is heard too, if the program has imported it before: its own Functions, graph
     and gradients, told as minigrad's are. What torch lets nobody see is said.
     ``watch`` names a further function whose lines are to be shown, or several; with
-    ``lines=False`` only the story is kept. An error inside is kept in the recording,
-    and raised.
+    ``lines=False`` only the story is kept; with ``keep_values=True`` all values in
+    full, at most ``most_bytes`` of them, so that ``trace.replay()`` can run each node
+    again. An error inside is kept in the recording, and raised.
 
     >>> import minigrad
     >>> with minigrad.record("double") as trace:
     ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
     >>> trace
     <Recording 'double': ... steps>
+    >>> with minigrad.record(keep_values=True) as trace:
+    ...     (minigrad.tensor(3.0, requires_grad=True) * 2).backward()
+    >>> trace.replay().counts["backward"]
+    1
     """
-    return Session(Recording(), title, watch, lines)
+    return Session(
+        Recording(),
+        title,
+        watch,
+        lines,
+        keep_values=keep_values,
+        most_bytes=most_bytes,
+    )
 
 
 def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
