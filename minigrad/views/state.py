@@ -102,19 +102,23 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
     facts: dict[str, dict[str, Any]] = {"handles": {}, "tangents": {}, "grads": {}}
     waiting: dict[str, dict[str, Any]] = {}
     slots = {edge["id"]: edge["to_slot"] for edge in data["graph"]["edges"]}
+    memory = memory_at(data, position)
+    owners = {id: one["owner"] for id, one in memory.items() if one["key"] == "grad"}
     for event in data["events"][:position]:
         for name, node in event.get("h", {}).items():
             if node is None:
                 facts["handles"].pop(name, None)
             else:
                 facts["handles"][name] = node
+        for drop in event.get("mem", {}).get("del", ()):
+            facts["grads"].pop(owners.get(drop["id"], ""), None)
         if event["k"] == "tangent" and "n" in event:
             facts["tangents"][event["n"]] = event["g"]
         elif event["k"] == "grad.accumulate":
             facts["grads"][event["n"]] = event["new"]
         else:
             _wait(event, waiting, slots)
-    return {"memory": memory_at(data, position), "waiting": waiting, **facts}
+    return {"memory": memory, "waiting": waiting, **facts}
 
 
 def _wait(

@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 from minigrad.views import Recording
 from minigrad.views.state import bytes_alive, facts_at
 from tests.tracing import happenings
+from tests.tracing.any_program import recorded
 from tests.views import stories
 
 FOLD = """
@@ -33,8 +34,17 @@ def opened(page: Page, tmp_path_factory: pytest.TempPathFactory) -> Page:
 def test_player_knows_at_every_step_what_the_trace_says(
     opened: Page, program: Any
 ) -> None:
-    data = happenings.recorded(program).data
-    there = list(range(len(data["events"]) + 1))
+    knows_forward_and_back(opened, happenings.recorded(program).data)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_player_knows_at_every_step_of_any_program(opened: Page, seed: int) -> None:
+    knows_forward_and_back(opened, recorded(seed, lines=False)[2])
+
+
+def knows_forward_and_back(opened: Page, data: Any) -> None:
+    length = len(data["events"])
+    there = [*range(0, length, 1 + length // 100), length]
     known = opened.evaluate(FOLD, [data, [*there, *there[::-1]]])
     expected = [facts_at(data, position) for position in there]
     assert known[: len(there)] == expected

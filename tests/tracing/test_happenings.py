@@ -189,3 +189,37 @@ def test_recomputation_is_seen_as_such() -> None:
     assert [label for label, is_again in again if is_again] == ["MulBackward0"]
     assert events_of(trace, "exception") == []
     assert "(run again)" in graph.dot_of(trace.data)
+
+
+def test_training_step_is_told_layer_by_layer() -> None:
+    trace = happenings.recorded(happenings.training_step)
+    (layer,) = events_of(trace, "module")
+    assert layer["say"].startswith("model, a Linear, has run. TBackward0 and Addmm")
+    shown = {e["n"] for e in events_of(trace, "graph.node") if e["lvl"] == 1}
+    labels = {n["id"]: n["label"] for n in trace.data["graph"]["nodes"]}
+    assert {labels[node] for node in shown} == {
+        "SubBackward0",
+        "PowBackward0",
+        "MeanBackward0",
+    }
+    names = [n["tensor"] for n in trace.data["graph"]["nodes"] if n["tensor"]]
+    assert sorted(names) == ["model.bias", "model.weight"]
+
+
+def test_grad_that_is_set_to_none_is_shown_no_more() -> None:
+    trace = happenings.recorded(happenings.training_step)
+    last = [e for e in trace.data["events"] if e["k"] == "backward.end"][-1]
+    assert len(facts_after(trace, last)["grads"]) == 2
+    assert facts_after(trace, trace.data["events"][-1])["grads"] == {}
+
+
+def test_layer_that_fails_is_left() -> None:
+    trace = Trace()
+    x = mg.ones(2).requires_grad_()
+    with Recorder(trace):
+        with pytest.raises(RuntimeError):
+            mg.nn.Linear(3, 1)(x)
+        y = x * 2
+    assert y.requires_grad
+    (node,) = [e for e in events_of(trace, "graph.node") if "Mul" in e["say"]]
+    assert node["lvl"] == 1

@@ -29,7 +29,7 @@ const HELP_KEYS = [
   ["Esc", "key.leave"],
 ];
 
-const HELP_MARKS = ["line", "cue", "flash", "active", "done", "gradient"];
+const HELP_MARKS = ["line", "cue", "flash", "active", "done", "gradient", "handle", "tangent"];
 
 export function iconButton(icon, label, key, action) {
   const button = textButton("", label, key, action);

@@ -113,7 +113,10 @@ function noteMemory(state, event) {
   state.position += 1;
   const { add = [], del = [] } = event.mem || {};
   for (const item of add) state.memory[item.id] = { ...item, at: state.position };
-  for (const { id, by } of del) Object.assign(state.memory[id], { until: state.position, by });
+  for (const { id, by } of del) {
+    const item = Object.assign(state.memory[id], { until: state.position, by });
+    if (item.key === "grad") delete state.grads[item.owner];
+  }
 }
 
 // The bytes that are held, each once however many hold them.
