@@ -116,7 +116,8 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
         return ("M05",) if trial.saved else UNNAMED
     if not crash.inside:
         return UNNAMED
-    unpacking = lacks_values(crash) or "'tuple'" in crash.text
+    about_tuples = "'tuple'" in crash.text or "not tuple" in crash.text
+    unpacking = lacks_values(crash) or about_tuples
     if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
         return ("A15",) if trial.save_calls > 1 else ("A11",)
     return UNNAMED
@@ -133,11 +134,11 @@ def _by_the_numbers(
         if found:
             return
     about_shapes = any(kind in SHAPES for kind in crash.kinds)
-    if about_shapes and named:
+    if named:
         yield replace(named[0], what=f"{named[0].what}. {what}", crashed=True)
         return
     ids: tuple[str, ...] = UNNAMED
-    if about_shapes and case.permuted:
+    if (about_shapes or "IndexError" in crash.kinds) and case.permuted:
         ids = ("S02",)
     elif crash.inside:
         bad = [fact for fact, _, run in case.passes("plain") if run.crash is not None]

@@ -154,10 +154,13 @@ def drawn_again(case: CaseFile) -> Iterator[Finding]:
             y = trial.outputs[0].value
             if got is None or g is None or y is None or got.shape != y.shape:
                 continue
-            if _other_zeros(got, y, trial.inputs[i], g) and _differs(case, i):
+            if not _other_zeros(got, y, trial.inputs[i], g):
+                continue
+            again = _differs(case, i)
+            if again or _is_another_draw(got, trial.inputs, g):
                 what = f"for {fact.case.name}, the zeros of the gradient for"
-                what += f" {case.argument(i)} are not where the result has its zeros,"
-                what += " and a second backward gives others"
+                what += f" {case.argument(i)} are not where the result has its zeros"
+                what += ", and a second backward gives others" if again else ""
                 yield Finding(("S09",), what, case.slot(i))
                 return
 
@@ -165,6 +168,15 @@ def drawn_again(case: CaseFile) -> Iterator[Finding]:
 def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:
     told = (x != 0) & (g != 0)
     return bool(np.any((got == 0)[told] != (y == 0)[told]))
+
+
+def _is_another_draw(got: Array, inputs: tuple[Any, ...], g: Array) -> bool:
+    """Whether the gradient is right for a mask of chance, not of signs."""
+    x, p = inputs[0], float(inputs[1])
+    passed = got != 0
+    if error_of(got, g * passed / (1 - p)) > COARSE:
+        return False
+    return not any(np.array_equal(passed, mask) for mask in (x > 0, g > 0, g != 0))
 
 
 def _differs(case: CaseFile, i: int) -> bool:

@@ -55,11 +55,13 @@ def _names_in_source(answer: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
     unpacked: list[str] = []
     for node in _syntax(answer):
         if isinstance(node, ast.Call) and _attribute(node.func) == "save_for_backward":
-            saved = [a.id for a in node.args if isinstance(a, ast.Name)]
+            saved = [a.id if isinstance(a, ast.Name) else "" for a in node.args]
         if isinstance(node, ast.Assign) and _attribute(node.value) == "saved_tensors":
             target = node.targets[0]
             if isinstance(target, ast.Tuple):
-                unpacked = [e.id for e in target.elts if isinstance(e, ast.Name)]
+                unpacked = [
+                    e.id if isinstance(e, ast.Name) else "" for e in target.elts
+                ]
     return tuple(saved), tuple(unpacked)
 
 

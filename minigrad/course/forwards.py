@@ -47,7 +47,7 @@ def _named_crash(case: CaseFile, crash: Crash, trial: Trial) -> tuple[str, ...]:
         return ("M02",)
     if "TypeError" in kinds and not crash.inside and "argument" in crash.text:
         return ("A09",)
-    return UNNAMED
+    return ("T04",) if partly.is_about_memory(crash) else UNNAMED
 
 
 def confuses_parameters(case: CaseFile, crash: Crash) -> bool:
@@ -261,10 +261,25 @@ def _where_it_is_right(
         if some_right and (all(large) or not any(large)):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
+    if all(_follows_memory(case, each, place) for each in off):
+        return ("T04",)
     if not any(_has_other_shape(t.outputs[place], right) for _, t, right in off):
         return UNNAMED
     name = partly.named(case, (), [fact for fact, _, _ in off])
     return (name,) if name else UNNAMED
+
+
+def _follows_memory(case: CaseFile, wrong: _Wrong, place: int) -> bool:
+    """Whether this is the result for an input read in memory's order."""
+    fact, trial, _ = wrong
+    got = trial.outputs[place].value
+    if got is None or case.contract.random or not partly.has_other_order(fact):
+        return False
+    read = [partly.in_memory(x) if is_float(x) else x for x in trial.inputs]
+    with np.errstate(all="ignore"):
+        found = case.exercise.reference(*read)
+    told = found[place] if isinstance(found, tuple) else found
+    return error_of(got, np.asarray(told)) <= close_to(case.tolerance(trial))
 
 
 def _has_other_shape(seen: Output, right: Array) -> bool:

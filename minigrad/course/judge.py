@@ -87,7 +87,11 @@ def judge(
             (remarks if allowed and each.id in remarked else findings).append(each)
         if findings:
             break
-    stopped = bool(findings) and (findings[0].crashed or findings[0].id == "A17")
+    first = findings[0] if findings else None
+    # An exception without a name may be less than what the other cases show.
+    stopped = first is not None and (
+        bool(first.crashed and first.id) or first.id == "A17"
+    )
     if not stopped:
         for look in ALWAYS:
             for each in look(case):

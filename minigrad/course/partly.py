@@ -33,7 +33,8 @@ def named(
             return "L10"
         if all(_follows_memory(case, s) for s in off):
             return "T04"
-    wrong = [s.fact for s in off] + list(crashed)
+    wrong = [s.fact for s in samples if s.is_wrong or has_wrong_shape(s)]
+    wrong += crashed
     # An option that is ignored does not fit somewhere: numbers alone prove nothing.
     refused = crashed or any(s.arrived is None or has_wrong_shape(s) for s in off)
     return "R08" if refused and _follows_an_option(case, wrong) else ""
@@ -50,8 +51,8 @@ def _follows_memory(case: CaseFile, sample: Sample) -> bool:
     if not has_other_order(sample.fact):
         return False
     inputs = sample.fact.case.inputs
-    turned = [_in_memory(x) if is_float(x) else x for x in inputs]
-    told = [_in_memory(sample.right, like=x) for x in inputs if is_float(x)]
+    turned = [in_memory(x) if is_float(x) else x for x in inputs]
+    told = [in_memory(sample.right, like=x) for x in inputs if is_float(x)]
     places = [i for i, x in enumerate(inputs) if turned[i] is not x]
     for chosen in [places, *[[i] for i in places]]:
         read = tuple(turned[i] if i in chosen else x for i, x in enumerate(inputs))
@@ -60,7 +61,7 @@ def _follows_memory(case: CaseFile, sample: Sample) -> bool:
     return any(a is not None and sample.fits(a) for a in told)
 
 
-def _in_memory(array: Array, like: Array | None = None) -> Array:
+def in_memory(array: Array, like: Array | None = None) -> Array:
     """The same numbers, in the order in which they (or those of ``like``) lie."""
     other = array if like is None else like
     if other.flags.c_contiguous or other.shape != array.shape:

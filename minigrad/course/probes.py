@@ -54,7 +54,7 @@ def observe(
     """
     watch = Watch(answer, deadline or Deadline(3600.0), before_forward)
     seen_in_class = declare(answer)
-    before, on_class, shared = watch.class_state(), *watch.kept_elsewhere()
+    before, on_class, shared = watch.contents_of_class(), *watch.kept_elsewhere()
     found: list[Facts] = []
     changed: set[str] = set()
     for number, case in enumerate(cases):
@@ -64,8 +64,8 @@ def observe(
         except OutOfTimeError:
             raise StoppedError(case.name, watch.phase) from None
         # After the last case it may hold what an earlier check has left there.
-        now = watch.class_state()
-        changed |= {n for n, value in now.items() if before.get(n) is not value}
+        now = watch.contents_of_class()
+        changed |= {n for n, value in now.items() if before.get(n) != value}
         if found[0].trials[0].crash is not None:
             break
     on_class_now, shared_now = watch.kept_elsewhere()

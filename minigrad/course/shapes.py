@@ -22,7 +22,8 @@ def explained(case: CaseFile, samples: Sequence[Sample]) -> str:
 
     One story has to hold for every sample whose shape is wrong.
     """
-    wrong = [s for s in samples if has_wrong_shape(s)]
+    # Of no numbers at all, every sum and every copy has the same.
+    wrong = [s for s in samples if has_wrong_shape(s) and s.right.size]
     common = None
     for sample in wrong:
         found = dict.fromkeys(_stories(case, sample))

@@ -6,6 +6,7 @@ included in which the answer happens to be right.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -34,14 +35,18 @@ def of_the_upstream(case: CaseFile, trial: Trial, run: Pass) -> Told:
     ys = case.results(trial)
     several = len(gs) > 1
 
-    def right_for(change: Callable[[Array, Array], Any]) -> Arrays:
+    unused = [g is None for g in run.upstreams]
+
+    def right_for(change: Callable[[Array, Array], Any], asked: bool = False) -> Arrays:
         sent = tuple(
-            None if g is None else np.asarray(change(g, y), g.dtype)
-            for g, y in zip(gs, ys, strict=True)
+            g if g is None or (asked and none) else np.asarray(change(g, y), g.dtype)
+            for g, y, none in zip(gs, ys, unused, strict=True)
         )
         return case.gradients(trial, sent)
 
     yield "C01", right_for(lambda g, y: np.ones_like(g))
+    yield "C01", right_for(lambda g, y: np.ones_like(g), asked=True)
+    yield "C05", right_for(lambda g, y: y, asked=True)
     for g, y in zip(gs, ys, strict=True):
         if g is not None:
             yield "C03", _handed_on(trial, g)
@@ -113,10 +118,11 @@ def of_the_inputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
     """The right formula, evaluated at something else."""
     inputs = trial.inputs
     ys = [y for y in case.results(trial) if is_float(y)]
-    if cut := _with_fractions_cut(inputs):
-        yield "T02", case.gradients(trial, run.upstreams, cut)
-    else:
-        yield "T02", case.truth(trial, run)
+    for whole in (int, math.floor, math.ceil, round):
+        if cut := _with_fractions_cut(inputs, whole):
+            yield "T02", _safely(case, trial, run, cut)
+        else:
+            yield "T02", case.truth(trial, run)
     if len(inputs) == 2 and len(ys) == 1 and not is_float(inputs[1]):
         yield from _parameters_mistaken(case, trial, run, ys[0])
     for i, x in enumerate(inputs):
@@ -147,9 +153,11 @@ def _safely(case: CaseFile, trial: Trial, run: Pass, inputs: tuple[Any, ...]) ->
         return (None,) * len(inputs)
 
 
-def _with_fractions_cut(inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _with_fractions_cut(
+    inputs: tuple[Any, ...], whole: Callable[[float], int]
+) -> tuple[Any, ...] | None:
     """The inputs with plain numbers cut to whole ones; None if they all were."""
-    cut = tuple(float(int(v)) if isinstance(v, float) else v for v in inputs)
+    cut = tuple(float(whole(v)) if isinstance(v, float) else v for v in inputs)
     changed = any(
         a is not b and a != b
         for a, b in zip(cut, inputs, strict=True)
@@ -174,6 +182,21 @@ def of_the_copies(case: CaseFile, trial: Trial, run: Pass) -> Told:
         copied = a is not None and a.size and sum_to(y, a.shape) is not None
         told.append(a * (a.size / y.size) if copied and a is not None else a)
     yield "R04", tuple(told)
+
+
+def of_one_slice(case: CaseFile, trial: Trial, run: Pass) -> Told:
+    """The first, or the last, of a batch alone; also turned over."""
+    gs = case.sent(trial, run.upstreams)
+    for only in (0, -1):
+        alone = []
+        for g in gs:
+            part = None if g is None else np.zeros_like(g)
+            if part is not None and g is not None and g.ndim and len(g):
+                part[only] = g[only]
+            alone.append(part)
+        yield "R14", case.gradients(trial, tuple(alone))
+    right = case.truth(trial, run)
+    yield "L06", tuple(None if a is None else a.T for a in right)
 
 
 def of_the_diagonal(case: CaseFile, trial: Trial, run: Pass) -> Told:
@@ -224,7 +247,7 @@ GENERAL: Sequence[Teller] = (
     of_the_copies,
     of_the_result,
 )
-COSTLY: Sequence[Teller] = (of_the_power, of_the_diagonal)
+COSTLY: Sequence[Teller] = (of_the_power, of_the_diagonal, of_one_slice)
 
 
 def fitting(

@@ -35,6 +35,7 @@ BOTH = frozenset(
         ("L08", "C03"),
         ("L08", "C07"),
         ("R07", "R08"),
+        ("R07", "R03"),
     )
 )
 """Mistakes that no numbers can tell apart; both are named then."""
@@ -57,8 +58,12 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     ]
     named = {i: _named(case, slots, i, crashed) for i in wrong}
     if exchanged := _exchanged(case, slots, wrong):
+        first, second = (slots[i][0].right.shape for i in exchanged)
+        state = {("S02",), ("S03",), ("M04",)} | (
+            {("S01",)} if first == second else set()
+        )
         for i in exchanged:
-            if named[i][:1] not in (("S01",), ("S02",), ("S03",), ("M04",)):
+            if named[i][:1] not in state:
                 named[i] = ("A03", "L04") if "L04" in named[i] else ("A03",)
     for ids in dict.fromkeys(named.values()):
         yield _finding(case, ids, [i for i in wrong if named[i] == ids], slots)
@@ -110,7 +115,19 @@ def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
         return ["C01"]
     if _scales(samples, 4.0) and _scales(samples, 1.0, "negative"):
         return ["C02"]
+    if _is_mirrored(samples):
+        return ["L01"]
     return ["L02"] if ratio(samples) is not None else []
+
+
+def _is_mirrored(samples: Sequence[Sample]) -> bool:
+    """Whether signs are all that is wrong, and not all of them are."""
+    return all(
+        s.got is not None
+        and s.got.shape == s.right.shape
+        and error_of(np.abs(s.got), np.abs(s.right)) <= close_to(s.tolerance)
+        for s in samples
+    )
 
 
 def _scales(samples: Sequence[Sample], factor: float, name: str = "double") -> bool:
@@ -160,13 +177,17 @@ def _is_for(case: CaseFile, samples: Sequence[Sample], other: int) -> bool:
 
 def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     """Look whether what forward kept explains the numbers better than a formula."""
+    changed = any(
+        not _alike(s.at_call, s.packed) for _, trial in case.plain for s in trial.saved
+    )
+    if changed and not case.contract.in_place:
+        return ("S03", *ids[:1])
     if ids and ids[0] not in FORMULA:
         return tuple(ids)
     if case.permuted:
         return ("S02", *[id for id in ids if id == "L04"])
-    for _, trial in case.plain:
-        if any(not _alike(s.at_call, s.packed) for s in trial.saved):
-            return ("M04" if case.contract.in_place else "S03", *ids[:1])
+    if changed:
+        return ("M04", *ids[:1])
     _, trial = next(case.plain)
     if trial.save_calls > 1:
         return ("A15", *ids[:1])

@@ -81,6 +81,10 @@ class Watch:
         own = dict(vars(self.answer._backward_cls)) | dict(vars(self.answer))
         return {f"ctx class.{name}": value for name, value in nodes.items()} | own
 
+    def contents_of_class(self) -> dict[str, object]:
+        """The same for comparison: of a list, dict or set what it holds."""
+        return {name: held(value) for name, value in self.class_state().items()}
+
     def kept_elsewhere(self) -> tuple[Kept, Kept]:
         """Tensors and arrays kept on the class, and in variables its code shares."""
         name = self.answer.__name__
@@ -179,6 +183,13 @@ def _handed_on(
         return own(ctx, *arguments)
 
     return method
+
+
+def held(value: object) -> object:
+    """A value by itself, a container by what is in it now."""
+    if isinstance(value, dict):
+        return [*map(id, value), *map(id, value.values())]
+    return [*map(id, value)] if isinstance(value, (list, set)) else id(value)
 
 
 def grown(before: Kept, after: Kept) -> tuple[str, ...]:

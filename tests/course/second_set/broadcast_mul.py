@@ -157,3 +157,61 @@ class SlotsExchanged(Base):
     def backward(ctx, g):
         a, b = ctx.saved_tensors
         return total(g * a, b.shape), total(g * b, a.shape)
+
+
+def unbroadcast(t, shape):
+    extra = t.ndim - len(shape)
+    for _ in range(extra):
+        t = t.sum(0)
+    for i in range(len(shape)):
+        if shape[i] == 1:
+            t = t.sum(i, keepdim=True)
+    return t
+
+
+@wrong("L19")
+class MulProductOverOperand(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        p = a * b
+        ctx.save_for_backward(a, b, p)
+        return p
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b, p = ctx.saved_tensors
+        gp = g * p
+        return unbroadcast(gp / a, a.shape), unbroadcast(gp / b, b.shape)
+
+
+def sum_like(v, target):
+    """The gradient of stretching target to the shape of v."""
+    extra = v.ndim - target.ndim
+    if extra:
+        v = v.sum(tuple(range(extra)))
+    thin = tuple(i for i, n in enumerate(target.shape) if n == 1)
+    if thin:
+        v = v.sum(thin, keepdim=True)
+    return v
+
+
+@wrong("R04")
+class MulMeansOverCopies(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+
+        def mean_like(v, t):
+            count = 1
+            for n in v.shape:
+                count *= n
+            for n in t.shape:
+                count //= n
+            return sum_like(v, t) / count
+
+        return mean_like(g * b, a), mean_like(g * a, b)

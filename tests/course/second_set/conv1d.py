@@ -146,3 +146,54 @@ class PaddedOnCtx(Function):
     def backward(ctx, g):
         gx, gw = gradients(ctx, g)
         return crop(ctx, gx), gw, None
+
+
+def pad_ends(x, p):
+    if p == 0:
+        return x
+    wide = mg.zeros((x.shape[0], x.shape[1], x.shape[2] + 2 * p), dtype=x.dtype)
+    wide[:, :, p : p + x.shape[2]] = x
+    return wide
+
+
+def correlate(x, w, p):
+    xp = pad_ends(x, p)
+    k = w.shape[2]
+    lo = xp.shape[2] - k + 1
+    return sum(
+        mg.einsum("bil,oi->bol", xp[:, :, j : j + lo], w[:, :, j]) for j in range(k)
+    )
+
+
+def grad_signal(g, w, p, length):
+    k, lo = w.shape[2], g.shape[2]
+    full = mg.zeros((g.shape[0], w.shape[1], length + 2 * p), dtype=g.dtype)
+    for j in range(k):
+        full[:, :, j : j + lo] += mg.einsum("bol,oi->bil", g, w[:, :, j])
+    return full[:, :, p : p + length]
+
+
+def grad_kernel(g, x, k, p):
+    xp = pad_ends(x, p)
+    lo = g.shape[2]
+    gw = mg.zeros((g.shape[1], x.shape[1], k), dtype=g.dtype)
+    for j in range(k):
+        gw[:, :, j] = mg.einsum("bol,bil->oi", g, xp[:, :, j : j + lo])
+    return gw
+
+
+@wrong("R12")
+class ConvKernelSummedBatch(Function):
+    @staticmethod
+    def forward(ctx, x, w, padding):
+        ctx.save_for_backward(x, w)
+        ctx.p = padding
+        return correlate(x, w, padding)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        g_all = g.sum(0, keepdim=True)
+        x_all = x.sum(0, keepdim=True)
+        gw = grad_kernel(g_all, x_all, w.shape[2], ctx.p)
+        return grad_signal(g, w, ctx.p, x.shape[2]), gw, None

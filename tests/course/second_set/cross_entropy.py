@@ -1,6 +1,8 @@
 # ruff: noqa: RUF059  (answers are written as learners write them)
 """Wrong answers to gym.CrossEntropy."""
 
+import numpy as np
+
 import minigrad as mg
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
@@ -148,3 +150,64 @@ class WrongSlot(Base):
         p, rows, t = parts(ctx)
         p[rows, t] -= 1
         return None, g * p / p.shape[0]
+
+
+def logp_of(z):
+    s = z - z.amax(1, keepdim=True)
+    return s - s.exp().sum(1, keepdim=True).log()
+
+
+def loss_of(z, target):
+    rows = list(range(z.shape[0]))
+    return -logp_of(z)[rows, target].mean()
+
+
+def hot_of(z, target):
+    return (target.unsqueeze(1) == mg.tensor(np.arange(z.shape[1]))).to(z.dtype)
+
+
+@wrong("L09")
+class CrossEntropyWeightedSum(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        ctx.save_for_backward(logits, target)
+        return loss_of(logits, target)
+
+    @staticmethod
+    def backward(ctx, g):
+        z, t = ctx.saved_tensors
+        p = logp_of(z).exp()
+        up = -hot_of(z, t) * g / z.shape[0]
+        return up - p * (up * p).sum(1, keepdim=True), None
+
+
+def _probabilities(z):
+    e = (z - z.amax(1, keepdim=True)).exp()
+    return e / e.sum(1, keepdim=True)
+
+
+def _loss(z, target):
+    top = z.amax(1, keepdim=True)
+    lse = (z - top).exp().sum(1).log() + top.squeeze(1)
+    picked = z[mg.arange(z.shape[0]), target]
+    return (lse - picked).mean()
+
+
+def _one_hot(target, like):
+    h = mg.zeros_like(like)
+    h[mg.arange(like.shape[0]), target] = 1
+    return h
+
+
+@wrong("S02")
+class CrossEntropyPairMixed(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        ctx.save_for_backward(_probabilities(logits), target)
+        return _loss(logits, target)
+
+    @staticmethod
+    def backward(ctx, g):
+        target, p = ctx.saved_tensors
+        d = p - _one_hot(target, p)
+        return g * d / p.shape[0], None

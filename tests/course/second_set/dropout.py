@@ -121,3 +121,59 @@ class MaskFromG(Base):
     @staticmethod
     def backward(ctx, g):
         return g * (g > 0) / (1 - ctx.p), None
+
+
+@wrong("S09")
+class DropoutDrawInSetup(Function):
+    @staticmethod
+    def forward(x, p):
+        scale = (mg.rand(x.shape) >= p).to(x.dtype) / (1 - p)
+        return x * scale
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, p = inputs
+        ctx.save_for_backward((mg.rand(x.shape) >= p).to(x.dtype) / (1 - p))
+
+    @staticmethod
+    def backward(ctx, g):
+        (scale,) = ctx.saved_tensors
+        return g * scale, None
+
+
+def _draw(shape, p):
+    return mg.rand(shape) >= p
+
+
+@wrong("S01")
+class DropoutKeepsInput(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = _draw(x.shape, p).to(x.dtype) / (1 - p)
+        ctx.save_for_backward(x)
+        return x * mask
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask, None
+
+
+def _draw_of_dropout_scales_mask(shape, p):
+    return mg.rand(shape) >= p
+
+
+@wrong("S03")
+class DropoutScalesMask(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = _draw_of_dropout_scales_mask(x.shape, p).to(x.dtype)
+        ctx.save_for_backward(mask)
+        ctx.p = p
+        mask.mul_(1 / (1 - p))
+        return x * mask
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask / (1 - ctx.p), None

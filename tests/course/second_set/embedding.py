@@ -3,6 +3,7 @@
 import numpy as np
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -130,3 +131,26 @@ class DoubleZeros(Base):
         g = g.to(mg.float64)
         out.index_add_(0, idx.reshape(-1), g.reshape(-1, ctx.shape[1]))
         return out, None
+
+
+def onehot(idx, v, dtype):
+    """(N, V) matrix with a one per looked-up row."""
+    flat = idx.reshape(-1)
+    flat = torch.where(flat < 0, flat + v, flat)
+    return (flat.unsqueeze(-1) == torch.tensor(np.arange(v))).to(dtype)
+
+
+@wrong("L06")
+class EmbeddingOneHotOrder(Function):
+    @staticmethod
+    def forward(ctx, weight, idx):
+        ctx.shape = tuple(weight.shape)
+        ctx.save_for_backward(idx)
+        return weight[idx]
+
+    @staticmethod
+    def backward(ctx, g):
+        (idx,) = ctx.saved_tensors
+        v, d = ctx.shape
+        hot = onehot(idx, v, g.dtype)
+        return g.reshape(-1, d).t() @ hot, None

@@ -104,3 +104,16 @@ class OtherOrder(Base):
     @staticmethod
     def backward(ctx, g):
         return None, -ctx.lam * g
+
+
+@wrong("T03")
+class ReverseThroughLists(Function):
+    @staticmethod
+    def forward(ctx, x, lam):
+        ctx.lam = lam
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        values = (g.detach().numpy() * -ctx.lam).tolist()
+        return mg.tensor(values, dtype=mg.float64), None

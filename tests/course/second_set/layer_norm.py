@@ -152,3 +152,207 @@ class FirstRow(Base):
         n = x.shape[-1]
         first = g.reshape(-1, n)[0]
         return gradient(g * w, xh, s), rows(g * xh, n), first, None
+
+
+def stats(x, eps):
+    c = x - x.mean(-1, keepdim=True)
+    inv = 1 / ((c * c).mean(-1, keepdim=True) + eps).sqrt()
+    return c * inv, inv
+
+
+def norm(x, w, b, eps):
+    return stats(x, eps)[0] * w + b
+
+
+def avg(t):
+    return t.mean(-1, keepdim=True)
+
+
+def over_rows(t):
+    return t.reshape(-1, t.shape[-1]).sum(0)
+
+
+@wrong("L04")
+class LayerNormGainTimesItself(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        ctx.eps = eps
+        ctx.save_for_backward(x, w)
+        return norm(x, w, b, eps)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        h, inv = stats(x, ctx.eps)
+        gw_full = g * w
+        gx = inv * (gw_full - avg(gw_full) - h * avg(gw_full * h))
+        return gx, over_rows(gw_full), over_rows(g), None
+
+
+def standardize(x, eps):
+    """(normalised x, 1/std), biased variance over the last axis."""
+    centred = x - x.mean(-1, keepdim=True)
+    var = (centred * centred).mean(-1, keepdim=True)
+    inv = 1 / (var + eps).sqrt()
+    return centred * inv, inv
+
+
+def input_gradient(g, w, xhat, inv):
+    gh = g * w
+    along = (gh * xhat).mean(-1, keepdim=True)
+    return inv * (gh - gh.mean(-1, keepdim=True) - xhat * along)
+
+
+@wrong("R02")
+class LayerNormParamsAcross(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        xhat, inv = standardize(x, eps)
+        ctx.save_for_backward(xhat, inv, w)
+        return xhat * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        rows = g.reshape(-1, g.shape[-1])
+        hats = xhat.reshape(-1, g.shape[-1])
+        return input_gradient(g, w, xhat, inv), (rows * hats).sum(1), rows.sum(1), None
+
+
+def standardize_of_layer_norm_closed_form(x, eps):
+    """(normalised x, 1/std), biased variance over the last axis."""
+    centred = x - x.mean(-1, keepdim=True)
+    var = (centred * centred).mean(-1, keepdim=True)
+    inv = 1 / (var + eps).sqrt()
+    return centred * inv, inv
+
+
+def to_params(v):
+    """Sum over every axis but the last."""
+    return v.reshape(-1, v.shape[-1]).sum(0)
+
+
+@wrong("R05")
+class LayerNormClosedForm(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        xhat, inv = standardize_of_layer_norm_closed_form(x, eps)
+        ctx.save_for_backward(xhat, inv, w)
+        return xhat * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        n = w.shape[0]
+        gh = g * w
+        s1 = gh.sum(-1, keepdim=True)
+        s2 = (gh * xhat).sum(-1, keepdim=True)
+        gx = (n * gh - s1 - xhat * s2) * inv
+        return gx, to_params(g * xhat), to_params(g), None
+
+
+def standardize_of_layer_norm_counts_rows(x, eps):
+    """(normalised x, 1/std), biased variance over the last axis."""
+    centred = x - x.mean(-1, keepdim=True)
+    var = (centred * centred).mean(-1, keepdim=True)
+    inv = 1 / (var + eps).sqrt()
+    return centred * inv, inv
+
+
+def to_params_of_layer_norm_counts_rows(v):
+    """Sum over every axis but the last."""
+    return v.reshape(-1, v.shape[-1]).sum(0)
+
+
+@wrong("R06")
+class LayerNormCountsRows(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        xhat, inv = standardize_of_layer_norm_counts_rows(x, eps)
+        ctx.save_for_backward(xhat, inv, w)
+        return xhat * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        n, rows = g.shape[-1], g.shape[0]
+        gh = g * w
+        s1 = gh.sum(-1, keepdim=True)
+        s2 = (gh * xhat).sum(-1, keepdim=True)
+        gx = inv / rows * (n * gh - s1 - xhat * s2)
+        return (
+            gx,
+            to_params_of_layer_norm_counts_rows(g * xhat),
+            to_params_of_layer_norm_counts_rows(g),
+            None,
+        )
+
+
+def standardize_of_layer_norm_flat_means(x, eps):
+    """(normalised x, 1/std), biased variance over the last axis."""
+    centred = x - x.mean(-1, keepdim=True)
+    var = (centred * centred).mean(-1, keepdim=True)
+    inv = 1 / (var + eps).sqrt()
+    return centred * inv, inv
+
+
+def to_params_of_layer_norm_flat_means(v):
+    """Sum over every axis but the last."""
+    return v.reshape(-1, v.shape[-1]).sum(0)
+
+
+@wrong("R07")
+class LayerNormFlatMeans(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        xhat, inv = standardize_of_layer_norm_flat_means(x, eps)
+        ctx.save_for_backward(xhat, inv, w)
+        return xhat * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        xhat, inv, w = ctx.saved_tensors
+        gh = g * w
+        m1 = gh.mean(-1)
+        m2 = (gh * xhat).mean(-1)
+        gx = inv * (gh - m1 - xhat * m2)
+        return (
+            gx,
+            to_params_of_layer_norm_flat_means(g * xhat),
+            to_params_of_layer_norm_flat_means(g),
+            None,
+        )
+
+
+def _stats(x, eps):
+    mu = x.mean(-1, keepdim=True)
+    xc = x - mu
+    rstd = 1 / ((xc * xc).mean(-1, keepdim=True) + eps).sqrt()
+    return xc, rstd
+
+
+def _rows(t):
+    return t.reshape(-1, t.shape[-1])
+
+
+def _grads(g, xhat, rstd, w):
+    h = g * w
+    gx = rstd * (
+        h - h.mean(-1, keepdim=True) - xhat * (h * xhat).mean(-1, keepdim=True)
+    )
+    return gx, _rows(g * xhat).sum(0), _rows(g).sum(0), None
+
+
+@wrong("S01")
+class LayerNormSavesCentred(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        xc, rstd = _stats(x, eps)
+        xhat = xc * rstd
+        ctx.save_for_backward(xc, rstd, w)
+        return xhat * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        xhat, rstd, w = ctx.saved_tensors
+        return _grads(g, xhat, rstd, w)

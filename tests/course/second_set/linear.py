@@ -1,5 +1,6 @@
 """Wrong answers to gym.Linear."""
 
+import minigrad as mg
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -137,3 +138,67 @@ class BiasAsRow(Base):
         return skipping(
             ctx, lambda: g @ W, lambda: g.t() @ x, lambda: g.sum(0, keepdim=True)
         )
+
+
+@wrong("L04")
+class LinearWeightMeetsWeight(Function):
+    @staticmethod
+    def forward(ctx, x, W, b):
+        ctx.save_for_backward(W)
+        return x @ W.t() + b
+
+    @staticmethod
+    def backward(ctx, g):
+        (W,) = ctx.saved_tensors
+        need = ctx.needs_input_grad
+        gx = g @ W if need[0] else None
+        gW = g.sum(0).unsqueeze(1) * W if need[1] else None
+        gb = g.sum(0) if need[2] else None
+        return gx, gW, gb
+
+
+def affine(x, w, b):
+    return x @ w.t() + b
+
+
+@wrong("R14")
+class LinearLoopOverwrites(Function):
+    @staticmethod
+    def forward(ctx, x, w, b):
+        ctx.save_for_backward(x, w)
+        return affine(x, w, b)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        want_x, want_w, want_b = ctx.needs_input_grad
+        gx = gw = gb = None
+        if want_w:
+            for row, sample in zip(g, x, strict=True):
+                gw = mg.einsum("o,i->oi", row, sample)
+        if want_x:
+            gx = mg.einsum("bo,oi->bi", g, w)
+        if want_b:
+            gb = g.sum(0)
+        return gx, gw, gb
+
+
+def affine_of_linear_weight_first(x, w, b):
+    return x @ w.t() + b
+
+
+@wrong("A03")
+class LinearWeightFirst(Function):
+    @staticmethod
+    def forward(ctx, x, w, b):
+        ctx.save_for_backward(x, w)
+        return affine_of_linear_weight_first(x, w, b)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        need_x, need_w, need_b = ctx.needs_input_grad
+        gw = g.t() @ x if need_w else None
+        gb = g.sum(0) if need_b else None
+        gx = g @ w if need_x else None
+        return gw, gx, gb

@@ -124,3 +124,47 @@ class ExpInPlace(Base):
         (y,) = ctx.saved_tensors
         p = y.exp_()
         return g - p * g.sum(ctx.axis, keepdim=True), None
+
+
+def logsoft(x, axis):
+    s = x - x.amax(axis, keepdim=True)
+    return s - s.exp().sum(axis, keepdim=True).log()
+
+
+@wrong("L09")
+class LogSoftmaxCountsEntries(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        y = logsoft(x, axis)
+        ctx.axis = axis
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        gx = g.clone()
+        gx -= y.shape[ctx.axis] * y.exp()
+        return gx, None
+
+
+def log_probabilities(x, axis):
+    s = x - x.amax(axis, keepdim=True)
+    return s - s.exp().sum(axis, keepdim=True).log()
+
+
+@wrong("R07")
+class LogSoftmaxLostAxis(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        y = log_probabilities(x, axis)
+        ctx.save_for_backward(y)
+        ctx.axis = axis
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        total = g.sum(ctx.axis)
+        p = y.exp()
+        return g - total * p, None

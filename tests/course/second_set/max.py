@@ -1,6 +1,8 @@
 # ruff: noqa: RUF059  (answers are written as learners write them)
 """Wrong answers to gym.Max."""
 
+import numpy as np
+
 import minigrad as mg
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
@@ -115,3 +117,51 @@ class OutputOnCtx(Function):
         (x,) = ctx.saved_tensors
         mask = (x == ctx.y.unsqueeze(-1)).to(x.dtype)
         return mask / mask.sum(-1, keepdim=True) * g.unsqueeze(-1)
+
+
+def winners(x, best):
+    return (x == best.unsqueeze(-1)).to(x.dtype)
+
+
+@wrong("R02")
+class MaxTiesPerColumn(Function):
+    @staticmethod
+    def forward(ctx, x):
+        best = x.amax(-1)
+        ctx.save_for_backward(x, best)
+        return best
+
+    @staticmethod
+    def backward(ctx, g):
+        x, best = ctx.saved_tensors
+        hit = winners(x, best)
+        count = hit.sum(0, keepdim=True).clamp(min=1)
+        return hit / count * g.unsqueeze(-1)
+
+
+def winners_of_max_columns_of_winners(x, best):
+    return (x == best.unsqueeze(-1)).to(x.dtype)
+
+
+@wrong("R13")
+class MaxColumnsOfWinners(Function):
+    @staticmethod
+    def forward(ctx, x):
+        best = x.amax(-1)
+        ctx.save_for_backward(x, best)
+        return best
+
+    @staticmethod
+    def backward(ctx, g):
+        x, best = ctx.saved_tensors
+        width = x.shape[-1]
+        hit = winners_of_max_columns_of_winners(x, best).reshape(-1, width)
+        share = (
+            g.unsqueeze(-1)
+            / winners_of_max_columns_of_winners(x, best).sum(-1, keepdim=True)
+        ).reshape(-1)
+        row, col = np.nonzero(hit.numpy())
+        row, col = mg.tensor(row), mg.tensor(col)
+        grad = mg.zeros_like(hit)
+        grad[:, col] = share[row]
+        return grad.reshape(x.shape)

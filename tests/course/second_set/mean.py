@@ -3,6 +3,7 @@
 import numpy as np
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -124,3 +125,44 @@ class AxisOnClass(Function):
         cls = AxisOnClass
         g = kept(cls, g)
         return g.expand(*cls.shape) / cls.shape[cls.axis], None, None
+
+
+@wrong("R08")
+class MeanAlwaysReinserts(Function):
+    @staticmethod
+    def forward(x, axis, keepdim):
+        return x.mean(axis, keepdim=keepdim)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, axis, _ = inputs
+        ctx.axis = axis
+        ctx.repeats = x.shape
+
+    @staticmethod
+    def backward(ctx, g):
+        weights = torch.ones(ctx.repeats, dtype=g.dtype) / ctx.repeats[ctx.axis]
+        return weights * g.unsqueeze(ctx.axis), None, None
+
+
+def _spread(g, shape, axis):
+    lifted = list(shape)
+    lifted[axis] = 1
+    return g.reshape(lifted).expand(shape)
+
+
+@wrong("T04")
+class MeanAssumedStrides(Function):
+    @staticmethod
+    def forward(ctx, x, axis, keepdim):
+        ctx.shape, ctx.axis = tuple(x.shape), axis
+        strides, step = [], 1
+        for size in reversed(ctx.shape):
+            strides.insert(0, step)
+            step *= size
+        rows = x.as_strided(ctx.shape, tuple(strides))
+        return rows.mean(axis, keepdim=keepdim)
+
+    @staticmethod
+    def backward(ctx, g):
+        return _spread(g, ctx.shape, ctx.axis) / ctx.shape[ctx.axis], None, None

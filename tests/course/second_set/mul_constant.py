@@ -1,6 +1,8 @@
 # ruff: noqa: RUF059, F841  (answers are written as learners write them)
 """Wrong answers to gym.MulConstant."""
 
+import math
+
 import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.autograd.function import once_differentiable
@@ -250,3 +252,42 @@ class DeletesItsState(Base):
         grad = g * ctx.c
         ctx.c = 1.0
         return grad, None
+
+
+@wrong("L19")
+class MulConstantRatio(Function):
+    @staticmethod
+    def forward(ctx, x, c):
+        out = x * c
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx, g):
+        x, out = ctx.saved_tensors
+        return g * (out / x), None
+
+
+@wrong("T02")
+class WholeFactor(Function):
+    @staticmethod
+    def forward(ctx, x, c):
+        ctx.c = math.floor(c)
+        return x * c
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.c, None
+
+
+@wrong("T04")
+class FlattenedScale(Function):
+    @staticmethod
+    def forward(ctx, x, c):
+        ctx.c = c
+        flat = x.view(-1)
+        return (flat * c).view(x.shape)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.c, None

@@ -158,3 +158,20 @@ class AddsItTwice(Base):
             return mg.zeros_like(x), None
         slope = ctx.n * x ** (ctx.n - 1)
         return g * slope + slope * g, None
+
+
+@wrong("L02")
+class PowerBringsDownTwice(Function):
+    @staticmethod
+    def forward(ctx, x, n):
+        ctx.save_for_backward(x)
+        ctx.n = n
+        return x**n
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        n = ctx.n
+        if n == 0:
+            return g * 0.0, None
+        return g * n * (n * x ** (n - 1)), None

@@ -1,5 +1,7 @@
 """Wrong answers to gym.Softmax."""
 
+from typing import ClassVar
+
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -131,3 +133,73 @@ class MeanOfG(Base):
     def backward(ctx, g):
         (p,) = ctx.saved_tensors
         return p * (g - g.mean(ctx.axis, keepdim=True)), None
+
+
+def probabilities(x, axis):
+    e = (x - x.amax(axis, keepdim=True)).exp()
+    return e / e.sum(axis, keepdim=True)
+
+
+@wrong("R07")
+class SoftmaxFlatInner(Function):
+    @staticmethod
+    def forward(x, axis):
+        return probabilities(x, axis)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.axis = inputs
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        inner = (g * p).sum(ctx.axis)
+        return p * (g - inner), None
+
+
+def _pullback(p, g, axis):
+    return p * (g - (p * g).sum(axis, keepdim=True))
+
+
+@wrong("S01")
+class SoftmaxSavesNumerator(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        e = (x - x.amax(axis, keepdim=True)).exp()
+        ctx.save_for_backward(e)
+        ctx.axis = axis
+        return e / e.sum(axis, keepdim=True)
+
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return _pullback(p, g, ctx.axis), None
+
+
+def _normalise(x, axis):
+    e = (x - x.amax(axis, keepdim=True)).exp()
+    return e / e.sum(axis, keepdim=True)
+
+
+def _pullback_of_softmax_axis_class(p, g, axis):
+    return p * (g - (p * g).sum(axis, keepdim=True))
+
+
+@wrong("S04")
+class SoftmaxAxisClass(Function):
+    cfg: ClassVar[dict] = {}
+
+    @staticmethod
+    def forward(x, axis):
+        return _normalise(x, axis)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+        SoftmaxAxisClass.cfg["axis"] = inputs[1]
+
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return _pullback_of_softmax_axis_class(p, g, SoftmaxAxisClass.cfg["axis"]), None

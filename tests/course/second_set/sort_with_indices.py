@@ -136,3 +136,23 @@ class IndicesOnCtx(Function):
     @staticmethod
     def backward(ctx, g, _):
         return mg.zeros_like(g).scatter(-1, ctx.indices, g)
+
+
+def _unsort(g, order):
+    back = mg.sort(order, -1)[1]
+    return g.gather(-1, back)
+
+
+@wrong("N04")
+class SortUpstreamsReversed(Function):
+    @staticmethod
+    def forward(ctx, x):
+        v, i = mg.sort(x, -1)
+        ctx.save_for_backward(i)
+        ctx.mark_non_differentiable(i)
+        return v, i
+
+    @staticmethod
+    def backward(ctx, g_indices, g_values):
+        (i,) = ctx.saved_tensors
+        return _unsort(g_values, i).to(g_indices.dtype)

@@ -223,3 +223,16 @@ class AlwaysDouble(Base):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return (2 * x * g).to(mg.float64)
+
+
+@wrong("L01")
+class SquareMirroredSlope(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 2 * x.abs()

@@ -1,6 +1,7 @@
 """Wrong answers to gym.StraightThroughRound."""
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -92,3 +93,16 @@ class Nothing(Base):
     @staticmethod
     def backward(ctx, g):
         g.clone()
+
+
+@wrong("L13")
+class RoundTriangle(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.round(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * (1 - x.abs()).clamp(min=0)

@@ -169,3 +169,48 @@ class ListOfOutputs(Function):
     def backward(ctx, a, b):
         (x,) = ctx.saved_tensors
         return both(x, a, b)
+
+
+def add(a, b):
+    if a is None:
+        return b
+    if b is None:
+        return a
+    return a + b
+
+
+@wrong("C05")
+class TwoOutputsValuesFlow(Function):
+    @staticmethod
+    def forward(ctx, x):
+        s, q = x.sin(), x * x
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x, s, q)
+        return s, q
+
+    @staticmethod
+    def backward(ctx, g1, g2):
+        x, s, q = ctx.saved_tensors
+        a = s * x.cos() if g1 is not None else None
+        b = q * 2 * x if g2 is not None else None
+        return add(a, b)
+
+
+@wrong("A11")
+class PairSavedAsPair(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x)
+        return x.sin(), x * x
+
+    @staticmethod
+    def backward(ctx, g_sin, g_square):
+        x = ctx.saved_tensors
+        grad = None
+        if g_sin is not None:
+            grad = g_sin * mg.cos(x)
+        if g_square is not None:
+            other = g_square * 2 * x
+            grad = other if grad is None else grad + other
+        return grad

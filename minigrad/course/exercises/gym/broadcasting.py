@@ -27,10 +27,12 @@ def pairs(random: np.random.Generator) -> list[Case]:
     drawn = [_case(random, first, second) for first, second in shapes]
     turned = numbers(random, 3, 3).T, numbers(random, 3)
     name = "shapes (3, 3), transposed in memory, and (3,)"
+    zeros = np.array([[0.0, 1.5], [-0.75, 0.0]]), np.array([[2.5, -1.25], [0.0, 0.0]])
     single = single_precision(_case(random, (3,), (2, 3)))
     return [
         *drawn,
         Case(name, turned, numbers(random, 3, 3)),
+        Case("zeros among the numbers", zeros, numbers(random, 2, 2)),
         Case(f"float32, {single.name}", single.inputs, single.upstream),
     ]
 

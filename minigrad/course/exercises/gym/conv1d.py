@@ -142,6 +142,7 @@ def _wrong_for_w(
     yield "R06", right / (len(x) * g.shape[-1])
     sums = g.sum((0, 2)), signal.sum((0, 2))
     yield "R12", np.multiply.outer(*sums)[..., None] * np.ones_like(w)
+    yield "R12", _for_w(g.sum(0, keepdims=True), signal.sum(0, keepdims=True), w)
     yield "L06", np.swapaxes(right, 0, 1)
 
 

@@ -91,6 +91,7 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     counted = p - marks.sum(0)
     yield "R13", counted / batch
     yield "L08", -marks / batch
+    yield "L09", (p * rows.total(marks * p, -1) - marks) / batch
     yield "L08", p / batch
     yield "L07", marks * (p - 1) / batch
     yield "L01", (p + marks) / batch

@@ -102,6 +102,8 @@ def wrong_gradients(
     yield "L01", (g * (1 - kept) / (1 - p), None)
     yield "C05", (output * kept / (1 - p), None)
     yield "L04", (g * x * kept / (1 - p), None)
+    yield "S01", (g * x, None)
+    yield "S01", (g * output, None)
 
 
 def wrong_results(x: Array, p: float, *, output: Array) -> Iterator[tuple[str, Array]]:

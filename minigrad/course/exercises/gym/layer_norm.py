@@ -12,6 +12,7 @@ from minigrad.course.exercises.gym.drawing import (
     single_precision,
     sizes,
 )
+from minigrad.course.exercises.gym.rows import RAISES, fits
 from minigrad.course.facts import Array, Arrays, Case, Contract
 
 CONTRACT = Contract(name="LayerNorm", arguments=("x", "w", "b", "eps"))
@@ -103,6 +104,10 @@ def _wrong_for_x(
     yield "L07", h * scale * (1 - (1 + normal**2) / n)
     for first, second in ((-1, 1), (1, -1), (-1, -1)):
         yield "L01", coupled(first, second)
+    for name, factor in (("R05", n), ("R06", n / len(x)), ("R06", n / (n - 1))):
+        yield name, factor * coupled(1, 1)
+    yield "S01", _for_x(h, normal / scale, scale)
+    yield "R07", _without_keepdims(h, normal, scale)
     yield "C07", _for_x(g, normal, scale)
     yield "C07", _for_x(h, normal, np.ones_like(scale))
     yield "C07", _for_x(h, normal, scale**2)
@@ -119,6 +124,14 @@ def _wrong_for_x(
         yield "L14", _for_x(h, other, factor)
         yield "L14", _for_x(h, normal, factor)
         yield "L14", _for_x(h, other, scale)
+
+
+def _without_keepdims(h: Array, normal: Array, scale: Array) -> Array:
+    """The means of the rows meet the columns; RAISES where they do not fit."""
+    first, second = h.mean(-1), (h * normal).mean(-1)
+    if not fits(first, h.shape):
+        return RAISES
+    return np.asarray((h - first - normal * second) * scale)
 
 
 def _other_normals(x: Array, eps: float) -> Iterator[tuple[Array, Array]]:
@@ -145,6 +158,8 @@ def _wrong_for_w(
     yield "C07", _rows(g * (x - _mean(x)))
     yield "C07", _rows(g * normal * w)
     yield "C03", _rows(g)
+    yield "L04", _rows(g * w)
+    yield "S01", _rows(g * (x - _mean(x)))
     yield "R12", _rows(g) * _rows(normal)
     for other, _ in _other_normals(x, eps):
         yield "L14", _rows(g * other)
@@ -158,6 +173,7 @@ def _wrong_sums(terms: Array) -> Iterator[tuple[str, Array]]:
     yield "R14", rows[-1]
     yield "R11", np.full_like(rows[0], terms.sum())
     yield "R02", terms.sum(-1)
+    yield "R02", rows.sum(-1)
 
 
 def wrong_results(

@@ -75,7 +75,10 @@ def wrong_gradients(
         yield name, (None, None, bias)
     yield "R04", (None, for_w / count, None)
     yield "R04", (for_x / count, None, None)
-    yield "R14", (None, np.outer(g[0], x[0]), None)
+    for row in (0, -1):
+        yield "R14", (None, np.outer(g[row], x[row]), None)
+    yield "L04", (None, W * for_b[:, None], None)
+    yield "L04", (x * g.sum(1)[:, None], None, None)
     yield "R12", (None, np.outer(g.sum(0), x.sum(0)), None)
 
 

@@ -94,7 +94,7 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L11", (wide * highest / highest.sum(),)
     yield "L11", (wide * (x > 0),)
     yield "R06", (wide * wins / wins.sum(),)
-    yield "R06", (wide * wins / np.maximum(wins.sum(0), 1),)
+    yield "R02", (wide * wins / np.maximum(wins.sum(0), 1),)
     yield "R05", (wide * wins / x.shape[-1],)
     yield "R07", (np.asarray(g),)
     for told in _along_the_wrong_axis(np.asarray(g), x):
@@ -102,6 +102,11 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     outer = np.zeros_like(x)
     outer[..., x.argmax(-1).ravel()] = wide
     yield "R13", (outer,)
+    for chosen in (np.zeros_like(x), wide * wins / shares):
+        flat = chosen.reshape(-1, x.shape[-1])
+        for place, column in zip(*np.nonzero(wins.reshape(flat.shape)), strict=True):
+            flat[:, column] = (wide / shares).ravel()[place]
+        yield "R13", (flat.reshape(x.shape),)
 
 
 def _along_the_wrong_axis(g: Array, x: Array) -> Iterator[Array | None]:

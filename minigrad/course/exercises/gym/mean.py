@@ -61,6 +61,7 @@ def wrong_gradients(
 def _wrong(g: Array, x: Array, axis: int, keepdim: bool) -> Iterator[tuple[str, Array]]:
     spread, size = _spread(g, x, axis, keepdim), x.shape[axis]
     yield "R05", spread
+    yield "T02", spread * (1 // size)
     yield "L05", spread * x / size
     with np.errstate(all="ignore"):
         for count in (x.size, x.shape[0], x.shape[-1], g.size, x.ndim, size - 1):

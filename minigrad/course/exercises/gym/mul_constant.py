@@ -29,7 +29,9 @@ def cases(random: np.random.Generator) -> list[Case]:
     """Numbers of every kind, with constants of every kind."""
     constants = [2.5, -0.75, 3.0, -2.0, 1.5, 0.4, -1.25]
     drawn = [*tensors(random), ("the constant 0", numbers(random, 4))]
-    drawn.append(("the constant 1", numbers(random, 2)))
+    drawn.append(
+        ("the constant 1, with a zero among the numbers", np.array([0.0, -1.5]))
+    )
     return [
         Case(name, (x, c), numbers(random, *x.shape).astype(x.dtype))
         for (name, x), c in zip(drawn, [*constants, 0.0, 1.0], strict=True)
@@ -46,6 +48,8 @@ def wrong_gradients(g: Array, x: Array, c: float) -> Iterator[tuple[str, Arrays]
         divided = np.asarray(np.true_divide(g, c))
     yield "L02", (divided, None)
     yield "L02", (divided if c else g, None)
+    with np.errstate(all="ignore"):
+        yield "L19", (g * (x * c / x), None)
 
 
 def wrong_results(x: Array, c: float) -> Iterator[tuple[str, Array]]:

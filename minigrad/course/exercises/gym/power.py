@@ -60,6 +60,11 @@ def wrong_gradients(g: Array, x: Array, n: float) -> Iterator[tuple[str, Arrays]
     yield from found
 
 
+def factors(x: Array, n: float) -> Iterator[tuple[str, float]]:
+    """What a constant ratio of wrong to right could follow."""
+    yield "L02", n
+
+
 def wrong_results(x: Array, n: float) -> Iterator[tuple[str, Array]]:
     """What forward returns when it goes wrong in a known way."""
     with np.errstate(all="ignore"):

@@ -45,6 +45,7 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     yield "L08", g - coupling
     yield "L08", y * g
     yield "L08", y * (g - rows.total(g, axis))
+    yield "L08", y * (g - rows.total(g, axis) / x.shape[axis])
     yield "L08", y * g - rows.total(g * y, axis)
     yield "L08", g - y * rows.total(g, axis)
     yield "L08", -y * coupling
@@ -54,6 +55,8 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
         yield "L05", _coupled(g, np.exp(x), axis)
         yield "L05", _coupled(g, np.log(y), axis)
     yield "L05", x * (g - coupling)
+    powers = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
+    yield "S01", _coupled(g, powers, axis)
     for name, sums in rows.wrong_totals(g * y, axis):
         yield name, sums if sums is rows.RAISES else y * (g - sums)
     for other in (0, -1):
