@@ -13,7 +13,7 @@ from minigrad.course.casefile import (
     lacks_values,
     thrown,
 )
-from minigrad.course.facts import Array, Crash, Pass, Trial, is_float
+from minigrad.course.facts import Array, Crash, Facts, Pass, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
 from minigrad.course.forwards import confuses_parameters, where_of
 from minigrad.course.samples import LINEAR
@@ -98,6 +98,8 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
             what = f"for {fact.case.name}: {what}"
         where = where_of(case, crash)
         ids = _by_its_text(case, trial, crash)
+        if not ids and "NoneType" in crash.text and "NoneType" in run.received:
+            ids = ("N02",)
         if ids:
             yield Finding(ids, what, where, crashed=True)
         else:
@@ -158,18 +160,19 @@ def missing_gradients(case: CaseFile) -> Iterator[Finding]:
                 continue
             name = case.argument(i)
             what = f"for {fact.case.name}, {name}.grad is None after backward"
-            ids = ("A06",) if _comes_when_frozen(case, i) else ("A05",)
+            ids = ("A06",) if _comes_when_frozen(case, fact, i) else ("A05",)
             yield Finding(ids, what, case.slot(i))
             return
 
 
-def _comes_when_frozen(case: CaseFile, i: int) -> bool:
+def _comes_when_frozen(case: CaseFile, fact: Facts, i: int) -> bool:
     """Whether the gradient is worked out just when nobody needs it."""
     return any(
         not trial.needed[i]
         and len(run.returned) > i
         and run.returned[i].value is not None
-        for _, trial, run in case.passes("only ")
+        for frozen, trial, run in case.passes("only ")
+        if frozen is fact
     )
 
 

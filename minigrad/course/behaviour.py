@@ -102,8 +102,7 @@ def zeros_arrive(case: CaseFile) -> Iterator[Finding]:
     """Zeros for an unused output, where the contract asks for None."""
     if case.contract.materialize_grads:
         return
-    _, trial = next(case.plain)
-    if trial.materialize_grads:
+    if any(trial.materialize_grads for _, trial in case.plain):
         what = "for an output that nobody used, backward is given zeros, not None"
         yield Finding(("N03",), what, case.name)
 
@@ -157,7 +156,7 @@ def drawn_again(case: CaseFile) -> Iterator[Finding]:
             if not _other_zeros(got, y, trial.inputs[i], g):
                 continue
             again = _differs(case, i)
-            if again or _is_another_draw(got, trial.inputs, g):
+            if again or _is_another_draw(got, trial.inputs, y, g):
                 what = f"for {fact.case.name}, the zeros of the gradient for"
                 what += f" {case.argument(i)} are not where the result has its zeros"
                 what += ", and a second backward gives others" if again else ""
@@ -170,13 +169,23 @@ def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:
     return bool(np.any((got == 0)[told] != (y == 0)[told]))
 
 
-def _is_another_draw(got: Array, inputs: tuple[Any, ...], g: Array) -> bool:
-    """Whether the gradient is right for a mask of chance, not of signs."""
+def _is_another_draw(got: Array, inputs: tuple[Any, ...], y: Array, g: Array) -> bool:
+    """Whether the gradient is right for a mask that no threshold explains."""
     x, p = inputs[0], float(inputs[1])
     passed = got != 0
     if error_of(got, g * passed / (1 - p)) > COARSE:
         return False
-    return not any(np.array_equal(passed, mask) for mask in (x > 0, g > 0, g != 0))
+    return not any(
+        _is_threshold(passed, values) for values in (x, np.abs(x), y, np.abs(y), g)
+    )
+
+
+def _is_threshold(passed: Array, values: Array) -> bool:
+    """Whether those that passed are all larger, or all smaller, than the others."""
+    inside, outside = values[passed], values[~passed]
+    if not inside.size or not outside.size:
+        return True
+    return bool(inside.min() >= outside.max() or inside.max() <= outside.min())
 
 
 def _differs(case: CaseFile, i: int) -> bool:

@@ -127,8 +127,10 @@ class Call:
 
     def write_into(self, place: int) -> Call:
         """Change an input in place between forward and backward, unrecorded."""
+        argument = self.arguments[place]
         with self.module.no_grad():
-            self.arguments[place].add_(1)
+            # Signs and order change as well: masks depend on nothing else.
+            argument.mul_(-1.5) if argument.is_floating_point() else argument.add_(1)
         return self
 
     def second(self, upstreams: Arrays) -> Second | None:
@@ -327,6 +329,10 @@ class Call:
                 parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
             elif isinstance(value, list | tuple):
                 parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
+            elif isinstance(value, memoryview):
+                parts = [(name, np.asarray(value))]
+            elif hasattr(value, "__dict__") and not self.engine.is_tensor(value):
+                parts = [(f"{name}.{key}", part) for key, part in vars(value).items()]
             for label, part in parts:
                 if isinstance(part, np.ndarray) or self.engine.is_tensor(part):
                     yield label, part

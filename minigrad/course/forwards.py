@@ -108,6 +108,8 @@ def _changed(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         names = " and ".join(case.argument(i) for i in trial.changed)
         what = f"after forward, {names} no longer holds the numbers it came with"
         yield Finding(("M02",), what, where)
+    elif trial.dirty:
+        yield Finding(("M03",), "a tensor was marked dirty that is no input", where)
 
 
 def _not_in_place(case: CaseFile, trial: Trial) -> Iterator[Finding]:
@@ -164,8 +166,8 @@ _Wrong = tuple[Facts, Trial, Array]
 def _wrong_results(case: CaseFile, place: int) -> Iterator[_Wrong]:
     for fact, trial in case.trials("plain", "same"):
         right = case.results(trial)[place]
-        got = trial.outputs[place].value
-        if got is None or trial.crash is not None:
+        got = None if trial.crash else trial.outputs[place].value
+        if got is None:
             continue
         off = error_of(got, right) > rounding(case.tolerance(trial))
         if off or got.dtype != right.dtype or case.unusual(trial):
@@ -261,7 +263,9 @@ def _where_it_is_right(
         if some_right and (all(large) or not any(large)):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
-    if all(_follows_memory(case, each, place) for each in off):
+    bad = {id(fact) for fact, _, _ in off}
+    turned = {id(fact) for fact in case.facts if partly.has_other_order(fact)}
+    if bad == turned or all(_follows_memory(case, each, place) for each in off):
         return ("T04",)
     if not any(_has_other_shape(t.outputs[place], right) for _, t, right in off):
         return UNNAMED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from minigrad.course import (
     backwards,
@@ -15,7 +15,7 @@ from minigrad.course import (
 )
 from minigrad.course.casefile import CaseFile
 from minigrad.course.catalogue import Exercise
-from minigrad.course.facts import Facts
+from minigrad.course.facts import Facts, Trial
 from minigrad.course.findings import Finding
 from minigrad.course.references import References
 
@@ -87,6 +87,8 @@ def judge(
             (remarks if allowed and each.id in remarked else findings).append(each)
         if findings:
             break
+    if findings and findings[0].crashed and not findings[0].id:
+        findings += _without_crashes(facts, exercise, references)
     first = findings[0] if findings else None
     # An exception without a name may be less than what the other cases show.
     stopped = first is not None and (
@@ -99,6 +101,25 @@ def judge(
     if findings:
         return Judgement(tuple(_hinted(exercise, _once(findings))), ())
     return Judgement((), tuple(_once(remarks)))
+
+
+def _without_crashes(
+    facts: Sequence[Facts], exercise: Exercise, references: References | None
+) -> list[Finding]:
+    """What the cases say in which nothing was raised; only what has a name."""
+    calm = [[t for t in f.trials if not _raised(t)] for f in facts]
+    rest = [
+        replace(fact, trials=tuple(trials))
+        for fact, trials in zip(facts, calm, strict=True)
+        if trials[:1] == [*fact.trials[:1]]
+    ]
+    return (
+        [f for f in judge(rest, exercise, references).findings if f.id] if rest else []
+    )
+
+
+def _raised(trial: Trial) -> bool:
+    return trial.crash is not None or any(run.crash for run in trial.passes)
 
 
 _MAY_BE_REMARKS = (

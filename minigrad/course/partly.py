@@ -31,13 +31,18 @@ def named(
             return special if ordinary else ""
         if all(_at_kinks(case, s) for s in off):
             return "L10"
-        if all(_follows_memory(case, s) for s in off):
+        if all(_follows_memory(case, s) for s in off) or _is_turned_only(samples):
             return "T04"
     wrong = [s.fact for s in samples if s.is_wrong or has_wrong_shape(s)]
     wrong += crashed
     # An option that is ignored does not fit somewhere: numbers alone prove nothing.
     refused = crashed or any(s.arrived is None or has_wrong_shape(s) for s in off)
-    return "R08" if refused and _follows_an_option(case, wrong) else ""
+    return "R08" if refused and follows_an_option(case, wrong) else ""
+
+
+def _is_turned_only(samples: Sequence[Sample]) -> bool:
+    """Whether all is wrong that lies transposed in memory, and nothing else."""
+    return all(has_other_order(s.fact) == s.is_wrong for s in samples if s.right.any())
 
 
 def is_about_memory(crash: Crash) -> bool:
@@ -138,7 +143,7 @@ def _sent(sample: Sample) -> list[Array]:
     return [g for g in sample.run.upstreams if g is not None]
 
 
-def _follows_an_option(case: CaseFile, wrong: list[Facts]) -> bool:
+def follows_an_option(case: CaseFile, wrong: list[Facts]) -> bool:
     """Whether right and wrong cases differ in one option, and just in that."""
     bad = {id(f) for f in wrong}
     for i, name in enumerate(case.contract.arguments):

@@ -57,6 +57,11 @@ def of_the_upstream(case: CaseFile, trial: Trial, run: Pass) -> Told:
     yield "C05", right_for(lambda g, y: y)
     yield "C04", right_for(lambda g, y: np.full_like(g, g.mean() if g.size else 0.0))
     yield "C04", right_for(lambda g, y: np.full_like(g, g.sum()))
+    for one in (0, -1):
+        chosen = [None if g is None else g.flat[one] if g.size else 0.0 for g in gs]
+        pairs = zip(gs, chosen, strict=True)
+        alike = tuple([None if g is None else np.full_like(g, c) for g, c in pairs])
+        yield "C04", case.gradients(trial, alike)
     yield "C02", right_for(lambda g, y: g * g)
     if several:
         yield from _of_several_outputs(case, trial, run)
@@ -197,21 +202,35 @@ def of_one_slice(case: CaseFile, trial: Trial, run: Pass) -> Told:
         yield "R14", case.gradients(trial, tuple(alone))
     right = case.truth(trial, run)
     yield "L06", tuple(None if a is None else a.T for a in right)
+    for axes in OVER_ALL:
+        yield "R11", tuple(None if a is None else _equal_along(a, axes) for a in right)
+
+
+OVER_ALL = ((0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2))
+
+
+def _equal_along(array: Array, axes: tuple[int, ...]) -> Array:
+    """The sum along some axes, in the place of every term."""
+    if max(axes) >= array.ndim:
+        return array
+    total = array.sum(axes, keepdims=True)
+    return np.asarray(np.broadcast_to(total, array.shape))
 
 
 def of_the_diagonal(case: CaseFile, trial: Trial, run: Pass) -> Told:
     """Each element's own output only; for results of the input's shape."""
-    gs = case.sent(trial, run.upstreams)
+    gs = [g for g in case.sent(trial, run.upstreams) if g is not None]
+    rest = (None,) * (len(run.upstreams) - 1)
     g = gs[0]
     told: list[Array | None] = [None] * len(trial.inputs)
-    if len(gs) == 1 and g is not None and g.size <= 64:
+    if len(gs) == 1 and run.upstreams[0] is not None and g.size <= 64:
         for i, x in enumerate(trial.inputs):
             if is_float(x) and x.shape == g.shape:
                 own = np.zeros(g.shape)
                 for at in np.ndindex(g.shape):
                     alone = np.zeros_like(g)
                     alone[at] = g[at]
-                    slope = case.gradients(trial, (alone,))[i]
+                    slope = case.gradients(trial, (alone, *rest))[i]
                     own[at] = 0.0 if slope is None else slope[at]
                 told[i] = own
     yield "L07", tuple(told)

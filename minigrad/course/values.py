@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.course import partly, shapes, stories, wording
 from minigrad.course.casefile import CaseFile, error_of
-from minigrad.course.facts import Array, Facts
+from minigrad.course.facts import Array, Facts, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
 from minigrad.course.samples import LINEAR, Sample, close_to, rounding, samples_of
 
@@ -36,6 +36,7 @@ BOTH = frozenset(
         ("L08", "C07"),
         ("R07", "R08"),
         ("R07", "R03"),
+        ("R14", "R10"),
     )
 )
 """Mistakes that no numbers can tell apart; both are named then."""
@@ -91,6 +92,8 @@ def _named(
         ids = _by_behaviour(samples)
     if not ids:
         ids = [id for id in [partly.named(case, samples, crashed)] if id]
+    if not ids and not crashed:
+        ids = _for_one_option(case, samples)
     return _with_state(case, i, ids)
 
 
@@ -107,6 +110,14 @@ def _fitting(case: CaseFile, samples: Sequence[Sample], but: str = "") -> list[s
                 twins = ["L02"]
             return [first, *twins]
     return []
+
+
+def _for_one_option(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
+    """A story that holds with one value of an option only; the rest is right."""
+    wrong = [s for s in samples if s.is_wrong]
+    if not partly.follows_an_option(case, [s.fact for s in wrong]):
+        return []
+    return ["R08", *_fitting(case, wrong)[:1]] if _fitting(case, wrong) else []
 
 
 def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
@@ -195,7 +206,7 @@ def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
         # What is right for the input's own values has a wrong exponent.
         first = "L03" if _is_kept(case, trial.inputs[i]) else "L05"
         ids = [first, *[id for id in ids if id != first]]
-    if ids and ids[0] in ("L04", "L05"):
+    if ids and ids[0] in ("L04", "L05", "S01"):
         return _what_was_kept(case, i, ids)
     return tuple(ids)
 
@@ -222,10 +233,12 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     def is_kept(array: object) -> bool:
         return _is_kept(case, array)
 
-    others = [x for j, x in enumerate(trial.inputs) if j != i]
-    arrays = [x for x in others if isinstance(x, np.ndarray)]
+    others = [j for j, x in enumerate(trial.inputs) if j != i and is_float(x)]
+    arrays = [trial.inputs[j] for j in others if _depends(case, trial, i, j)]
     if arrays and not all(map(is_kept, arrays)):
-        return ("S01", ids[0])
+        return ("S01", *[id for id in ids if id != "S01"][:1])
+    if ids[0] == "S01" and arrays:
+        return ("L04", "S02")
     if ids[0] != "L05":
         return tuple(ids)
     saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
@@ -233,6 +246,17 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
         return ("S01", "L05")
     has_output = any(is_kept(y.value) for y in trial.outputs)
     return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)
+
+
+def _depends(case: CaseFile, trial: Trial, i: int, j: int) -> bool:
+    """Whether the right gradient for argument ``i`` moves with argument ``j``."""
+    inputs, run = trial.inputs, trial.passes[0]
+    moved = (*inputs[:j], inputs[j] * 1.5 + 0.25, *inputs[j + 1 :])
+    before, after = (
+        case.truth(trial, run)[i],
+        case.gradients(trial, run.upstreams, moved)[i],
+    )
+    return before is None or after is None or error_of(after, before) > 1e-9
 
 
 def _finding(

@@ -176,3 +176,47 @@ class AddShapesOnClass(Function):
     def backward(ctx, g):
         s = AddShapesOnClass.shapes
         return _fold(g, s["a"]), _fold(g, s["b"])
+
+
+@wrong("R10")
+class AddScattersByPosition(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.shapes = (tuple(a.shape), tuple(b.shape))
+        return a + b
+
+    @staticmethod
+    def backward(ctx, g):
+        def scatter(shape):
+            n = 1
+            for s in shape:
+                n *= s
+            place = mg.tensor(list(range(n))).reshape(shape).expand(g.shape).reshape(-1)
+            flat = mg.zeros(n, dtype=g.dtype)
+            flat[place] = g.reshape(-1)
+            return flat.reshape(shape)
+
+        return scatter(ctx.shapes[0]), scatter(ctx.shapes[1])
+
+
+def fit(t, shape):
+    """Sum t down to shape."""
+    lead = t.ndim - len(shape)
+    for _ in range(lead):
+        t = t.sum(0)
+    for d, n in enumerate(shape):
+        if n == 1 and t.shape[d] != 1:
+            t = t.sum(d, keepdim=True)
+    return t
+
+
+@wrong("A05")
+class AddSmallOneIsConstant(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.shapes = (tuple(a.shape), tuple(b.shape))
+        return a + b
+
+    @staticmethod
+    def backward(ctx, g):
+        return tuple(fit(g, s) if len(s) == g.ndim else None for s in ctx.shapes)

@@ -215,3 +215,60 @@ class MulMeansOverCopies(Function):
             return sum_like(v, t) / count
 
         return mean_like(g * b, a), mean_like(g * a, b)
+
+
+def collapse(t, like):
+    """Sum over every axis along which like was repeated."""
+    shape = tuple(like.shape)
+    t = (
+        t.reshape((-1, *tuple(t.shape[t.ndim - len(shape) :]))).sum(0)
+        if t.ndim > len(shape)
+        else t
+    )
+    for d in range(len(shape)):
+        if shape[d] == 1:
+            t = t.sum(d, keepdim=True)
+    return t
+
+
+@wrong("R12")
+class MulDropsLeadingAxesEarly(Function):
+    @staticmethod
+    def forward(x, y):
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+
+        def pull(mine, other):
+            other = other.expand(g.shape)
+            if mine.ndim == g.ndim:
+                return collapse(g * other, mine)
+            up = g
+            while up.ndim > mine.ndim:
+                up, other = up.sum(0), other.sum(0)
+            return collapse(up * other, mine)
+
+        return pull(x, y), pull(y, x)
+
+
+@wrong("A06")
+class MulFlagsByOperandUsed(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    @staticmethod
+    def backward(ctx, g):
+        pair = ctx.saved_tensors
+        out = [None, None]
+        for i in (0, 1):
+            if ctx.needs_input_grad[1 - i]:
+                out[i] = collapse(g * pair[1 - i], pair[i])
+        return tuple(out)

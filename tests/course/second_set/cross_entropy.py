@@ -4,6 +4,7 @@
 import numpy as np
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -211,3 +212,61 @@ class CrossEntropyPairMixed(Function):
         target, p = ctx.saved_tensors
         d = p - _one_hot(target, p)
         return g * d / p.shape[0], None
+
+
+def log_probs(z):
+    z = z - z.amax(dim=1, keepdim=True)
+    return z - z.exp().sum(1, keepdim=True).log()
+
+
+def hits(target, classes, dtype):
+    labels = torch.tensor(list(range(classes)))
+    return (target.unsqueeze(1) == labels).to(dtype)
+
+
+@wrong("L11")
+class EntropyGuessedLabel(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        lp = log_probs(logits)
+        ctx.save_for_backward(lp)
+        return -(lp * hits(target, lp.shape[1], lp.dtype)).sum() / lp.shape[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        p = ctx.saved_tensors[0].exp()
+        best = torch.tensor(p.detach().numpy().argmax(1))
+        return (p - hits(best, p.shape[1], p.dtype)) * g / p.shape[0], None
+
+
+def log_p(logits):
+    z = logits - logits.amax(1, keepdim=True)
+    return z - z.exp().sum(1, keepdim=True).log()
+
+
+def nll(logits, target):
+    lp = log_p(logits)
+    rows = torch.tensor(list(range(logits.shape[0])))
+    return -lp[rows, target].sum() / logits.shape[0]
+
+
+def one_hot(target, like):
+    hot = torch.zeros_like(like)
+    for i in range(like.shape[0]):
+        hot[i, target[i]] = 1
+    return hot
+
+
+@wrong("R06")
+class CrossEntropyDistinctLabels(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        ctx.save_for_backward(logits, target)
+        ctx.n = len({int(t) for t in target})
+        return nll(logits, target)
+
+    @staticmethod
+    def backward(ctx, g):
+        logits, target = ctx.saved_tensors
+        p = log_p(logits).exp()
+        return g * (p - one_hot(target, p)) / ctx.n, None

@@ -3,6 +3,7 @@
 import numpy as np
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -159,15 +160,11 @@ class DropoutKeepsInput(Function):
         return g * mask, None
 
 
-def _draw_of_dropout_scales_mask(shape, p):
-    return mg.rand(shape) >= p
-
-
 @wrong("S03")
 class DropoutScalesMask(Function):
     @staticmethod
     def forward(ctx, x, p):
-        mask = _draw_of_dropout_scales_mask(x.shape, p).to(x.dtype)
+        mask = _draw(x.shape, p).to(x.dtype)
         ctx.save_for_backward(mask)
         ctx.p = p
         mask.mul_(1 / (1 - p))
@@ -177,3 +174,58 @@ class DropoutScalesMask(Function):
     def backward(ctx, g):
         (mask,) = ctx.saved_tensors
         return g * mask / (1 - ctx.p), None
+
+
+def survivors(x, p):
+    return torch.rand(x.shape) >= p
+
+
+def boost(p):
+    return 1.0 / (1.0 - p) if p < 1 else 0.0
+
+
+@wrong("L11")
+class DropoutThresholdOnInput(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        ctx.p = p
+        ctx.save_for_backward(x)
+        return x * survivors(x, p).to(x.dtype) * boost(p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        alive = (x >= ctx.p).to(g.dtype)
+        return g * alive * boost(ctx.p), None
+
+
+@wrong("L18")
+class DropoutDropRate(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        keep = survivors(x, p).to(x.dtype)
+        ctx.save_for_backward(keep)
+        ctx.rate = p
+        return x * keep * boost(p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (keep,) = ctx.saved_tensors
+        if ctx.rate == 0:
+            return g * keep, None
+        return g * keep / ctx.rate, None
+
+
+@wrong("T02", "L18")
+class ScaleAsWholeNumber(Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        mask = (mg.rand(*x.shape) >= p).to(x.dtype)
+        ctx.save_for_backward(mask)
+        ctx.keep = 1 - p
+        return x * mask / (1 - p)
+
+    @staticmethod
+    def backward(ctx, g):
+        (mask,) = ctx.saved_tensors
+        return g * mask * (1 // ctx.keep), None

@@ -154,3 +154,26 @@ class EmbeddingOneHotOrder(Function):
         v, d = ctx.shape
         hot = onehot(idx, v, g.dtype)
         return g.reshape(-1, d).t() @ hot, None
+
+
+def rows_of(g, idx):
+    d = g.shape[-1]
+    return zip([int(k) for k in idx.reshape(-1)], g.reshape(-1, d), strict=False)
+
+
+@wrong("R14")
+class EmbeddingFirstSentence(Function):
+    @staticmethod
+    def forward(ctx, weight, idx):
+        ctx.save_for_backward(weight, idx)
+        return weight[idx]
+
+    @staticmethod
+    def backward(ctx, g):
+        weight, idx = ctx.saved_tensors
+        while idx.ndim > 1:
+            idx, g = idx[0], g[0]
+        out = torch.zeros_like(weight)
+        for k, row in rows_of(g, idx):
+            out[k] = out[k] + row
+        return out, None

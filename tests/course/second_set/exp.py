@@ -165,3 +165,18 @@ class InAList(Base):
     def backward(ctx, g):
         (y,) = ctx.saved_tensors
         return [g * y]
+
+
+@wrong("C04")
+class ExpLeadingEntry(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        head = g.reshape(-1)[0]
+        return head * y

@@ -141,3 +141,22 @@ class IntoTheSaved(Base):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return x.mul_(2).mul_(g)
+
+
+@wrong("M04")
+class RowByRowDoubleLate(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        slopes = mg.zeros_like(x)
+        for i in range(x.shape[0]):
+            row = x[i]
+            x[i] = row * row
+            slopes[i] = 2 * row
+        ctx.save_for_backward(slopes)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (slopes,) = ctx.saved_tensors
+        return slopes * g

@@ -219,14 +219,6 @@ class LayerNormParamsAcross(Function):
         return input_gradient(g, w, xhat, inv), (rows * hats).sum(1), rows.sum(1), None
 
 
-def standardize_of_layer_norm_closed_form(x, eps):
-    """(normalised x, 1/std), biased variance over the last axis."""
-    centred = x - x.mean(-1, keepdim=True)
-    var = (centred * centred).mean(-1, keepdim=True)
-    inv = 1 / (var + eps).sqrt()
-    return centred * inv, inv
-
-
 def to_params(v):
     """Sum over every axis but the last."""
     return v.reshape(-1, v.shape[-1]).sum(0)
@@ -236,7 +228,7 @@ def to_params(v):
 class LayerNormClosedForm(Function):
     @staticmethod
     def forward(ctx, x, w, b, eps):
-        xhat, inv = standardize_of_layer_norm_closed_form(x, eps)
+        xhat, inv = standardize(x, eps)
         ctx.save_for_backward(xhat, inv, w)
         return xhat * w + b
 
@@ -251,24 +243,11 @@ class LayerNormClosedForm(Function):
         return gx, to_params(g * xhat), to_params(g), None
 
 
-def standardize_of_layer_norm_counts_rows(x, eps):
-    """(normalised x, 1/std), biased variance over the last axis."""
-    centred = x - x.mean(-1, keepdim=True)
-    var = (centred * centred).mean(-1, keepdim=True)
-    inv = 1 / (var + eps).sqrt()
-    return centred * inv, inv
-
-
-def to_params_of_layer_norm_counts_rows(v):
-    """Sum over every axis but the last."""
-    return v.reshape(-1, v.shape[-1]).sum(0)
-
-
 @wrong("R06")
 class LayerNormCountsRows(Function):
     @staticmethod
     def forward(ctx, x, w, b, eps):
-        xhat, inv = standardize_of_layer_norm_counts_rows(x, eps)
+        xhat, inv = standardize(x, eps)
         ctx.save_for_backward(xhat, inv, w)
         return xhat * w + b
 
@@ -282,30 +261,17 @@ class LayerNormCountsRows(Function):
         gx = inv / rows * (n * gh - s1 - xhat * s2)
         return (
             gx,
-            to_params_of_layer_norm_counts_rows(g * xhat),
-            to_params_of_layer_norm_counts_rows(g),
+            to_params(g * xhat),
+            to_params(g),
             None,
         )
-
-
-def standardize_of_layer_norm_flat_means(x, eps):
-    """(normalised x, 1/std), biased variance over the last axis."""
-    centred = x - x.mean(-1, keepdim=True)
-    var = (centred * centred).mean(-1, keepdim=True)
-    inv = 1 / (var + eps).sqrt()
-    return centred * inv, inv
-
-
-def to_params_of_layer_norm_flat_means(v):
-    """Sum over every axis but the last."""
-    return v.reshape(-1, v.shape[-1]).sum(0)
 
 
 @wrong("R07")
 class LayerNormFlatMeans(Function):
     @staticmethod
     def forward(ctx, x, w, b, eps):
-        xhat, inv = standardize_of_layer_norm_flat_means(x, eps)
+        xhat, inv = standardize(x, eps)
         ctx.save_for_backward(xhat, inv, w)
         return xhat * w + b
 
@@ -318,8 +284,8 @@ class LayerNormFlatMeans(Function):
         gx = inv * (gh - m1 - xhat * m2)
         return (
             gx,
-            to_params_of_layer_norm_flat_means(g * xhat),
-            to_params_of_layer_norm_flat_means(g),
+            to_params(g * xhat),
+            to_params(g),
             None,
         )
 
@@ -356,3 +322,67 @@ class LayerNormSavesCentred(Function):
     def backward(ctx, g):
         xhat, rstd, w = ctx.saved_tensors
         return _grads(g, xhat, rstd, w)
+
+
+def stats_of_norm_couples_rows(x, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    var = (centred * centred).mean(-1, keepdim=True)
+    rstd = 1 / (var + eps).sqrt()
+    return centred * rstd, rstd
+
+
+def flat_sum(t):
+    n = t.shape[-1]
+    return t.reshape(-1, n).sum(0)
+
+
+@wrong("R02")
+class NormCouplesRows(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        xhat, rstd = stats_of_norm_couples_rows(x, eps)
+        ctx.save_for_backward(xhat, rstd, w)
+        return xhat * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        xhat, rstd, w = ctx.saved_tensors
+        h = g * w
+        axis = 0
+        drift = h.mean(axis, keepdim=True)
+        pull = (h * xhat).mean(axis, keepdim=True)
+        gx = (h - drift - xhat * pull) * rstd
+        return gx, flat_sum(g * xhat), flat_sum(g), None
+
+
+def standardise(x, eps):
+    d = x - x.mean(-1, keepdim=True)
+    inv = 1 / ((d * d).mean(-1, keepdim=True) + eps).sqrt()
+    return d * inv, inv
+
+
+def pull(gh, h, inv):
+    return inv * (gh - gh.mean(-1, keepdim=True) - h * (gh * h).mean(-1, keepdim=True))
+
+
+class _Bag:
+    pass
+
+
+@wrong("S06")
+class StatisticsInBag(Function):
+    @staticmethod
+    def forward(ctx, x, w, b, eps):
+        ctx.save_for_backward(x, w)
+        ctx.eps = eps
+        h, inv = standardise(x, eps)
+        ctx.bag = _Bag()
+        ctx.bag.h = h
+        return h * w + b
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        _, inv = standardise(x, ctx.eps)
+        h = ctx.bag.h
+        return pull(g * w, h, inv), over_rows(g * h), over_rows(g), None

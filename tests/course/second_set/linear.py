@@ -183,16 +183,12 @@ class LinearLoopOverwrites(Function):
         return gx, gw, gb
 
 
-def affine_of_linear_weight_first(x, w, b):
-    return x @ w.t() + b
-
-
 @wrong("A03")
 class LinearWeightFirst(Function):
     @staticmethod
     def forward(ctx, x, w, b):
         ctx.save_for_backward(x, w)
-        return affine_of_linear_weight_first(x, w, b)
+        return affine(x, w, b)
 
     @staticmethod
     def backward(ctx, g):
@@ -202,3 +198,21 @@ class LinearWeightFirst(Function):
         gb = g.sum(0) if need_b else None
         gx = g @ w if need_x else None
         return gw, gx, gb
+
+
+@wrong("L06")
+class LinearReshapedWeight(Function):
+    @staticmethod
+    def forward(ctx, x, W, b):
+        ctx.save_for_backward(x, W)
+        return (W @ x.t()).t() + b
+
+    @staticmethod
+    def backward(ctx, g):
+        x, W = ctx.saved_tensors
+        dx = (W.t() @ g.t()).t() if ctx.needs_input_grad[0] else None
+        dW = None
+        if ctx.needs_input_grad[1]:
+            dW = (x.t() @ g).reshape(W.shape)
+        db = g.sum(0) if ctx.needs_input_grad[2] else None
+        return dx, dW, db

@@ -168,3 +168,18 @@ class LogSoftmaxLostAxis(Function):
         total = g.sum(ctx.axis)
         p = y.exp()
         return g - total * p, None
+
+
+@wrong("S01", "L05")
+class ShiftedLogitsKept(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        z = x - x.amax(axis, keepdim=True)
+        ctx.save_for_backward(z)
+        ctx.axis = axis
+        return z - z.exp().sum(axis, keepdim=True).log()
+
+    @staticmethod
+    def backward(ctx, g):
+        (logp,) = ctx.saved_tensors
+        return g - logp.exp() * g.sum(ctx.axis, keepdim=True), None

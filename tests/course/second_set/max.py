@@ -4,6 +4,7 @@
 import numpy as np
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -139,10 +140,6 @@ class MaxTiesPerColumn(Function):
         return hit / count * g.unsqueeze(-1)
 
 
-def winners_of_max_columns_of_winners(x, best):
-    return (x == best.unsqueeze(-1)).to(x.dtype)
-
-
 @wrong("R13")
 class MaxColumnsOfWinners(Function):
     @staticmethod
@@ -155,13 +152,53 @@ class MaxColumnsOfWinners(Function):
     def backward(ctx, g):
         x, best = ctx.saved_tensors
         width = x.shape[-1]
-        hit = winners_of_max_columns_of_winners(x, best).reshape(-1, width)
-        share = (
-            g.unsqueeze(-1)
-            / winners_of_max_columns_of_winners(x, best).sum(-1, keepdim=True)
-        ).reshape(-1)
+        hit = winners(x, best).reshape(-1, width)
+        share = (g.unsqueeze(-1) / winners(x, best).sum(-1, keepdim=True)).reshape(-1)
         row, col = np.nonzero(hit.numpy())
         row, col = mg.tensor(row), mg.tensor(col)
         grad = mg.zeros_like(hit)
         grad[:, col] = share[row]
         return grad.reshape(x.shape)
+
+
+@wrong("R13")
+class MaxGridOfWinners(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.amax(-1)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        rows = x.reshape(-1, x.shape[-1])
+        best = rows.amax(-1, keepdim=True)
+        hit = (rows == best).to(g.dtype)
+        hit = hit / hit.sum(-1, keepdim=True)
+        cols = [j for j in range(rows.shape[1]) if bool((hit[:, j] > 0).sum() > 0)]
+        out = torch.zeros_like(rows)
+        out[:, torch.tensor(cols)] = g.reshape(-1, 1).expand(len(rows), len(cols)) * 1.0
+        ties = hit.amax(-1, keepdim=True)
+        return (out * ties).reshape(x.shape)
+
+
+@wrong("T04")
+class FlatWinnersByMemory(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.amax(-1)
+        hit = np.empty_like(x.numpy(), dtype=bool)
+        np.equal(x.numpy(), y.numpy()[..., None], out=hit)
+        ctx.flat = np.flatnonzero(hit.ravel(order="K"))
+        ctx.counts = hit.sum(-1, keepdims=True)
+        ctx.shape = tuple(x.shape)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        each = np.broadcast_to(
+            g.detach().numpy()[..., None] / ctx.counts, ctx.shape
+        ).reshape(-1)
+        out = np.zeros(each.shape, dtype=g.detach().numpy().dtype)
+        out[ctx.flat] = each[ctx.flat]
+        return mg.tensor(out.reshape(ctx.shape))

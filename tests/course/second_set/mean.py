@@ -166,3 +166,20 @@ class MeanAssumedStrides(Function):
     @staticmethod
     def backward(ctx, g):
         return _spread(g, ctx.shape, ctx.axis) / ctx.shape[ctx.axis], None, None
+
+
+@wrong("R05", "R08")
+class MeanWeightsOnlyWhenSqueezed(Function):
+    @staticmethod
+    def forward(ctx, x, axis, keepdim):
+        ctx.axis, ctx.keepdim = axis, keepdim
+        ctx.save_for_backward(x)
+        return x.sum(axis, keepdim=keepdim) / x.shape[axis]
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        full = mg.ones_like(x)
+        if ctx.keepdim:
+            return full * g, None, None
+        return full * g.unsqueeze(ctx.axis) / x.shape[ctx.axis], None, None

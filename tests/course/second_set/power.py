@@ -175,3 +175,41 @@ class PowerBringsDownTwice(Function):
         if n == 0:
             return g * 0.0, None
         return g * n * (n * x ** (n - 1)), None
+
+
+@wrong("T02")
+class FloorDivisionCoefficient(Function):
+    @staticmethod
+    def forward(ctx, x, n):
+        ctx.save_for_backward(x)
+        ctx.n = n
+        return x**n
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        if ctx.n == 0:
+            return mg.zeros_like(x), None
+        return ctx.n // 1 * g * x ** (ctx.n - 1), None
+
+
+@wrong("T02")
+class RoundedExponentForSlope(Function):
+    @staticmethod
+    def forward(x, n):
+        return x**n
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, n = inputs
+        ctx.save_for_backward(x)
+        ctx.exact = n
+        ctx.count = round(n)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        n = ctx.count
+        if ctx.exact == 0:
+            return g * 0, None
+        return g * ctx.exact * x ** (n - 1), None

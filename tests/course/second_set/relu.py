@@ -1,5 +1,7 @@
 """Wrong answers to gym.ReLU."""
 
+import numpy as np
+
 import minigrad as mg
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
@@ -112,3 +114,19 @@ class MaskOnCtx(Function):
     @staticmethod
     def backward(ctx, g):
         return g * ctx.mask
+
+
+@wrong("S08")
+class ArrayHandleKept(Function):
+    @staticmethod
+    def forward(x):
+        return x.clamp(min=0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.handle = memoryview(inputs[0].detach().numpy())
+
+    @staticmethod
+    def backward(ctx, g):
+        alive = np.asarray(ctx.handle) > 0
+        return g * mg.tensor(alive).to(g.dtype)

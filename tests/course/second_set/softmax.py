@@ -182,10 +182,6 @@ def _normalise(x, axis):
     return e / e.sum(axis, keepdim=True)
 
 
-def _pullback_of_softmax_axis_class(p, g, axis):
-    return p * (g - (p * g).sum(axis, keepdim=True))
-
-
 @wrong("S04")
 class SoftmaxAxisClass(Function):
     cfg: ClassVar[dict] = {}
@@ -202,4 +198,38 @@ class SoftmaxAxisClass(Function):
     @staticmethod
     def backward(ctx, g):
         (p,) = ctx.saved_tensors
-        return _pullback_of_softmax_axis_class(p, g, SoftmaxAxisClass.cfg["axis"]), None
+        return _pullback(p, g, SoftmaxAxisClass.cfg["axis"]), None
+
+
+@wrong("L09")
+class SoftmaxThroughLog(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        s = x - x.amax(dim=axis, keepdim=True)
+        logp = s - s.exp().sum(axis, keepdim=True).log()
+        ctx.save_for_backward(logp)
+        ctx.axis = axis
+        return logp.exp()
+
+    @staticmethod
+    def backward(ctx, g):
+        (logp,) = ctx.saved_tensors
+        p = logp.exp()
+        glog = g * p
+        return glog - p * (glog * p).sum(ctx.axis, keepdim=True), None
+
+
+@wrong("L20")
+class SoftmaxOneShiftForAll(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        e = (x - x.reshape(-1).amax(dim=0)).exp()
+        y = e / e.sum(axis, keepdim=True)
+        ctx.save_for_backward(y)
+        ctx.axis = axis
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return y * (g - (g * y).sum(ctx.axis, keepdim=True)), None

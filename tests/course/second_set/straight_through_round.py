@@ -1,5 +1,7 @@
 """Wrong answers to gym.StraightThroughRound."""
 
+import numpy as np
+
 import minigrad as mg
 import minigrad as torch
 from minigrad.autograd import Function
@@ -106,3 +108,46 @@ class RoundTriangle(Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return g * (1 - x.abs()).clamp(min=0)
+
+
+@wrong("L12")
+class RoundSymmetricQuotient(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        h = 1e-4
+        return g * ((x + h).round() - (x - h).round()) / (2 * h)
+
+
+@wrong("M03")
+class MarksTheCopy(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.clone()
+        y.round_()
+        ctx.mark_dirty(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 1
+
+
+@wrong("T04")
+class ElementLoopInMemoryOrder(Function):
+    @staticmethod
+    def forward(ctx, x):
+        a = x.numpy()
+        out = np.fromiter(
+            (np.rint(v) for v in np.nditer(a)), dtype=a.dtype, count=a.size
+        )
+        return mg.tensor(out.reshape(a.shape))
+
+    @staticmethod
+    def backward(ctx, g):
+        return g

@@ -214,3 +214,21 @@ class PairSavedAsPair(Function):
             other = g_square * 2 * x
             grad = other if grad is None else grad + other
         return grad
+
+
+@wrong("N03")
+class AskedForVectorsOnly(Function):
+    @staticmethod
+    def forward(ctx, x):
+        if x.ndim < 2:
+            ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x)
+        return x.sin(), x * x
+
+    @staticmethod
+    def backward(ctx, *ups):
+        (x,) = ctx.saved_tensors
+        parts = [
+            u * d for u, d in zip(ups, (x.cos(), 2 * x), strict=False) if u is not None
+        ]
+        return sum(parts, mg.zeros_like(x))

@@ -42,6 +42,9 @@ def _wrong(g: Array, own: Array, other: Array) -> Iterator[tuple[str, Array]]:
     yield "R12", summed(g, shape) * other
     yield "R12", summed(summed(g, shape) * other, shape)
     yield "R12", summed(g, shape) * summed(np.broadcast_to(other, g.shape), shape)
+    leading = tuple(range(g.ndim - own.ndim))
+    fewer = g.sum(leading) * np.broadcast_to(other, g.shape).sum(leading)
+    yield "R12", summed(fewer, shape)
     yield "L04", summed(g * own, shape)
     yield "L05", summed(g * own * other, shape)
     yield "C03", summed(g, shape)

@@ -143,4 +143,5 @@ WRONG_SUMS: list[tuple[str, Callable[[Array, Shape], Array]]] = [
     ("R14", _one_copy),
     ("R14", lambda terms, shape: _one_copy(terms, shape, -1)),
     ("R14", _one_of_new),
+    ("R10", lambda terms, shape: _one_copy(terms, shape, -1)),
 ]

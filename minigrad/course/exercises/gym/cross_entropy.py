@@ -90,6 +90,8 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "R13", outer
     counted = p - marks.sum(0)
     yield "R13", counted / batch
+    guessed = _one_hot(logits, logits.argmax(-1))
+    yield "L11", (p - guessed) / batch
     yield "L08", -marks / batch
     yield "L09", (p * rows.total(marks * p, -1) - marks) / batch
     yield "L08", p / batch
@@ -130,3 +132,4 @@ def factors(logits: Array, target: Array) -> Iterator[tuple[str, float]]:
     yield "R05", batch
     yield "R06", batch / classes
     yield "R06", 1 / classes
+    yield "R06", batch / len(np.unique(target))

@@ -95,6 +95,10 @@ def wrong_gradients(
     for scale in (1.0, 1 - p, 1 / (1 - p) ** 2, p, 1 / p if p else np.inf):
         yield "L18", (g * kept * scale, None)
     yield "L18", (g * kept * p / (1 - p), None)
+    yield "L18", (g * kept / (p or 1), None)
+    yield "T02", (g * kept * (1 // (1 - p)), None)
+    for size in (x, np.abs(x)):
+        yield "L11", (g * (size >= p) / (1 - p), None)
     yield "C07", (g / (1 - p), None)
     yield "L11", (g * (np.asarray(output) != 0) / (1 - p), None)
     yield "L11", (g * (x > 0) / (1 - p), None)

@@ -92,6 +92,10 @@ def wrong_gradients(
         table[flat[only]] = rows[only]
         yield "R14", (table, None)
         yield "R14", (_added(g[only], weight, idx[only]), None)
+    some, their = idx, g
+    while some.ndim > 1:
+        some, their = some[0], their[0]
+    yield "R14", (_added(their, weight, some), None)
     yield "R11", (_added(np.broadcast_to(rows.sum(0), g.shape), weight, idx), None)
     yield (
         "R11",

@@ -108,6 +108,8 @@ def _wrong_for_x(
         yield name, factor * coupled(1, 1)
     yield "S01", _for_x(h, normal / scale, scale)
     yield "R07", _without_keepdims(h, normal, scale)
+    down, along_down = h.mean(0), (h * normal).mean(0)
+    yield "R02", (h - down - normal * along_down) * scale
     yield "C07", _for_x(g, normal, scale)
     yield "C07", _for_x(h, normal, np.ones_like(scale))
     yield "C07", _for_x(h, normal, scale**2)

@@ -77,6 +77,8 @@ def wrong_gradients(
     yield "R04", (for_x / count, None, None)
     for row in (0, -1):
         yield "R14", (None, np.outer(g[row], x[row]), None)
+    yield "L06", (None, for_w.T.reshape(W.shape), None)
+    yield "L06", (for_x.T.reshape(x.shape), None, None)
     yield "L04", (None, W * for_b[:, None], None)
     yield "L04", (x * g.sum(1)[:, None], None, None)
     yield "R12", (None, np.outer(g.sum(0), x.sum(0)), None)

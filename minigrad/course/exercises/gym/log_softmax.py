@@ -49,6 +49,8 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     yield "L09", g - p * x.shape[axis]
     yield "L09", g - p * g * g_sum
     yield "L08", -p * g_sum
+    shifted = x - x.max(axis, keepdims=True, initial=-np.inf)
+    yield "S01", g - np.exp(shifted) * g_sum
     yield "L01", g + p * g_sum
     yield "L05", g - y * g_sum
     yield "L05", g - x * g_sum

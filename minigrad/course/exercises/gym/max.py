@@ -102,6 +102,9 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     outer = np.zeros_like(x)
     outer[..., x.argmax(-1).ravel()] = wide
     yield "R13", (outer,)
+    columns = wins.reshape(-1, x.shape[-1]).any(0)
+    yield "R13", (wide * columns,)
+    yield "R13", (wide * columns / shares,)
     for chosen in (np.zeros_like(x), wide * wins / shares):
         flat = chosen.reshape(-1, x.shape[-1])
         for place, column in zip(*np.nonzero(wins.reshape(flat.shape)), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -56,6 +57,10 @@ def wrong_gradients(g: Array, x: Array, n: float) -> Iterator[tuple[str, Arrays]
         rules += [("L02", factor * lowered) for factor in (1, n - 1, n + 1)]
         rules += [("L02", np.power(x, float(n - 1))), ("L02", y)]
         rules += [("L01", abs(n) * lowered), ("R08", 2 * x), ("R08", 3 * x * x)]
+        for whole in (int, math.floor, math.ceil, round):
+            rules.append(("T02", whole(n) * lowered))
+            exponent = float(whole(n) - 1)
+            rules.append(("T02", none if n == 0 else n * np.power(x, exponent)))
         found = [(name, (g * slope, None)) for name, slope in rules]
     yield from found
 

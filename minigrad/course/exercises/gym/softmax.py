@@ -55,6 +55,9 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
         yield "L05", _coupled(g, np.exp(x), axis)
         yield "L05", _coupled(g, np.log(y), axis)
     yield "L05", x * (g - coupling)
+    through_log = g * y
+    yield "L09", through_log - y * rows.total(through_log * y, axis)
+    yield "L09", through_log - y
     powers = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
     yield "S01", _coupled(g, powers, axis)
     for name, sums in rows.wrong_totals(g * y, axis):

@@ -81,6 +81,10 @@ def wrong_gradients(g: Arrays, x: Array) -> Iterator[tuple[str, Arrays]]:
     last = np.empty_like(x)
     last[..., rows[-1]] = values.reshape(rows.shape)[-1]
     yield "R13", (last,)
+    crossed = np.zeros((len(rows), x.shape[-1]), x.dtype)
+    for k in range(x.shape[-1]):
+        crossed[:, rows[:, k]] = values.reshape(crossed.shape)[:, k : k + 1]
+    yield "R13", (crossed.reshape(x.shape),)
     flat = np.zeros(x.size, x.dtype)
     flat[order.ravel()] = values.ravel()
     yield "R13", (flat.reshape(x.shape),)
