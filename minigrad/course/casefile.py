@@ -193,7 +193,7 @@ class CaseFile:
         return any(
             name != read and (name in unpacked[:i] + unpacked[i + 1 :])
             for i, (name, read) in places
-            if name
+            if name and saved.count(name) == 1
         )
 
 

@@ -263,9 +263,8 @@ def _where_it_is_right(
         if some_right and (all(large) or not any(large)):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
-    bad = {id(fact) for fact, _, _ in off}
-    turned = {id(fact) for fact in case.facts if partly.has_other_order(fact)}
-    if bad == turned or all(_follows_memory(case, each, place) for each in off):
+    turned = partly.are_the_turned([fact for fact, _, _ in off], case.facts)
+    if turned or all(_follows_memory(case, each, place) for each in off):
         return ("T04",)
     if not any(_has_other_shape(t.outputs[place], right) for _, t, right in off):
         return UNNAMED

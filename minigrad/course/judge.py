@@ -107,15 +107,13 @@ def _without_crashes(
     facts: Sequence[Facts], exercise: Exercise, references: References | None
 ) -> list[Finding]:
     """What the cases say in which nothing was raised; only what has a name."""
-    calm = [[t for t in f.trials if not _raised(t)] for f in facts]
-    rest = [
-        replace(fact, trials=tuple(trials))
-        for fact, trials in zip(facts, calm, strict=True)
-        if trials[:1] == [*fact.trials[:1]]
-    ]
-    return (
-        [f for f in judge(rest, exercise, references).findings if f.id] if rest else []
-    )
+    calm = [tuple(t for t in f.trials if not _raised(t)) for f in facts]
+    pairs = list(zip(facts, calm, strict=True))
+    if all(trials == fact.trials for fact, trials in pairs):
+        return []
+    rest = [replace(f, trials=trials) for f, trials in pairs if f.trials[0] in trials]
+    found = judge(rest, exercise, references).findings if rest else ()
+    return [finding for finding in found if finding.id]
 
 
 def _raised(trial: Trial) -> bool:

@@ -42,7 +42,24 @@ def named(
 
 def _is_turned_only(samples: Sequence[Sample]) -> bool:
     """Whether all is wrong that lies transposed in memory, and nothing else."""
-    return all(has_other_order(s.fact) == s.is_wrong for s in samples if s.right.any())
+    told = [s for s in samples if s.right.any()]
+    wrong = [s.fact for s in told if s.is_wrong]
+    return are_the_turned(wrong, [s.fact for s in told])
+
+
+def are_the_turned(wrong: Sequence[Facts], every: Sequence[Facts]) -> bool:
+    """Whether just those cases are wrong that have an input transposed in memory.
+
+    There has to be a case with as many axes that lies in order, and is right.
+    """
+    bad = {id(fact) for fact in wrong}
+    turned = {id(fact) for fact in every if has_other_order(fact)}
+    others = {_axes_of(fact) for fact in every if id(fact) not in turned}
+    return bad == turned and all(_axes_of(fact) in others for fact in wrong)
+
+
+def _axes_of(fact: Facts) -> tuple[int, ...]:
+    return tuple(x.ndim for x in fact.case.inputs if is_float(x))
 
 
 def is_about_memory(crash: Crash) -> bool:

@@ -237,7 +237,7 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     arrays = [trial.inputs[j] for j in others if _depends(case, trial, i, j)]
     if arrays and not all(map(is_kept, arrays)):
         return ("S01", *[id for id in ids if id != "S01"][:1])
-    if ids[0] == "S01" and arrays:
+    if ids[0] == "S01" and arrays and is_kept(trial.inputs[i]):
         return ("L04", "S02")
     if ids[0] != "L05":
         return tuple(ids)
