@@ -41,6 +41,8 @@ def _named_crash(case: CaseFile, crash: Crash, trial: Trial) -> tuple[str, ...]:
         return ("A10",)
     if "SavedTypeError" in kinds:
         return ("A14",)
+    if "ctx" in case.declared.forward_parameters[1:]:
+        return ("A09",)
     if "InplaceError" in kinds and "dirty" in crash.text:
         return ("M03",)
     if "InplaceError" in kinds and not case.contract.in_place:

@@ -270,3 +270,32 @@ class CrossEntropyDistinctLabels(Function):
         logits, target = ctx.saved_tensors
         p = log_p(logits).exp()
         return g * (p - one_hot(target, p)) / ctx.n, None
+
+
+def log_probs_of_c_e_through_log_softmax(logits):
+    z = logits - logits.amax(1, keepdim=True)
+    return z - z.exp().sum(1, keepdim=True).log()
+
+
+def one_hot_of_c_e_through_log_softmax(target, like):
+    out = mg.zeros_like(like)
+    for row in range(like.shape[0]):
+        out[row, int(target[row])] = 1
+    return out
+
+
+@wrong("L09")
+class CEThroughLogSoftmax(Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        lp = log_probs_of_c_e_through_log_softmax(logits)
+        ctx.save_for_backward(lp, target)
+        return (
+            -(lp * one_hot_of_c_e_through_log_softmax(target, lp)).sum() / lp.shape[0]
+        )
+
+    @staticmethod
+    def backward(ctx, g):
+        lp, target = ctx.saved_tensors
+        g_lp = one_hot_of_c_e_through_log_softmax(target, lp) * (-g / lp.shape[0])
+        return g_lp - lp.exp(), None

@@ -1,6 +1,7 @@
 """Wrong answers to gym.Power."""
 
 import minigrad as mg
+import minigrad as torch
 from minigrad.autograd import Function
 from tests.course.answers.kit import wrong
 
@@ -213,3 +214,20 @@ class RoundedExponentForSlope(Function):
         if ctx.exact == 0:
             return g * 0, None
         return g * ctx.exact * x ** (n - 1), None
+
+
+@wrong("T02")
+class LoweredWithInt(Function):
+    @staticmethod
+    def forward(ctx, x, n):
+        ctx.save_for_backward(x)
+        ctx.n = n
+        return x**n
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        if ctx.n == 0:
+            return torch.zeros_like(x), None
+        lower = int(ctx.n - 1)
+        return g * ctx.n * x**lower, None

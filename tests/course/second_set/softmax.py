@@ -233,3 +233,27 @@ class SoftmaxOneShiftForAll(Function):
     def backward(ctx, g):
         (y,) = ctx.saved_tensors
         return y * (g - (g * y).sum(ctx.axis, keepdim=True)), None
+
+
+def probs(x, axis):
+    e = (x - x.amax(axis, keepdim=True)).exp()
+    return e / e.sum(axis, keepdim=True)
+
+
+@wrong("R12")
+class SoftmaxTotalThenWeight(Function):
+    @staticmethod
+    def forward(x, axis):
+        return probs(x, axis)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.axis = inputs
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, g):
+        (s,) = ctx.saved_tensors
+        total = g.sum(ctx.axis, keepdim=True)
+        inner = total * s
+        return s * (g - inner), None

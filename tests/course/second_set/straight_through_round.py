@@ -151,3 +151,14 @@ class ElementLoopInMemoryOrder(Function):
     @staticmethod
     def backward(ctx, g):
         return g
+
+
+@wrong("A09")
+class RoundWithSwappedCtx(Function):
+    @staticmethod
+    def forward(x, ctx):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g

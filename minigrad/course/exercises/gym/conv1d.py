@@ -144,6 +144,7 @@ def _wrong_for_w(
     yield "R12", np.multiply.outer(*sums)[..., None] * np.ones_like(w)
     yield "R12", _for_w(g.sum(0, keepdims=True), signal.sum(0, keepdims=True), w)
     yield "L06", np.swapaxes(right, 0, 1)
+    yield "L06", np.swapaxes(right, 0, 1).reshape(right.shape)
 
 
 def _windowed(signal: Array, w: Array, only: slice) -> Array:

@@ -90,6 +90,7 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "R13", outer
     counted = p - marks.sum(0)
     yield "R13", counted / batch
+    yield "L09", -marks / batch - p
     guessed = _one_hot(logits, logits.argmax(-1))
     yield "L11", (p - guessed) / batch
     yield "L08", -marks / batch

@@ -61,6 +61,8 @@ def wrong_gradients(g: Array, x: Array, n: float) -> Iterator[tuple[str, Arrays]
             rules.append(("T02", whole(n) * lowered))
             exponent = float(whole(n) - 1)
             rules.append(("T02", none if n == 0 else n * np.power(x, exponent)))
+            lower = float(whole(n - 1))
+            rules.append(("T02", none if n == 0 else n * np.power(x, lower)))
         found = [(name, (g * slope, None)) for name, slope in rules]
     yield from found
 

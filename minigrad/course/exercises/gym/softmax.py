@@ -55,6 +55,7 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
         yield "L05", _coupled(g, np.exp(x), axis)
         yield "L05", _coupled(g, np.log(y), axis)
     yield "L05", x * (g - coupling)
+    yield "R12", y * (g - rows.total(g, axis) * y)
     through_log = g * y
     yield "L09", through_log - y * rows.total(through_log * y, axis)
     yield "L09", through_log - y
