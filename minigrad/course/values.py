@@ -37,6 +37,7 @@ BOTH = frozenset(
         ("R07", "R08"),
         ("R07", "R03"),
         ("R14", "R10"),
+        ("S01", "L03"),
     )
 )
 """Mistakes that no numbers can tell apart; both are named then."""
@@ -237,6 +238,8 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
     arrays = [trial.inputs[j] for j in others if _depends(case, trial, i, j)]
     if arrays and not all(map(is_kept, arrays)):
         return ("S01", *[id for id in ids if id != "S01"][:1])
+    if {"S01", "L03"} <= set(ids):
+        return ("L03", "S01") if is_kept(trial.inputs[i]) else ("S01", "L03")
     if ids[0] == "S01" and arrays and is_kept(trial.inputs[i]):
         return ("L04", "S02")
     if ids[0] != "L05":

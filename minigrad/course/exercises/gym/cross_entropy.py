@@ -75,6 +75,8 @@ def wrong_gradients(
     for name, value in _wrong(logits, target):
         yield name, (g * value, None)
     yield "C01", (_slope(logits, target), None)
+    spread = -g * _one_hot(logits, target) / len(target)
+    yield "L09", (spread - rows.softmax(logits, -1), None)
 
 
 def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
@@ -90,7 +92,6 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "R13", outer
     counted = p - marks.sum(0)
     yield "R13", counted / batch
-    yield "L09", -marks / batch - p
     guessed = _one_hot(logits, logits.argmax(-1))
     yield "L11", (p - guessed) / batch
     yield "L08", -marks / batch
