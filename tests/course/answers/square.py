@@ -323,6 +323,31 @@ class InputInAnObjectOnCtx(Function):
         return 2 * ctx.kept.x * g
 
 
+@wrong("S06")
+class InputInAClosureOnCtx(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.slope = lambda: 2 * x
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return ctx.slope() * g
+
+
+@wrong("C01")
+class ThreeTimesTheSlope(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 6 * x
+
+
 @wrong("L03")
 class SquareOfTheKeptArray(Function):
     @staticmethod
