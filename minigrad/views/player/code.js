@@ -98,7 +98,7 @@ export class CodePane {
     card.lines.forEach((line) => line.classList.remove("current", "caller", "failed"));
     const line = card.lines[frame.l];
     if (!line) return;
-    if (role === "top") tabStop(this.box, "button.number", line.querySelector("button"));
+    if (role === "top") tabStop(this.box, line.querySelector("button"));
     line.classList.add(frame.failed ? "failed" : role === "top" ? "current" : "caller");
     if (cue) this.placeCue(card, line, element("span", "cue", cue));
     if (frame.failed) {

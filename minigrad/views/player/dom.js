@@ -68,13 +68,15 @@ export function rove(box, selector) {
   });
   box.addEventListener("focusin", (event) => {
     const chosen = event.target.closest(selector);
-    if (chosen) tabStop(box, selector, chosen);
+    if (chosen) tabStop(box, chosen);
   });
 }
 
-export function tabStop(box, selector, chosen) {
-  for (const one of box.querySelectorAll(`${selector}[tabindex="0"]`)) {
-    one.setAttribute("tabindex", "-1");
-  }
+const TAB_STOPS = new WeakMap();
+
+export function tabStop(box, chosen) {
+  TAB_STOPS.get(box)?.setAttribute("tabindex", "-1");
   chosen?.setAttribute("tabindex", "0");
+  if (chosen) TAB_STOPS.set(box, chosen);
+  else TAB_STOPS.delete(box);
 }

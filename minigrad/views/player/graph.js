@@ -40,6 +40,9 @@ export class GraphPane {
       this.makeChoice(part, ids[1] || ids[0], ids[0]);
     }
     rove(this.body, CHOICES);
+    this.lit = [...this.parts]
+      .filter(([id]) => !id.endsWith(" alias"))
+      .map(([id, parts]) => ({ id, parts, edge: id in this.story.edges, state: null }));
     this.roomForBadges();
     this.drawing = svg.querySelector("g.graph") || svg;
     this.overlay = svgElement("g", { class: "overlay" });
@@ -125,13 +128,11 @@ export class GraphPane {
     if (!this.svg) return;
     this.overlay.replaceChildren();
     this.badges = [];
-    for (const [id, parts] of this.parts) {
-      const known = id.replace(" alias", "");
-      const now = this.story.edges[known]
-        ? state.edges[known] || "unseen"
-        : state.nodes[known] || "unseen";
-      if (id !== known || parts[0].dataset.state === now) continue;
-      for (const part of parts) part.dataset.state = now;
+    for (const one of this.lit) {
+      const now = (one.edge ? state.edges : state.nodes)[one.id] || "unseen";
+      if (one.state === now) continue;
+      one.state = now;
+      for (const part of one.parts) part.dataset.state = now;
     }
     const travelling = event?.k === "grad" ? event.e : null;
     this.showBadges(view, travelling);
@@ -257,11 +258,13 @@ export class GraphPane {
   showCue({ state, event, cue }) {
     const owner = this.story.ctxs[state.cid]?.node;
     const node = event?.n || owner;
-    for (const part of this.svg.querySelectorAll(".marked")) part.classList.remove("marked");
+    this.marked?.classList.remove("marked");
+    this.marked = null;
     if (!cue || !node) return;
     const box = this.nodeBox(node, event.e);
     if (!box) return;
-    this.parts.get(node)?.[0].classList.add("marked");
+    this.marked = this.parts.get(node)?.[0];
+    this.marked?.classList.add("marked");
     const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
     if (said) return; // the badge of .grad, or the node itself, says it already
     const x = box.x + box.width;
@@ -273,7 +276,7 @@ export class GraphPane {
     if (this.body.contains(document.activeElement) && document.activeElement !== this.body) return;
     const owner = this.story.ctxs[state.cid]?.node;
     const node = event?.n || owner || Object.keys(state.nodes)[0];
-    tabStop(this.body, CHOICES, this.parts.get(node)?.[0]);
+    tabStop(this.body, this.parts.get(node)?.[0]);
   }
 
   follow(event) {

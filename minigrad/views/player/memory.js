@@ -5,19 +5,30 @@ export class Memory {
   // one is held, `until` that from which it is not any more, because of `by`.
   constructor(trace) {
     const items = new Map();
-    this.changes = [];
+    const holders = new Map(); // buf -> how many hold it
+    let bytes = 0;
+    const hold = (item, by) => {
+      const before = holders.get(item.buf) || 0;
+      holders.set(item.buf, before + by);
+      if (!before || !(before + by)) bytes += by * item.bytes;
+    };
+    this.curve = [];
     trace.events.forEach((event, index) => {
       if (!event.mem) return;
       const at = index + 1;
-      for (const item of event.mem.add || []) items.set(item.id, { ...item, at });
+      for (const item of event.mem.add || []) {
+        items.set(item.id, { ...item, at });
+        hold(item, 1);
+      }
       for (const drop of event.mem.del || []) {
         const item = items.get(drop.id);
-        if (item) Object.assign(item, { until: at, by: drop.by });
+        if (!item) continue;
+        Object.assign(item, { until: at, by: drop.by });
+        hold(item, -1);
       }
-      this.changes.push(at);
+      this.curve.push({ at, bytes });
     });
     this.items = [...items.values()];
-    this.curve = this.changes.map((at) => ({ at, bytes: bytesOnce(this.heldAt(at)) }));
     this.most = this.curve.reduce((most, one) => (one.bytes > most.bytes ? one : most), {
       at: 0,
       bytes: 0,

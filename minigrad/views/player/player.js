@@ -184,8 +184,13 @@ export class Player {
 
   // The number of the stop that shows what the event before `position` did.
   stopAt(position) {
-    const stop = this.stops.findIndex((one) => one >= position);
-    return stop < 0 ? this.stops.length - 1 : stop;
+    let [low, high] = [0, this.stops.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.stops[middle] < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   // In a comparison: where the two stories first differ.

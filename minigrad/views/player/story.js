@@ -2,7 +2,8 @@
 //
 // A position is a number of events: at position i the first i events have happened.
 
-const KEYFRAME_EVERY = 64;
+const KEYFRAME_EVERY = 64; // more in a long recording: it has at most
+const MOST_KEYFRAMES = 50;
 
 export class Story {
   constructor(trace) {
@@ -12,21 +13,22 @@ export class Story {
     this.nodes = byId(trace.graph.nodes);
     this.edges = byId(trace.graph.edges);
     this.ctxs = byId(trace.ctxs || []);
+    this.every = Math.max(KEYFRAME_EVERY, Math.ceil(this.length / MOST_KEYFRAMES));
     this.keyframes = [blankState()];
     const state = blankState();
     this.events.forEach((event, index) => {
       this.advance(state, event);
-      if ((index + 1) % KEYFRAME_EVERY === 0) this.keyframes.push(structuredClone(state));
+      if ((index + 1) % this.every === 0) this.keyframes.push(structuredClone(state));
     });
   }
 
   // A step forward goes on from the state before; any other move from a keyframe.
   stateAt(position) {
-    const keyframe = Math.floor(position / KEYFRAME_EVERY);
+    const keyframe = Math.floor(position / this.every);
     let { state, at } = this.before || {};
-    if (!state || at > position || at < keyframe * KEYFRAME_EVERY) {
+    if (!state || at > position || at < keyframe * this.every) {
       state = structuredClone(this.keyframes[keyframe]);
-      at = keyframe * KEYFRAME_EVERY;
+      at = keyframe * this.every;
     }
     for (; at < position; at++) this.advance(state, this.events[at]);
     this.before = { state, at };
@@ -89,6 +91,7 @@ function blankState() {
     ctxs: {},
     cid: null,
     nodes: {}, // seen, active or done
+    travels: null, // the edge a gradient travels along now
     edges: {}, // seen, active (a gradient travels now), sent or none
     waiting: {}, // node -> {slot: {parts, total}}: what waits at a receiver
     grads: {}, // accumulate node -> the tensor's .grad
@@ -104,7 +107,8 @@ function blankState() {
 
 // What was "now" at the last event has become "has been".
 function settle(state, event) {
-  for (const id in state.edges) if (state.edges[id] === "active") state.edges[id] = "sent";
+  if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
+  state.travels = null;
   if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
 }
 
@@ -232,6 +236,7 @@ const HANDLERS = {
 
   grad(state, event, story) {
     state.edges[event.e] = "active";
+    state.travels = event.e;
     const slot = story.edges[event.e]?.to_slot || 0;
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
   },
