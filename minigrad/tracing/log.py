@@ -83,6 +83,7 @@ class EventLog:
         self._looks: dict[str, Any] = {}
         self._names: dict[int, tuple[Any, str]] | None = None
         self.keeps_names = False
+        self._nameless: set[type] = set()
 
     def emit(
         self,
@@ -216,7 +217,7 @@ class EventLog:
     def name_of(self, tensor: Any) -> str | None:
         """The variable that holds ``tensor`` in the program that is recorded."""
         if self._names is None:
-            self._names = names_in(self.namespaces)
+            self._names = names_in(self.namespaces, self._nameless)
         namespace, name = self._names.get(id(tensor), (None, ""))
         return name if namespace and namespace.get(name) is tensor else None
 
@@ -235,12 +236,17 @@ class EventLog:
         self._names = None
 
 
-def names_in(namespaces: Iterable[Any]) -> dict[int, tuple[Any, str]]:
-    """For the id of each tensor: the variable that holds it, and where that is."""
+def names_in(
+    namespaces: Iterable[Any], nameless: set[type]
+) -> dict[int, tuple[Any, str]]:
+    """For the id of each tensor: the variable that holds it, and where that is.
+
+    ``nameless`` notes the types that are known to be neither tensors nor models.
+    """
     names: dict[int, tuple[Any, str]] = {}
     for namespace in namespaces:
         for name, value in list(namespace.items()):
-            if name.startswith("_"):
+            if type(value) in nameless or name.startswith("_"):
                 continue
             if is_tensor(value):
                 names.setdefault(id(value), (namespace, str(name)))
@@ -248,6 +254,8 @@ def names_in(namespaces: Iterable[Any]) -> dict[int, tuple[Any, str]]:
                 paths = parameters_of(value, str(name))
                 # "model.0.weight" says more than the "p" of a loop over parameters.
                 names |= {id(found): (paths, path) for path, found in paths.items()}
+            else:
+                nameless.add(type(value))
     return names
 
 
