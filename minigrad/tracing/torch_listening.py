@@ -45,7 +45,7 @@ UNSEEN: Final = {
         "This is torch's own engine, deep in its C++. Hooks on its nodes tell what "
         "arrives at each and what leaves it. What waits at a node, and when saved "
         "tensors go, is not seen; it follows from that. Of your own hooks, only the "
-        "lines are seen."
+        "lines are seen, and nobody counts the bytes."
     ),
     "engine": "This torch enters its engine by an unknown door: backward is not heard.",
     "transforms": "What torch does inside its function transforms is not heard.",

@@ -233,10 +233,12 @@ def test_saved_tensors_are_not_unpacked_for_the_recording(torch: Any) -> None:
 def test_recording_keeps_no_tensor_of_torch_alive(torch: Any) -> None:
     x = torch.ones(3, requires_grad=True)
     with minigrad.record(lines=False):
-        y = scale_class(torch).apply(x, 2.0).exp()
-        gone = weakref.ref(y), weakref.ref(y.grad_fn.next_functions[0][0])
-        del y
-        assert [one() for one in gone] == [None, None]
+        saved = x * 1.0
+        y = scale_class(torch).apply(saved, 2.0).exp()
+        node = y.grad_fn.next_functions[0][0]
+        gone = [weakref.ref(one) for one in (saved, y, node)]
+        del saved, y, node
+        assert [one() for one in gone] == [None, None, None]
 
 
 def test_apply_that_was_taken_before_the_recording_is_heard(torch: Any) -> None:
