@@ -61,11 +61,9 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     named = {i: _named(case, slots, i, crashed) for i in wrong}
     if exchanged := _exchanged(case, slots, wrong):
         first, second = (slots[i][0].right.shape for i in exchanged)
-        state = {("S02",), ("S03",), ("M04",)} | (
-            {("S01",)} if first == second else set()
-        )
+        state = ["S02", "S03", "M04", *(["S01"] if first == second else [])]
         for i in exchanged:
-            if named[i][:1] not in state:
+            if (*named[i], "")[0] not in state:
                 named[i] = ("A03", "L04") if "L04" in named[i] else ("A03",)
     for ids in dict.fromkeys(named.values()):
         yield _finding(case, ids, [i for i in wrong if named[i] == ids], slots)
@@ -118,7 +116,8 @@ def _for_one_option(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
     wrong = [s for s in samples if s.is_wrong]
     if not partly.follows_an_option(case, [s.fact for s in wrong]):
         return []
-    return ["R08", *_fitting(case, wrong)[:1]] if _fitting(case, wrong) else []
+    story = _fitting(case, wrong)[:1]
+    return ["R08", *story] if story else []
 
 
 def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
@@ -255,10 +254,8 @@ def _depends(case: CaseFile, trial: Trial, i: int, j: int) -> bool:
     """Whether the right gradient for argument ``i`` moves with argument ``j``."""
     inputs, run = trial.inputs, trial.passes[0]
     moved = (*inputs[:j], inputs[j] * 1.5 + 0.25, *inputs[j + 1 :])
-    before, after = (
-        case.truth(trial, run)[i],
-        case.gradients(trial, run.upstreams, moved)[i],
-    )
+    before = case.truth(trial, run)[i]
+    after = case.gradients(trial, run.upstreams, moved)[i]
     return before is None or after is None or error_of(after, before) > 1e-9
 
 
