@@ -115,15 +115,19 @@ class Recorder:
         return self._frames.phase_start(APPLY_CODE, phase)
 
     def _torch_listener(self) -> TorchListener | None:
-        """Who hears torch, already listening; None if it is not imported."""
+        """Who hears torch, already listening; None if it cannot be heard."""
         torch = torch_module()
         if torch is None:
+            self._torch_unheard = IMPORTED_LATE
             return None
-        listener = TorchListener(
-            torch, self._story, self._log, lambda: self._spoke("torch")
-        )
         try:
+            listener = TorchListener(
+                torch, self._story, self._log, lambda: self._spoke("torch")
+            )
             listener.start()
+        except AttributeError as error:
+            self._torch_unheard = f"This torch is not heard, for it differs: {error}."
+            return None
         except BaseException:
             if self._backend is not None:
                 self._backend.stop()
@@ -170,7 +174,7 @@ class Recorder:
         if self._torch is not None and "torch" in self._engines:
             meta["unseen"] = self._torch.said
         elif self._torch is None and torch_module() is not None:
-            meta["unseen"] = [IMPORTED_LATE]
+            meta["unseen"] = [self._torch_unheard]
         return {
             "schema": SCHEMA,
             "meta": meta,

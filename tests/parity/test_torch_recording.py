@@ -297,6 +297,19 @@ def test_torch_imported_during_the_recording_is_said_to_be_unheard(
     assert "import it before" in note
 
 
+def test_torch_that_differs_does_not_keep_minigrad_from_being_recorded(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(torch._C._autograd, "_get_sequence_nr")
+    before = places(torch)
+    with minigrad.record() as trace:
+        assert places(torch) == before
+        (minigrad.tensor(1.0, requires_grad=True) * 2).backward()
+    assert trace.data["meta"]["engines"] == ["minigrad"]
+    (note,) = trace.data["meta"]["unseen"]
+    assert note.startswith("This torch is not heard, for it differs: ")
+
+
 def test_recorder_that_stumbles_lets_the_program_go_on(
     torch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
