@@ -42,7 +42,7 @@ export const MESSAGES = {
   "key.ends": "first, last",
   "key.play": "play, pause",
   "key.help": "this help",
-  "key.leave": "close the help, leave the player",
+  "key.leave": "close the help or the search, leave the player",
   "mark.line": "the line that comes next; a weaker mark: the lines that called it",
   "mark.cue": "the same thing, in the code, in the graph and in ctx",
   "mark.flash": "has changed since the last step",
