@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -44,6 +45,8 @@ class Clone:
             capture_output=True,
             text=True,
             env=bare,
+            # A program that runs in the background is deaf to Ctrl-C from the start.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
     def calls(self) -> Sequence[str]:

@@ -34,6 +34,6 @@ def test_rule_that_does_not_do_the_same_twice_is_found_in_random_programs(
     monkeypatch.setattr(Mul, "backward", staticmethod(moody))
     with np.errstate(all="ignore"):
         found = (replayed(seed)[2] for seed in range(50))
-        text = next(filter(None, found))
-    assert "MulBackward0" in text
+        # A CopySlices that wraps the rule may be found first.
+        text = next(text for text in found if "MulBackward0" in text)
     assert "the gradient for argument 0" in text
