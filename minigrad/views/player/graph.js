@@ -103,7 +103,7 @@ export class GraphPane {
   // Values are shown beside edges: leave room for them at both sides.
   roomForBadges() {
     const box = this.svg.viewBox.baseVal;
-    const wanted = Math.max(box.width + 24, 220);
+    const wanted = Math.max(box.width + 24, LETTERS_WIDE * MOST_LETTERS + 18);
     const x = box.x - (wanted - box.width) / 2;
     this.view = { x, y: box.y - 12, width: wanted, height: box.height + 24 };
     const { y, height } = this.view;
@@ -159,9 +159,9 @@ export class GraphPane {
         const sum = parts.length > 1 && parts.length <= 3;
         const addends = parts.map((part) => brief(this.trace, part)).join(" + ");
         const whole = brief(this.trace, total);
-        const words = sum
-          ? message("gradient.sum", { total: whole, parts: addends })
-          : whole;
+        const full = message("gradient.sum", { total: whole, parts: addends });
+        // The sum is said in ctx as well: rather none here than a part of it.
+        const words = sum && full.length <= MOST_LETTERS ? full : whole;
         const arriving = travelling && this.story.edges[travelling]?.to === node;
         const place = this.placeAbove(node, travelling, Number(slot));
         const badge = this.badge(words, "badge", place);
@@ -204,8 +204,9 @@ export class GraphPane {
   badge(words, className, place) {
     const badge = svgElement("g", { class: className });
     if (!place) return badge;
-    const short = words.length > 40 ? `${words.slice(0, 39)}…` : words;
-    const width = short.length * 6.3 + 10;
+    const short =
+      words.length > MOST_LETTERS ? `${words.slice(0, MOST_LETTERS - 1)}…` : words;
+    const width = short.length * LETTERS_WIDE + 10;
     const left = this.view.x - this.shift().x + 2;
     const most = left + this.view.width - width - 4;
     const x = Math.max(left, Math.min(most, place.x - width / 2));
@@ -340,6 +341,9 @@ function shapeBox(part) {
   const y = Math.min(...ys);
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
+
+const MOST_LETTERS = 40;
+const LETTERS_WIDE = 6.3;
 
 function overlap(one, other) {
   const beside = one.x + one.width <= other.x || other.x + other.width <= one.x;
