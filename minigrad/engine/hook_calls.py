@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minigrad.engine import observe
-from minigrad.engine.hooks import attached_to, check_tuple, check_value
+from minigrad.engine.hooks import attached_to, check_tuple, check_value, tell
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     _FunctionBase,
@@ -93,14 +92,6 @@ def run_after(
     for slot, value in zip(slots, values, strict=True):
         gradients[slot] = value
     return gradients if task.carries_tensors else as_arrays(gradients)
-
-
-def tell(
-    kind: str, node: _FunctionBase, slot: int, hook: Any, given: Any, result: Any
-) -> None:
-    """Let a listener know of a hook that was called, and of what it returned."""
-    if observe.observer is not None:
-        observe.observer.hook_called(kind, node, slot, hook, given, result)
 
 
 def is_needed(task: GraphTask, node: _FunctionBase, slot: int) -> bool:

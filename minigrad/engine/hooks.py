@@ -109,8 +109,7 @@ def register_tensor_hook(tensor: Tensor, hook: Callable[..., Any]) -> RemovableH
         return register(on_outputs.setdefault(tensor.output_nr, OrderedDict()), hook)
     if tensor._tensor_hooks is None:
         tensor._tensor_hooks = OrderedDict()
-        reference = tensor._accumulate_node
-        node = None if reference is None else reference()
+        node = tensor._living_accumulate_node()
         if node is not None:
             attached_to(node).on_outputs[0] = tensor._tensor_hooks
     return register(tensor._tensor_hooks, hook)
@@ -149,7 +148,8 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
     for hook in list(hooks.values()):
         result = hook(leaf)
         if result is None or result is leaf:
-            tell(leaf, hook)
+            node = leaf._living_accumulate_node()
+            tell("accumulated", node, 0, hook, leaf, None)
             continue
         check_value(hook, leaf, result)
         raise errors.HookError(
@@ -161,12 +161,12 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
         )
 
 
-def tell(leaf: Tensor, hook: Any) -> None:
-    """Let a listener know that a hook has seen a ``.grad``."""
+def tell(
+    kind: str, node: _FunctionBase | None, slot: int, hook: Any, given: Any, result: Any
+) -> None:
+    """Let a listener know of a hook that was called, and of what it returned."""
     if observe.observer is not None:
-        reference = leaf._accumulate_node
-        node = None if reference is None else reference()
-        observe.observer.hook_called("accumulated", node, 0, hook, leaf, None)
+        observe.observer.hook_called(kind, node, slot, hook, given, result)
 
 
 def name_of(hook: Any) -> str:

@@ -350,8 +350,7 @@ def accumulate_node(leaf: Tensor) -> AccumulateGrad:
 def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
     """A node for a leaf without one, unless another thread has just made it."""
     with accumulating:
-        reference = leaf._accumulate_node
-        node = None if reference is None else reference()
+        node = leaf._living_accumulate_node()
         if node is None:
             node = AccumulateGrad(leaf)
             leaf._accumulate_node = weakref.ref(node)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -96,11 +98,27 @@ class Observer(Protocol):
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
 
-    def recomputation_finished(self) -> None:
-        """All that was forgotten is there again."""
+    def recomputation_finished(self, failed: bool) -> None:
+        """All that was forgotten is there again, unless an exception ended it."""
 
     def backward_finished(self, task: GraphTask) -> None:
         """No node is ready any more."""
 
 
 observer: Observer | None = None
+
+
+@contextmanager
+def recomputation() -> Iterator[None]:
+    """Tell the listener that what runs inside is a checkpointed part, once more."""
+    listener = observer
+    if listener is None:
+        yield
+        return
+    listener.recomputation_started()
+    try:
+        yield
+    except BaseException:
+        listener.recomputation_finished(failed=True)
+        raise
+    listener.recomputation_finished(failed=False)

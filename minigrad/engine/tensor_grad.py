@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.dtypes import TENSOR_TYPES, DType, as_dtype, known_dtype
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.node import AccumulateGrad, _FunctionBase
     from minigrad.engine.tensor import Array, Tensor
 
 
@@ -128,10 +128,14 @@ class TensorGrad:
     def _tell_accumulate_node(self) -> None:
         """The leaf's shape or dtype is another now: gradients have to fit that."""
         leaf = cast("Tensor", self)
-        reference = leaf._accumulate_node
-        node = None if reference is None else reference()
+        node = leaf._living_accumulate_node()
         if node is not None:
             node._output_metadata = ((leaf.array.shape, leaf._wanted_dtype()),)
+
+    def _living_accumulate_node(self) -> AccumulateGrad | None:
+        """The leaf's AccumulateGrad node, if a graph uses it."""
+        reference = cast("Tensor", self)._accumulate_node
+        return None if reference is None else reference()
 
     def retain_grad(self) -> None:
         """Let backward fill ``.grad`` of this tensor too, though it is no leaf.

@@ -139,10 +139,11 @@ class Happenings:
         self._reruns += 1
         self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue="again")
 
-    def recomputation_finished(self) -> None:
-        """All that was forgotten is there again."""
+    def recomputation_finished(self, failed: bool) -> None:
+        """All that was forgotten is there again; an exception has its own event."""
         self._reruns -= 1
-        self._log.emit("rerun.end", STORY, asides.rerun_ends())
+        if not failed:
+            self._log.emit("rerun.end", STORY, asides.rerun_ends())
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""

@@ -253,7 +253,7 @@ class Story(Happenings):
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
-        node: Any = leaf._accumulate_node() if leaf._accumulate_node else None
+        node: Any = leaf._living_accumulate_node()
         name = self._log.name_of(leaf) or "the leaf"
         self._log.memory.look_at_grad(leaf, self._id(node), f"{name}.grad")
         self.say_accumulated(node, leaf, first, gradient, new)

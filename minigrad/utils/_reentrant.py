@@ -38,12 +38,12 @@ class CheckpointFunction(Function):
         for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
             inputs[place] = tensor
         detached = detach_variable(tuple(inputs))
-        if observe.observer is not None:
-            observe.observer.recomputation_started()
-        with same_random_numbers(ctx.rng_state), enable_grad():
+        with (
+            observe.recomputation(),
+            same_random_numbers(ctx.rng_state),
+            enable_grad(),
+        ):
             outputs = ctx.run_function(*detached)
-        if observe.observer is not None:
-            observe.observer.recomputation_finished()
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final
 from weakref import ReferenceType, WeakKeyDictionary
 
@@ -103,15 +103,13 @@ class Region:
         """Run the function again and fill the placeholders for ``task``."""
         args = [arg.get() if isinstance(arg, Argument) else arg for arg in self.args]
         run = Recomputation(self, task)
-        if observe.observer is not None:
-            observe.observer.recomputation_started()
-        try:
-            with saved_tensors_hooks(run.pack, keep), enable_grad():
-                self.rerun(*args)
-        except StopRecomputation:
-            pass
-        if observe.observer is not None:
-            observe.observer.recomputation_finished()
+        with (
+            observe.recomputation(),
+            suppress(StopRecomputation),
+            saved_tensors_hooks(run.pack, keep),
+            enable_grad(),
+        ):
+            self.rerun(*args)
         self.recomputed[task] = True
         run.check()
 

@@ -193,7 +193,7 @@ def seen_of(exercise: str, name: str) -> tuple[kit.Answer, list[Facts], Referenc
     found = catalogue.load("01.4" if exercise == "Mul" else f"gym.{exercise}")
     answers = [kit.Answer(made, id) for id, made in test_mul.WRONG]
     if exercise != "Mul":
-        folders = ("answers", "second_set")
+        folders = ("answers", "strangers")
         answers = [a for folder in folders for a in kit.answers_to(found.id, folder)]
     answer = next(a for a in answers if a.function.__name__ == name)
     cases = found.cases(np.random.default_rng(0))

@@ -9,6 +9,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace, listening, recorder
+from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import graph, state
 from tests.tracing import happenings
 from tests.tracing.programs import events_of
@@ -189,6 +190,28 @@ def test_recomputation_is_seen_as_such() -> None:
     assert [label for label, is_again in again if is_again] == ["MulBackward0"]
     assert events_of(trace, "exception") == []
     assert "(run again)" in graph.dot_of(trace.data)
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_recomputation_that_fails_is_over(use_reentrant: bool) -> None:
+    def fails_again(x: mg.Tensor) -> mg.Tensor:
+        calls.append(1)
+        if len(calls) == 2:
+            raise ZeroDivisionError
+        return x.sin()
+
+    calls: list[int] = []
+    trace = Trace()
+    x = mg.tensor(2.0, requires_grad=True)
+    with Recorder(trace):
+        y = checkpoint(fails_again, x, use_reentrant=use_reentrant)
+        with pytest.raises(ZeroDivisionError):
+            y.backward()
+        y = x * 2
+    assert len(events_of(trace, "rerun.begin")) == 1
+    assert events_of(trace, "rerun.end") == []
+    again = {n["label"]: n["again"] for n in trace.data["graph"]["nodes"]}
+    assert again["MulBackward0"] is False
 
 
 def test_training_step_is_told_layer_by_layer() -> None:
