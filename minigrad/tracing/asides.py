@@ -126,6 +126,11 @@ def module(
     )
 
 
+def backward_failed() -> str:
+    """A backward inside another one has raised, and the other one goes on."""
+    return "An error has ended this backward; the one around it goes on."
+
+
 def captured(owner: str, gradient: Any) -> str:
     """A gradient that ``grad`` was asked for."""
     return f"The gradient {brief(gradient)} at {owner} is what was asked for: kept."

@@ -212,8 +212,13 @@ def cut(kept: int, left_out: int) -> str:
     )
 
 
-def backward_ends() -> str:
-    """The end of backward."""
+def backward_ends(is_inside: bool) -> str:
+    """The end of backward; ``is_inside``: of one that another one called."""
+    if is_inside:
+        return (
+            "No node is ready any more: this backward is finished, and the one around "
+            "it goes on."
+        )
     return "No node is ready any more: backward is finished."
 
 

@@ -53,6 +53,7 @@ class Story(Happenings):
         self._edge_ids: dict[tuple[str, int], str] = {}
         self._running: dict[int, Any] = {}
         self._recorded_tasks: list[int] = []
+        self._open_tasks: list[tuple[int, int]] = []
         self._labels: dict[str, str] = {}
         self.other_engine_runs = False
         self.entry_of: Callable[[Any], Any] = lambda node: node
@@ -171,6 +172,10 @@ class Story(Happenings):
     def backward_started(self, task: Any) -> None:
         if task.create_graph:
             self._recorded_tasks.append(id(task))
+        while self._open_tasks and self._open_tasks[-1][1] >= task.depth:
+            self._open_tasks.pop()  # an error has ended it
+        inside = len(self._open_tasks)
+        self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
             self._show_older(node)
         names = [label_of(node) for node, _, _ in task.roots]
@@ -185,9 +190,11 @@ class Story(Happenings):
                 {"n": self._id(node), "slot": slot, "g": self._ref(gradient)}
                 for node, slot, gradient in task.roots
             ],
+            **inside_of(inside),
         )
 
     def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
+        self._end_those_inside(task)
         self._leave(task)
         self._running[id(task)] = node
         log = self._log
@@ -210,6 +217,7 @@ class Story(Happenings):
             self._say_rule_called(node)
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+        self._end_those_inside(task)
         if self._told_as_returned != id(node):
             self._say_returned(node, gradients)
         self._told_as_returned = None
@@ -294,9 +302,23 @@ class Story(Happenings):
         self._log.emit("note", STORY, text)
 
     def backward_finished(self, task: Any) -> None:
+        self._end_those_inside(task)
         self._leave(task)
         self._recorded_tasks = [one for one in self._recorded_tasks if one != id(task)]
-        self._log.emit("backward.end", STORY, sentences.backward_ends())
+        self._end(sentences.backward_ends(len(self._open_tasks) > 1))
+
+    def _end_those_inside(self, task: Any) -> None:
+        """``task`` goes on: what it had called and an error has ended is over."""
+        if any([known == id(task) for known, _ in self._open_tasks]):
+            while self._open_tasks[-1][0] != id(task):
+                self._running.pop(self._open_tasks[-1][0], None)
+                self._end(asides.backward_failed())
+
+    def _end(self, say: str) -> None:
+        if self._open_tasks:
+            self._open_tasks.pop()
+        inside = inside_of(len(self._open_tasks))
+        self._log.emit("backward.end", STORY, say, **inside)
 
     def _leave(self, task: Any) -> None:
         """Say that the node that ran last in ``task`` is done."""
@@ -475,6 +497,11 @@ class Story(Happenings):
 
     def _ref(self, value: Any) -> Ref:
         return None if value is None else self._log.values.ref(value)
+
+
+def inside_of(count: int) -> dict[str, Any]:
+    """The field of a backward that runs inside ``count`` others."""
+    return {"inside": count} if count else {}
 
 
 def without_wire(node: Any, outputs: tuple[Any, ...]) -> list[int]:

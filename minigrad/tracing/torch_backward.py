@@ -29,7 +29,9 @@ class TorchTask:
         retain_graph: bool,
         create_graph: bool,
         targets: list[TorchNode],
+        depth: int = 0,
     ) -> None:
+        self.depth = depth  # how many backwards this one is inside of
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.roots = [(n, slot, self.shown(g)) for n, slot, g in roots]

@@ -295,7 +295,8 @@ class TorchListener:
         wanted = [self._place_of(one)[0] for one in inputs or ()]
         targets = [self._graph.find(node) for node in wanted if node is not None]
         keeps, records = bool(retain_graph), bool(create_graph)
-        task = TorchTask(self._story, roots, keeps, records, targets)
+        depth = len(self._tasks)
+        task = TorchTask(self._story, roots, keeps, records, targets, depth)
         self._story.other_engine_runs = True
         for node in all_below(nodes):
             self._hook(node, task, hooks)

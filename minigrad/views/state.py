@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = Mapping[str, Any]
+Lit = tuple[dict[str, str], dict[str, str]]
+"""What is lit: the states of nodes and of edges."""
 
 MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
 
@@ -27,12 +29,13 @@ def state_at(data: Json, position: int) -> dict[str, Any]:
     edges: dict[str, str] = {}
     ctxs: dict[str, dict[str, Any]] = {}
     current: str | None = None
+    outer: list[Lit] = []
     for event in data["events"][:position]:
         edges = {id: "sent" if now == "active" else now for id, now in edges.items()}
         if "ctx" in event:
             _change_ctx(ctxs, event["ctx"])
         current = _current_ctx(data, event, current)
-        _light(data, event, nodes, edges)
+        _light(data, event, nodes, edges, outer)
     entries = ctxs.get(current or "")
     return {
         "position": position,
@@ -69,7 +72,11 @@ def _current_ctx(data: Json, event: Json, before: str | None) -> str | None:
 
 
 def _light(
-    data: Json, event: Json, nodes: dict[str, str], edges: dict[str, str]
+    data: Json,
+    event: Json,
+    nodes: dict[str, str],
+    edges: dict[str, str],
+    outer: list[Lit],
 ) -> None:
     kind = event["k"]
     if kind == "graph.node":
@@ -79,8 +86,13 @@ def _light(
             edges.setdefault(edge, "seen")
             nodes.setdefault(receivers[edge], "seen")
     elif kind == "backward.begin":
+        del outer[event.get("inside", 0) :]
+        if event.get("inside"):
+            outer.append((dict(nodes), dict(edges)))
         nodes.update(dict.fromkeys(nodes, "seen"))
         edges.update(dict.fromkeys(edges, "seen"))
+    elif kind == "backward.end":
+        _light_again(event, nodes, edges, outer)
     elif kind == "node.enter":
         nodes[event["n"]] = "active"
     elif kind == "node.exit":
@@ -89,6 +101,18 @@ def _light(
         edges[event["e"]] = "active"
     elif kind == "grad.none":
         edges[event["e"]] = "none"
+
+
+def _light_again(
+    event: Json, nodes: dict[str, str], edges: dict[str, str], outer: list[Lit]
+) -> None:
+    """After a backward inside another one: what the other one had lit."""
+    inside = event.get("inside", 0)
+    before = outer[inside - 1] if 0 < inside <= len(outer) else None
+    del outer[max(0, inside - 1) :]
+    if before is not None:
+        nodes.update({**dict.fromkeys(nodes, "seen"), **before[0]})
+        edges.update({**dict.fromkeys(edges, "seen"), **before[1]})
 
 
 def facts_at(data: Json, position: int) -> dict[str, Any]:
@@ -101,6 +125,7 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
     """
     facts: dict[str, dict[str, Any]] = {"handles": {}, "tangents": {}, "grads": {}}
     waiting: dict[str, dict[str, Any]] = {}
+    outer: list[dict[str, dict[str, Any]]] = []
     slots = {edge["id"]: edge["to_slot"] for edge in data["graph"]["edges"]}
     memory = memory_at(data, position)
     owners = {id: one["owner"] for id, one in memory.items() if one["key"] == "grad"}
@@ -117,16 +142,23 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
         elif event["k"] == "grad.accumulate":
             facts["grads"][event["n"]] = event["new"]
         else:
-            _wait(event, waiting, slots)
+            _wait(event, waiting, slots, outer)
     return {"memory": memory, "waiting": waiting, **facts}
 
 
 def _wait(
-    event: Json, waiting: dict[str, dict[str, Any]], slots: Mapping[str, int]
+    event: Json,
+    waiting: dict[str, dict[str, Any]],
+    slots: Mapping[str, int],
+    outer: list[dict[str, dict[str, Any]]],
 ) -> None:
     """Lay gradients where they wait, or take them away."""
     kind = event["k"]
+    inside = event.get("inside", 0)
     if kind == "backward.begin":
+        del outer[inside:]
+        if inside:
+            outer.append(dict(waiting))
         waiting.clear()
         for root in event["roots"]:
             _add_part(waiting, root["n"], root["slot"], root["g"], root["g"])
@@ -149,6 +181,11 @@ def _wait(
             _replace(waiting, event["n"], slot, gradient)
     elif kind == "node.exit":
         waiting.pop(event["n"], None)
+    elif kind == "backward.end":
+        if 0 < inside <= len(outer):
+            waiting.clear()
+            waiting.update(outer[inside - 1])
+        del outer[max(0, inside - 1) :]
 
 
 def _add_part(

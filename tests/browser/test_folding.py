@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from minigrad.views import Recording
-from minigrad.views.state import bytes_alive, facts_at
+from minigrad.views.state import bytes_alive, facts_at, state_at
 from tests.tracing import happenings
 from tests.tracing.any_program import recorded
 from tests.views import stories
@@ -15,8 +15,9 @@ FOLD = """
 ([trace, positions]) => {
   const story = new (document.getElementById("player").player.story.constructor)(trace);
   return positions.map((position) => {
-    const { memory, waiting, handles, tangents, grads } = story.stateAt(position);
-    return structuredClone({ memory, waiting, handles, tangents, grads });
+    const state = story.stateAt(position);
+    const { memory, waiting, handles, tangents, grads, nodes, edges } = state;
+    return structuredClone({ memory, waiting, handles, tangents, grads, nodes, edges });
   });
 }
 """
@@ -42,11 +43,17 @@ def test_player_knows_at_every_step_of_any_program(opened: Page, seed: int) -> N
     knows_forward_and_back(opened, recorded(seed, lines=False)[2])
 
 
+def known_at(data: Any, position: int) -> Any:
+    lit = state_at(data, position)
+    facts = facts_at(data, position)
+    return {**facts, "nodes": lit["nodes"], "edges": lit["edges"]}
+
+
 def knows_forward_and_back(opened: Page, data: Any) -> None:
     length = len(data["events"])
     there = [*range(0, length, 1 + length // 100), length]
     known = opened.evaluate(FOLD, [data, [*there, *there[::-1]]])
-    expected = [facts_at(data, position) for position in there]
+    expected = [known_at(data, position) for position in there]
     assert known[: len(there)] == expected
     assert known[len(there) :] == expected[::-1]
 

@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+import minigrad as mg
+from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import state
 from tests.views import stories
 
@@ -30,6 +32,84 @@ def test_node_is_seen_then_active_then_done() -> None:
     data = stories.mul_constant()
     shown = (state.state_at(data, i)["nodes"].get("n0") for i in range(47))
     assert list(dict.fromkeys(shown)) == [None, "seen", "active", "done"]
+
+
+def after_the_inner_backward(data: stories.Json) -> tuple[stories.Json, stories.Json]:
+    """What is shown before a backward inside another, and after it."""
+    inside = [i for i, e in enumerate(data["events"]) if e.get("inside")]
+    kinds = [data["events"][i]["k"] for i in inside]
+    assert kinds == ["backward.begin", "backward.end"]
+    return state.state_at(data, inside[0]), state.state_at(data, inside[1] + 1)
+
+
+def test_a_backward_inside_another_leaves_what_was_lit() -> None:
+    with mg.record(lines=False) as trace:
+        x = mg.tensor(2.0, requires_grad=True)
+        y = checkpoint(lambda a: a * a, x, use_reentrant=True)
+        (y * x).backward()
+    before, after = after_the_inner_backward(trace.data)
+    assert set(before["nodes"].values()) == {"seen", "active", "done"}
+    assert set(before["edges"].values()) == {"seen", "sent"}
+    assert {n: after["nodes"][n] for n in before["nodes"]} == before["nodes"]
+    assert {e: after["edges"][e] for e in before["edges"]} == before["edges"]
+    inner = set(after["nodes"]) - set(before["nodes"])
+    assert {after["nodes"][n] for n in inner} <= {"seen"}
+    last = state.state_at(trace.data, len(trace))["nodes"]
+    outer = [n for n, lit in before["nodes"].items() if lit != "seen"]
+    assert {last[n] for n in outer} == {"done"}
+
+
+def test_what_waits_is_there_again_after_grad_in_a_hook() -> None:
+    def look(given: mg.Tensor) -> None:
+        handle.remove()
+        mg.autograd.grad(z, x, retain_graph=True)
+
+    with mg.record(lines=False) as trace:
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * 3
+        z = y * x
+        handle = y.register_hook(look)
+        z.backward(retain_graph=True)
+    inside = [i for i, e in enumerate(trace.data["events"]) if e.get("inside")]
+    before = state.facts_at(trace.data, inside[0])["waiting"]
+    assert before
+    assert state.facts_at(trace.data, inside[-1] + 1)["waiting"] == before
+
+
+def test_a_backward_that_an_error_ended_is_over_when_the_outer_one_goes_on() -> None:
+    def fail(given: mg.Tensor) -> None:
+        raise ValueError("stop")
+
+    def look(given: mg.Tensor) -> None:
+        with mg.enable_grad():
+            inner = x * x
+            inner.register_hook(fail)
+            last = inner * 2
+        with pytest.raises(ValueError, match="stop"):
+            last.backward()
+
+    with mg.record(lines=False) as trace:
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * 3
+        y.register_hook(look)
+        (y * x).backward()
+    before, after = after_the_inner_backward(trace.data)
+    assert {n: after["nodes"][n] for n in before["nodes"]} == before["nodes"]
+    assert "An error has ended this backward" in after["say"]
+
+
+def test_a_backward_after_a_failed_one_stands_inside_of_none() -> None:
+    def fail(given: mg.Tensor) -> None:
+        raise ValueError("stop")
+
+    with mg.record(lines=False) as trace:
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * 3
+        y.register_hook(fail)
+        with pytest.raises(ValueError, match="stop"):
+            (y * x).backward()
+        (x * x).backward()
+    assert not any("inside" in event for event in trace.data["events"])
 
 
 def test_a_deleted_entry_of_ctx_is_gone() -> None:

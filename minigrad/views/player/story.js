@@ -102,6 +102,7 @@ function blankState() {
     phases: [],
     printed: "",
     pass: null, // null before backward, then "backward", then "over"
+    outer: [], // the backwards around the one that runs: what they had lit
   };
 }
 
@@ -215,10 +216,13 @@ const HANDLERS = {
   },
 
   "backward.begin"(state, event) {
+    state.outer.length = Math.min(state.outer.length, event.inside || 0);
+    const { nodes, edges, waiting } = state;
+    if (event.inside) state.outer.push({ nodes, edges, waiting });
     state.pass = "backward";
     state.waiting = {};
-    for (const id in state.nodes) state.nodes[id] = "seen";
-    for (const id in state.edges) state.edges[id] = "seen";
+    state.nodes = allSeen(nodes);
+    state.edges = allSeen(edges);
     for (const root of event.roots || []) addWaiting(state, root.n, root.slot, root.g, root.g);
   },
 
@@ -263,10 +267,26 @@ const HANDLERS = {
     delete state.waiting[event.n];
   },
 
+  // What was lit before a backward inside another one is lit again.
   "backward.end"(state, event) {
-    state.pass = "over";
+    const { outer } = state;
+    state.outer = [];
+    if (!event.inside) {
+      state.pass = "over";
+      return;
+    }
+    const before = outer[event.inside - 1];
+    if (!before) return;
+    state.outer = outer.slice(0, event.inside - 1);
+    state.nodes = { ...allSeen(state.nodes), ...before.nodes };
+    state.edges = { ...allSeen(state.edges), ...before.edges };
+    state.waiting = before.waiting;
   },
 };
+
+function allSeen(lit) {
+  return Object.fromEntries(Object.keys(lit).map((id) => [id, "seen"]));
+}
 
 // Nothing arrived for an output: zeros stand there, or None.
 function fillSlot(state, event) {
