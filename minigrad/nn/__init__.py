@@ -1,17 +1,53 @@
 """torch.nn's names: what models are made of."""
 
 from minigrad.nn import functional, init
+from minigrad.nn.activations import (
+    ELU,
+    GELU,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Tanh,
+)
 from minigrad.nn.linear import Identity, Linear
+from minigrad.nn.losses import (
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.sequential import Sequential
 
 __all__ = [
+    "ELU",
+    "GELU",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "HuberLoss",
     "Identity",
+    "L1Loss",
+    "LeakyReLU",
     "Linear",
+    "LogSoftmax",
+    "MSELoss",
     "Module",
+    "NLLLoss",
     "Parameter",
+    "ReLU",
     "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "SmoothL1Loss",
+    "Softmax",
+    "Tanh",
     "functional",
     "init",
 ]

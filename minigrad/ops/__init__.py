@@ -1,9 +1,11 @@
 """The built-in operations; importing this registers them all."""
 
 from minigrad.ops import (
+    activations,
     arithmetic,
     blends,
     choose,
+    class_losses,
     comparison,
     conversion,
     cumprod,
@@ -36,9 +38,11 @@ from minigrad.ops._registry import OPS, Op, op
 __all__ = [
     "OPS",
     "Op",
+    "activations",
     "arithmetic",
     "blends",
     "choose",
+    "class_losses",
     "comparison",
     "conversion",
     "cumprod",

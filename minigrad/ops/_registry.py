@@ -80,6 +80,7 @@ def op(
     reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
     keywords: Callable[..., Variant] | None = None,
+    function: bool = True,
     method: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Operation], Operation]:
@@ -92,9 +93,10 @@ def op(
     for ``__add__``, ``__radd__``, ``__iadd__``; ``reflected`` is asked in place of it
     if only the right operand is a tensor. ``in_place`` adds ``<name>_``;
     ``keywords`` is asked in their presence for another operation and its arguments.
-    Without ``method`` there is the function alone. ``node_name``
-    is the name of the recorded node, or a function from the arguments of forward to
-    it. An overload, named with a dot, makes a row and no function.
+    Without ``method`` there is the function alone; without ``function`` too, another
+    module calls it, such as ``nn.functional``. ``node_name`` is the name of the
+    recorded node, or a function from the arguments of forward to it. An
+    overload, named with a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
     """
     check_row(name, samples)
@@ -106,7 +108,7 @@ def op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
         if "." not in name:
-            publish(name, call, method=method)
+            publish(name, call, function, method)
         if operator is not None:
             add_operators(operator, call, reflected)
         if in_place:

@@ -1,0 +1,220 @@
+"""Functions that stand between the layers of a network, elementwise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.promotion import quietly
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.kernels import elementwise as kernels
+from minigrad.ops._registry import op
+from minigrad.ops.choose import Where
+from minigrad.ops.elementwise import (
+    Exp,
+    SavesInput,
+    Sigmoid,
+    Tanh,
+    like,
+    plain,
+)
+from minigrad.ops.smooth import Erf
+
+SAMPLES: list[tuple[Any, ...]] = [(0.5,), ([[-3.0, -0.6], [0.2, 4.0]],)]
+
+HALVES = math.sqrt(0.5)
+"""What the normal distribution function gives to erf: input times this."""
+
+DENSITY = 1 / math.sqrt(2 * math.pi)
+"""The height of the normal density at 0."""
+
+TANH_SCALE = math.sqrt(2 / math.pi)
+CUBIC = 0.044715
+"""The two numbers of the approximation of the distribution function by a tanh."""
+
+
+def refuse_integers(where: str, kernel: str, input: Array) -> None:
+    """Refuse a dtype that cannot hold the result.
+
+    Raises: UnsupportedOptionError, as torch a NotImplementedError.
+    """
+    if input.dtype.kind != "f":
+        raise errors.UnsupportedOptionError(
+            errors.message(
+                where,
+                f"\"{kernel}\" not implemented for '{input.dtype}'",
+                "convert first, for example x.float()",
+            )
+        )
+
+
+def chosen(condition: Array, first: Any, second: Any) -> Any:
+    """``first`` where the array ``condition`` is true, else ``second``: both alike."""
+    if isinstance(first, Tensor):
+        return Where.apply(Tensor(np.asarray(condition)), first, second)
+    return np.where(condition, first, second)
+
+
+class Activation(SavesInput):
+    """An activation, which adds the ``slope`` at its input; options come behind it."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.options = inputs[1:]
+        ctx.save_for_backward(inputs[0])
+
+    @staticmethod
+    def slope(x: Any, *options: Any) -> Any:
+        """How the output moves with the input."""
+        raise NotImplementedError
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_values
+        return grad * cls.slope(x, *ctx.options), *[None for _ in ctx.options]
+
+    @classmethod
+    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
+        (x,) = ctx.saved_values
+        return tangent * cls.slope(x, *ctx.options)
+
+
+def reference_gelu(x: Any, approximate: str = "none") -> Any:
+    """By Python's own functions, one number after the other."""
+
+    def one(x: float) -> float:
+        if approximate == "tanh":
+            return x / 2 * (1 + math.tanh(TANH_SCALE * (x + CUBIC * x**3)))
+        return x * math.erfc(-x * HALVES) / 2
+
+    return np.vectorize(one, otypes=[float])(x)
+
+
+@op(
+    "gelu",
+    node_name="GeluBackward0",
+    reference=reference_gelu,
+    samples=[*SAMPLES, ([-3.0, 0.5, 2.0], "tanh")],
+    function=False,
+    method=False,
+)
+class Gelu(Activation):
+    """The input times the probability that a normal number is smaller.
+
+    With ``approximate="tanh"`` that probability is computed from a tanh.
+    """
+
+    @staticmethod
+    @quietly
+    def forward(input: Array, approximate: str = "none") -> Any:
+        if approximate not in ("none", "tanh"):
+            raise errors.OperandError(
+                errors.message(
+                    "gelu",
+                    "approximate argument must be either none or tanh.",
+                    "write approximate='tanh', or leave it out",
+                )
+            )
+        refuse_integers("gelu", "GeluKernelImpl", input)
+        if approximate == "tanh":
+            return input * (np.tanh(bent(input)) + 1) * 0.5
+        return input * (kernels.erf(input * HALVES) + 1) * 0.5
+
+    @staticmethod
+    def slope(x: Any, *options: Any) -> Any:
+        """The probability, and what it gains times the input."""
+        if options[0] == "none":
+            below = (Erf.of(x * HALVES) + 1) * 0.5
+            return below + x * Exp.of(x * x * -0.5) * DENSITY
+        t = Tanh.of(bent(x))
+        bends = (x * x * (3 * CUBIC) + 1) * TANH_SCALE
+        return (t + 1) * 0.5 + x * (1 - t * t) * bends * 0.5
+
+
+def bent(x: Any) -> Any:
+    """What the approximation takes the tanh of."""
+    return (x + x * x * x * CUBIC) * TANH_SCALE
+
+
+@op(
+    "silu",
+    node_name="SiluBackward0",
+    reference=lambda x: np.asarray(x) * np.exp(-np.logaddexp(0.0, -np.asarray(x))),
+    samples=SAMPLES,
+    function=False,
+    method=False,
+)
+class Silu(Activation):
+    """The input times its sigmoid: a relu without the corner."""
+
+    @staticmethod
+    @quietly
+    def forward(input: Array) -> Any:
+        refuse_integers("silu", "silu_cpu", input)
+        return input * kernels.sigmoid(input)
+
+    @staticmethod
+    def slope(x: Any, *options: Any) -> Any:
+        """Of the product."""
+        s = Sigmoid.of(x)
+        return s * (x * (1 - s) + 1)
+
+
+@op(
+    "leaky_relu",
+    node_name="LeakyReluBackward0",
+    reference=lambda x, slope=0.01: np.where(
+        np.greater(x, 0), x, np.multiply(x, slope)
+    ),
+    samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 1)],
+    function=False,
+    method=False,
+)
+class LeakyRelu(Activation):
+    """The input; where it is negative, times ``negative_slope``."""
+
+    tangent_names_operands = True
+
+    @staticmethod
+    @quietly
+    def forward(input: Array, negative_slope: float = 0.01) -> Any:
+        refuse_integers("leaky_relu", "leaky_relu_cpu", input)
+        return np.where(input > 0, input, input * negative_slope)
+
+    @staticmethod
+    def slope(x: Any, *options: Any) -> Any:
+        """1, or the slope below 0: a constant on either side."""
+        array = plain(x)
+        steps = np.where(array > 0, array.dtype.type(1), array.dtype.type(options[0]))
+        return like(x, steps)
+
+
+@op(
+    "elu",
+    node_name="EluBackward0",
+    reference=lambda x, alpha=1.0: np.where(
+        np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))
+    ),
+    samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 2)],
+    function=False,
+    method=False,
+)
+class Elu(Activation):
+    """The input; where it is negative, ``alpha * (e**input - 1)``."""
+
+    @staticmethod
+    @quietly
+    def forward(input: Array, alpha: float = 1.0) -> Any:
+        refuse_integers("elu", "elu_cpu", input)
+        return np.where(input > 0, input, np.expm1(np.minimum(input, 0)) * alpha)
+
+    @staticmethod
+    def slope(x: Any, *options: Any) -> Any:
+        """1, or ``alpha`` times the exponential."""
+        above = np.asarray(plain(x) > 0)
+        zero = like(x, np.zeros((), x.dtype))
+        curve = Exp.of(chosen(above, zero, x)) * options[0]
+        return chosen(above, like(x, np.ones((), x.dtype)), curve)
