@@ -12,7 +12,8 @@ from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import maker_of, version_of
-from minigrad.tracing.log import ENGINE, STORY, EventLog, is_leaf, label_of
+from minigrad.tracing.log import ENGINE, STORY, EventLog
+from minigrad.tracing.nodes import is_leaf, label_of
 from minigrad.tracing.values import Ref, plain
 
 CHECKPOINTS = "minigrad.utils."
@@ -32,11 +33,12 @@ class Happenings:
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
     ) -> None:
         """A hook of the learner's has returned."""
+        self._log.program_ran()
         if comes_from_checkpoint(hook):
             return
         owner = self._log.called(node)
         if isinstance(node, AccumulateGrad) and kind in ("tensor", "accumulated"):
-            owner = self._log.name_of(node.variable) or owner
+            owner = self._log.names.of(node.variable) or owner
         elif kind == "tensor":
             owner = asides.output_of(owner, slot, len(node._output_metadata))
         if kind == "post":
@@ -55,10 +57,11 @@ class Happenings:
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
         """What is kept for a saved tensor is what a pack hook made of it."""
+        self._log.program_ran()
         forgets = comes_from_checkpoint(hook)
         if forgets and self._reruns:
             return
-        name = sentences.called(tensor, self._log.name_of)
+        name = sentences.called(tensor, self._log.names.of)
         say = (
             asides.forgotten(name)
             if forgets
@@ -75,6 +78,7 @@ class Happenings:
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
         """An unpack hook has given a saved tensor back."""
+        self._log.program_ran()
         remembers = comes_from_checkpoint(hook)
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
@@ -97,14 +101,15 @@ class Happenings:
 
     def changed_in_place(self, tensor: Any) -> None:
         """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
+        self._log.program_ran()
         if self._adds_to_grad(tensor):
             return
         now = version_of(tensor)
-        own = self._log.name_of(tensor)
+        own = self._log.names.of(tensor)
         base = tensor._base if isinstance(tensor, Tensor) else None
-        whole = None if base is None else self._log.name_of(base)
+        whole = None if base is None else self._log.names.of(base)
         part = None if whole is None else f"a part of {whole}"
-        name = own or part or sentences.called(tensor, self._log.name_of)
+        name = own or part or sentences.called(tensor, self._log.names.of)
         self._log.emit(
             "inplace",
             STORY if own or whole else ENGINE,
@@ -117,13 +122,14 @@ class Happenings:
 
     def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
         """A value runs on with its tangent."""
+        self._log.program_ran()
         fields: dict[str, Any] = {}
         node = maker_of(tensor)
         is_new = bool(self._making) and id(node) == self._making[-1][0]
         if node is not None and (is_new or self._known(node) is not None):
             fields["n"] = self._id(node)
         maker = self._making[-1][1] if self._making else None
-        name = self._log.name_of(tensor)
+        name = self._log.names.of(tensor)
         self._log.emit(
             "tangent",
             STORY,
@@ -136,11 +142,13 @@ class Happenings:
 
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
+        self._log.program_ran()
         self._reruns += 1
         self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue="again")
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
+        self._log.program_ran()
         self._reruns -= 1
         if not failed:
             self._log.emit("rerun.end", STORY, asides.rerun_ends())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +19,8 @@ from minigrad.engine.node import (
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.log import EventLog, attributes_of, label_of
+from minigrad.tracing.log import EventLog
+from minigrad.tracing.nodes import attributes_of, label_of
 
 MOST_BYTES: Final = 200_000_000
 SLOTS: Final = ("geometry", "slot", "_materialize_grads")
@@ -112,9 +112,6 @@ class Keeper:
         self._totals: dict[tuple[int, int, int], tuple[Any, Any]] = {}
         self._grads: dict[int, Any] = {}
         self._touched: set[int] = set()
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return ignore  # what no number is computed by
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         run = self._run("forward", ctx.name(), [self._copy(one) for one in inputs])
@@ -216,7 +213,7 @@ class Keeper:
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
         before = self._grads.pop(id(leaf), None)
-        name = self._log.name_of(leaf)
+        name = self._log.names.of(leaf)
         label = "AccumulateGrad" if name is None else f"AccumulateGrad of {name}"
         given = [one for one in (before, self._copy(gradient)) if one is not None]
         run = self._run("accumulate", label, given)
@@ -339,7 +336,3 @@ def exact_copy(array: Any) -> Any:
     else:
         copy[...] = array
     return copy
-
-
-def ignore(*facts: Any) -> None:
-    """Hear, and do nothing."""

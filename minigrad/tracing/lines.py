@@ -12,7 +12,8 @@ from minigrad.engine.function import Function
 from minigrad.tracing import sentences
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
-from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog, mark_of
+from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog
+from minigrad.tracing.marks import mark_of
 from minigrad.tracing.sources import SourceStore, is_ours, is_users, phases_of
 from minigrad.tracing.values import error_text, plain
 from minigrad.utils._region import StopRecomputation
@@ -37,8 +38,6 @@ UNSHOWN: Final = ("cls", "self", "ctx")
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
-MOST_NAMESPACES: Final = 30
-"""Of a deep recursion not every call's variables are looked through."""
 ENDS_ITERATION: Final = (
     *("FOR_ITER", "END_FOR", "POP_ITER"),
     *("SEND", "END_SEND", "END_ASYNC_FOR", "CLEANUP_THROW"),
@@ -87,6 +86,12 @@ class FrameLog:
         self._phases: dict[int, dict[int, str]] = {}
         self._error: BaseException | None = None
         self.phase_entered: Callable[[str], None] = lambda name: None
+
+    def let_go(self) -> None:
+        """Hold no frame of the program any more."""
+        self._driver = self._error = None
+        self._frames.clear()
+        self._suspended.clear()
 
     def watch(self, code: CodeType) -> None:
         """Count ``code`` among the user's own."""
@@ -184,7 +189,7 @@ class FrameLog:
         title = self.sources.sources[opened.source]["name"]
         say = f"The exception leaves {title}."
         self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
-        self._log.close_ctxs_down_to(opened.ctxs_before)
+        self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)
 
     def phase_start(self, code: CodeType, phase: str) -> int | None:
@@ -200,14 +205,13 @@ class FrameLog:
         names = None
         if code.co_name == "<module>" or frame is self._driver:
             role = "driver"
-            self._log.namespaces[:0] = [frame.f_globals]
+            self._log.names.add(frame.f_globals, code, first=True)
         elif role == "user" and code.co_name not in RULES:
             names = frame.f_locals
-            if len(self._log.namespaces) < MOST_NAMESPACES:
-                self._log.namespaces.append(names)
+            self._log.names.add(names, code)
         opened = OpenFrame(frame, self.sources.add(code, role), role)
         opened.line = self.sources.head(opened.source)
-        opened.ctxs_before = len(self._log.open_ctxs)
+        opened.ctxs_before = len(self._log.ctxs.at_work)
         opened.names = names
         self._frames.append(opened)
         return opened
@@ -216,7 +220,7 @@ class FrameLog:
         while self._frames:
             closed = self._frames.pop()
             if closed.names is not None:
-                self._log.forget_names(closed.names)
+                self._log.names.forget(closed.names)
             if closed is opened:
                 break
         self._set_place()
@@ -255,7 +259,7 @@ class FrameLog:
         """Emit one event of a frame, with the local variables that changed."""
         self._set_place(opened)
         if opened.role != "engine":
-            self._log.forget_cached_names()
+            self._log.program_ran(is_line=True)
         changed = self._changed_locals(opened)
         if changed:
             fields["loc"] = changed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
+from minigrad.tracing.names import Names
 from minigrad.tracing.values import safely
 
 Item = dict[str, Any]
@@ -31,19 +32,19 @@ class Memory:
     there once, however many hold it.
     """
 
-    def __init__(self, name_of: Callable[[Tensor], str | None]) -> None:
-        self._name_of = name_of
+    def __init__(self, names: Names) -> None:
+        self.names = names
         self._held: dict[str, dict[str, Item]] = {}
         self._count = 0
         self._buffers: dict[int, tuple[weakref.ref[Any], str]] = {}
         self._added: list[Item] = []
         self._dropped: list[dict[str, str]] = []
         self._watched: dict[str, weakref.ref[Any]] = {}
-        self._gone: list[Item] = []
+        self.gone: list[Item] = []
 
     def take_gone(self) -> list[Item]:
         """What was let go by owners that are gone, since this was last asked."""
-        gone, self._gone = self._gone, []
+        gone, self.gone = self.gone, []
         return gone
 
     def take(self) -> Change | None:
@@ -90,7 +91,7 @@ class Memory:
         """``owner`` holds nothing any more."""
         for item in self._held.pop(owner, {}).values():
             self._dropped.append({"id": item["id"], "by": by})
-            self._gone.append(item)
+            self.gone.append(item)
 
     def bytes_of(self, owner: str, family: str = "") -> int:
         """The bytes that ``owner`` holds; with ``family``, of ``saved`` alone."""
@@ -112,7 +113,7 @@ class Memory:
                 continue
             if key in before:
                 self._dropped.append({"id": before[key]["id"], "by": REPLACED})
-            name = self._name_of(value) if isinstance(value, Tensor) else None
+            name = self.names.of(value) if isinstance(value, Tensor) else None
             item: Item = {
                 "id": f"m{self._count}",
                 "owner": node,

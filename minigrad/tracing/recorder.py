@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import platform
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final, Self, cast
@@ -14,6 +13,7 @@ from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
 from minigrad.tracing.foreign import torch_module
+from minigrad.tracing.hearing import Hearing
 from minigrad.tracing.keeping import MOST_BYTES, Keeper
 from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
 from minigrad.tracing.listening import choose_backend
@@ -72,11 +72,12 @@ class Recorder:
         driver = learners_frame(sys._getframe(1))
         self._log = EventLog()
         if driver is not None:
-            self._log.namespaces += [driver.f_locals, driver.f_globals]
+            self._log.names.add(driver.f_locals, driver.f_code)
+            self._log.names.add(driver.f_globals, driver.f_code)
         self._frames = FrameLog(self._log, driver, self._codes)
         self._story = Story(self._log, self._phase_start, self._watch, self._lines)
         self._frames.phase_entered = self._story.phase_entered
-        self._log.keeps_names = self._lines
+        self._log.hears_lines = self._lines
         self._backend = choose_backend(self._frames, driver) if self._lines else None
         if self._backend is not None:
             self._backend.start()
@@ -86,12 +87,12 @@ class Recorder:
         self._keeper: Keeper | None = None
         self._torch = self._torch_listener()
         # Last, so that a start that failed leaves nobody listening.
-        heard: Any = self._story
+        observers: list[Any] = [self._story]
         if self._most_bytes is not None:
             self._keeper = Keeper(self._log, self._most_bytes)
-            heard = Both(self._story, self._keeper)
-        listener = OnThisThread(heard, lambda: self._spoke("minigrad"))
-        observe.observer = cast(observe.Observer, listener)
+            observers.append(self._keeper)
+        hearing = Hearing(observers, lambda: self._spoke("minigrad"))
+        observe.observer = cast(observe.Observer, hearing)
         return self
 
     def __exit__(
@@ -105,8 +106,10 @@ class Recorder:
             self._torch.stop()
         if self._backend is not None:
             self._backend.stop()
-        self._log.say_what_is_left_out()
-        self.trace.data = self._data(error)
+        self.trace.is_told_by(self._teller(error))
+        self._log.let_go()
+        self._frames.let_go()
+        self._story.let_go()
         if self._keeper is not None:
             self.trace.kept = self._keeper.kept
             self.trace.kept.foreign = 0 if self._torch is None else len(self._torch)
@@ -156,7 +159,32 @@ class Recorder:
             self._frames.watch(code)
             self._backend.follow(code)
 
-    def _data(self, error: BaseException | None) -> dict[str, Any]:
+    def _teller(self, error: BaseException | None) -> Callable[[], dict[str, Any]]:
+        """What makes the data of the facts, holding nothing of the program."""
+        log, sources = self._log, self._frames.sources
+        nodes, edges = self._story.nodes, self._story.edges
+        meta = self._meta(error)
+
+        def tell() -> dict[str, Any]:
+            return {
+                "schema": SCHEMA,
+                "meta": meta,
+                "sources": sources.finish(),
+                "values": log.finish(),
+                "ctxs": log.ctxs.entries,
+                "graph": {
+                    "dot": None,
+                    "svg": None,
+                    "renderer": None,
+                    "nodes": nodes,
+                    "edges": edges,
+                },
+                "events": log.events,
+            }
+
+        return tell
+
+    def _meta(self, error: BaseException | None) -> dict[str, Any]:
         # Imported here because the package's front door is built on all layers.
         from minigrad import __version__
 
@@ -175,52 +203,7 @@ class Recorder:
             meta["unseen"] = self._torch.said
         elif self._torch is None and torch_module() is not None:
             meta["unseen"] = [self._torch_unheard]
-        return {
-            "schema": SCHEMA,
-            "meta": meta,
-            "sources": self._frames.sources.sources,
-            "values": self._log.values.values,
-            "ctxs": self._log.ctxs,
-            "graph": {
-                "dot": None,
-                "svg": None,
-                "renderer": None,
-                "nodes": self._story.nodes,
-                "edges": self._story.edges,
-            },
-            "events": self._log.events,
-        }
-
-
-class Both:
-    """Passes on what the engine tells to two observers, one after the other."""
-
-    def __init__(self, first: Any, second: Any) -> None:
-        self._observers = first, second
-
-    def __getattr__(self, name: str) -> Any:
-        first, second = [getattr(one, name) for one in self._observers]
-
-        def tell(*facts: Any) -> None:
-            first(*facts)
-            second(*facts)
-
-        return tell
-
-
-class OnThisThread:
-    """Passes on what one thread tells; other threads speak into the void."""
-
-    def __init__(self, observer: observe.Observer, spoke: Callable[[], None]) -> None:
-        self._observer = observer
-        self._spoke = spoke
-        self._thread = threading.get_ident()
-
-    def __getattr__(self, name: str) -> Any:
-        if threading.get_ident() != self._thread:
-            return ignore
-        self._spoke()
-        return getattr(self._observer, name)
+        return meta
 
 
 def watched_codes(watch: Any) -> list[CodeType]:
@@ -239,10 +222,6 @@ def watched_codes(watch: Any) -> list[CodeType]:
             )
         codes += found
     return codes
-
-
-def ignore(*facts: Any) -> None:
-    """Hear, and do nothing."""
 
 
 def learners_frame(frame: FrameType | None) -> FrameType | None:

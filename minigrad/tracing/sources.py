@@ -42,10 +42,15 @@ class SourceStore:
                 "role": role,
                 "file": file_label(code.co_filename),
                 "first": 1 if code.co_name == "<module>" else code.co_firstlineno,
-                "tokens": tokens_of("\n".join(lines)),
             }
         )
         return self.index[code]
+
+    def finish(self) -> list[dict[str, Any]]:
+        """All sources, coloured."""
+        for source, lines in zip(self.sources, self.lines, strict=True):
+            source["tokens"] = tokens_of("\n".join(lines))
+        return self.sources
 
     def head(self, source: int) -> int:
         """The line of a source with its ``def``; decorators stand before it."""

@@ -12,15 +12,8 @@ from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import ForeignNode, is_tensor, maker_of, version_of
 from minigrad.tracing.happenings import Happenings
-from minigrad.tracing.log import (
-    ENGINE,
-    STORY,
-    EventLog,
-    Identities,
-    attributes_of,
-    is_leaf,
-    label_of,
-)
+from minigrad.tracing.log import ENGINE, STORY, EventLog
+from minigrad.tracing.nodes import Identities, attributes_of, is_leaf, label_of
 from minigrad.tracing.values import Ref
 
 MOST_OLD_NODES = 2_000
@@ -60,7 +53,14 @@ class Story(Happenings):
         self._modules: list[tuple[Any, list[str], int]] = []
         log.node_of = self._node_of
 
+    def let_go(self) -> None:
+        """Hold no node of the program any more."""
+        self._picked = None
+        self._running.clear()
+        self._modules.clear()
+
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        self._log.program_ran()
         self._start_making(ctx, function)
         if issubclass(function, Builtin):
             return
@@ -70,11 +70,11 @@ class Story(Happenings):
         log.emit(
             "phase",
             STORY,
-            sentences.collected(inputs, recording, log.name_of),
+            sentences.collected(inputs, recording, log.names.of),
             phase=("apply", "collect inputs"),
             at=self._phase_start("collect inputs"),
         )
-        log.open_ctx(ctx)
+        log.ctxs.open(ctx)
         log.emit(
             "ctx.new",
             STORY,
@@ -85,8 +85,8 @@ class Story(Happenings):
 
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
-        if name == "run forward" and self._log.open_ctxs:
-            self.say_forward_runs(self._log.open_ctxs[-1])
+        if name == "run forward" and self._log.ctxs.at_work:
+            self.say_forward_runs(self._log.ctxs.at_work[-1])
         elif name == "call its backward" and is_users(self._picked):
             self._say_rule_called(self._picked)
 
@@ -112,6 +112,7 @@ class Story(Happenings):
         )
 
     def saved_taken(self, ctx: Any, result: Any) -> None:
+        self._log.program_ran()
         if not self._hears_lines:
             self.say_forward_runs(ctx)
         self.say_saved(ctx)
@@ -123,12 +124,13 @@ class Story(Happenings):
         self._log.emit(
             "ctx.save",
             STORY,
-            sentences.saved(to_save, attributes, self._log.name_of),
+            sentences.saved(to_save, attributes, self._log.names.of),
             phase=("apply", "take what was saved"),
             cue="saved[0]" if to_save else "",
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
+        self._log.program_ran()
         self._stop_making(ctx)
         recorded = any([isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs])
         self.say_wired(ctx, outputs, recorded)
@@ -163,13 +165,14 @@ class Story(Happenings):
                 sentences.not_wired(),
                 phase=("apply", "wire edges"),
             )
-        log.close_ctx(ctx)
+        log.ctxs.close(ctx)
 
     def say_joined(self, node: Any) -> None:
         """A node that was not heard being made has joined the graph."""
         self._add_node(node, ())
 
     def backward_started(self, task: Any) -> None:
+        self._log.program_ran()
         if task.create_graph:
             self._recorded_tasks.append(id(task))
         while self._open_tasks and self._open_tasks[-1][1] >= task.depth:
@@ -199,7 +202,7 @@ class Story(Happenings):
         self._running[id(task)] = node
         log = self._log
         if not is_leaf(node):
-            log.open_ctx(node)
+            log.ctxs.open(node)
             self._watch(getattr(node, "_forward_cls", Builtin))
         log.emit(
             "node.enter",
@@ -217,6 +220,7 @@ class Story(Happenings):
             self._say_rule_called(node)
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+        self._log.program_ran()
         self._end_those_inside(task)
         if self._told_as_returned != id(node):
             self._say_returned(node, gradients)
@@ -262,7 +266,7 @@ class Story(Happenings):
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
         node: Any = leaf._living_accumulate_node()
-        name = self._log.name_of(leaf) or "the leaf"
+        name = self._log.names.of(leaf) or "the leaf"
         self._log.memory.look_at_grad(leaf, self._id(node), f"{name}.grad")
         self.say_accumulated(node, leaf, first, gradient, new)
 
@@ -270,7 +274,7 @@ class Story(Happenings):
         self, node: Any, leaf: Any, first: bool, gradient: Any, new: Any
     ) -> None:
         """The ``.grad`` of ``leaf``, whose node is ``node``, is now ``new``."""
-        name = self._log.name_of(leaf) or "the leaf"
+        name = self._log.names.of(leaf) or "the leaf"
         self._log.emit(
             "grad.accumulate",
             STORY,
@@ -327,7 +331,7 @@ class Story(Happenings):
             return
         say = f"The traversal leaves {label_of(node)}."
         self._log.emit("node.exit", ENGINE, say, n=self._id(node))
-        self._log.close_ctx(node)
+        self._log.ctxs.close(node)
 
     def _add_node(self, node: Any, outputs: tuple[Any, ...]) -> None:
         """A node has joined the graph; its receivers are shown first."""
@@ -352,7 +356,7 @@ class Story(Happenings):
         for name, old in moved.items():
             say += asides.handle_moved(name, old, label_of(node))
         if not users:
-            self._log.open_ctx(node)
+            self._log.ctxs.open(node)
         plain = without_wire(node, outputs)
         level = STORY
         if self._modules and not users:
@@ -362,18 +366,20 @@ class Story(Happenings):
             level = ENGINE
         self._emit_node(node, level, say, ("apply", "wire edges"), moved, plain)
         if not users:
-            self._log.close_ctx(node)
+            self._log.ctxs.close(node)
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        self._log.program_ran()
         self._modules.append((module, [], 0))
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
+        self._log.program_ran()
         _, inside, size = self._modules.pop()
         if not inside:
             return
-        name = self._log.name_of_module(module)
+        name = self._log.names.of_module(module)
         self._log.emit(
             "module",
             STORY,
@@ -392,7 +398,7 @@ class Story(Happenings):
         moved = {}
         for output in outputs:
             if version_of(output) > 0:
-                name = self._log.name_of(output)
+                name = self._log.names.of(output)
                 before = self._log.handles.get(name or "")
                 if name is not None and before is not None:
                     moved[name] = self._labels.get(before, before)
@@ -418,7 +424,7 @@ class Story(Happenings):
                     unseen.append(split_edge(edge)[0])
         for current in reversed(found):
             if is_leaf(current):
-                name = self._log.name_of(current.variable) or "without a name"
+                name = self._log.names.of(current.variable) or "without a name"
                 say = sentences.leaf_node(name)
             else:
                 memory, owner = self._log.memory, self._id(current)
@@ -442,8 +448,7 @@ class Story(Happenings):
         leaf = is_leaf(node)
         cid = None
         if not leaf:
-            cid = self._log.ctx_id(node)
-            self._log.ctx_entries[cid]["node"] = name
+            cid = self._log.ctxs.belongs_to(node, name)
         self._labels[name] = label_of(node)
         self.nodes.append(
             {
@@ -451,7 +456,7 @@ class Story(Happenings):
                 "label": label_of(node),
                 "kind": "accumulate" if leaf else "function",
                 "ctx": cid,
-                "tensor": self._log.name_of(node.variable) if leaf else None,
+                "tensor": self._log.names.of(node.variable) if leaf else None,
                 "outputs": len(node._output_metadata),
                 "plain": list(plain),
                 "order": self._order(),

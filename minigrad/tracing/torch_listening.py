@@ -169,7 +169,7 @@ class TorchListener:
                 result = run()
             except BaseException:
                 if node is not None:
-                    self._log.close_ctx(node)
+                    self._log.ctxs.close(node)
                 raise
         if node is not None:
             with self._looking():
@@ -244,7 +244,7 @@ class TorchListener:
 
     def _backward(self, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         task = None
-        before = len(self._log.open_ctxs)
+        before = len(self._log.ctxs.at_work)
         with contextlib.ExitStack() as hooks:
             with self._looking():
                 task = self._begin(hooks, *args)
@@ -253,7 +253,7 @@ class TorchListener:
             try:
                 result = run()
             except BaseException:
-                self._log.close_ctxs_down_to(before)
+                self._log.ctxs.close_down_to(before)
                 raise
             finally:
                 self._story.other_engine_runs = len(self._tasks) > 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -46,8 +47,21 @@ class Trace:
     """What happened while a program ran, step by step; every step has a sentence."""
 
     def __init__(self, data: dict[str, Any] | None = None) -> None:
-        self.data = empty_data() if data is None else data
+        self._data = empty_data() if data is None else data
+        self._untold: Callable[[], dict[str, Any]] | None = None
         self.kept: KeptValues | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The recording as plain data; told when it is first asked for."""
+        if self._untold is not None:
+            tell, self._untold = self._untold, None
+            self._data = tell()
+        return self._data
+
+    def is_told_by(self, tell: Callable[[], dict[str, Any]]) -> None:
+        """Let ``tell`` make the data, which takes longer than noting the facts did."""
+        self._untold = tell
 
     def __len__(self) -> int:
         return len(self.data["events"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,54 +10,77 @@ import numpy as np
 
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, seen, seen_torch
+from minigrad.tracing.names import Names
+from minigrad.tracing.pictures import DRAWN, Sketch, digest_of, text_of
 
 Ref = dict[str, Any] | None
 T = TypeVar("T")
 
-MOST_ROWS = 8
-MOST_COLUMNS = 8
 MOST_ITEMS = 8
 MOST_DEPTH = 4
-MOST_BYTES_TO_KEEP = 256
-MOST_BYTES_TO_HASH = 65536
-DRAWN = "biufc"
-"""The kinds of dtype that have a picture: numbers."""
 SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNORECASE)
 
 
-class ValueStore:
-    """Turns values into references; equal arrays are kept once."""
+class Told:
+    """What a sentence says of something that has no picture."""
 
-    def __init__(self, name_of: Callable[[Any], str | None]) -> None:
-        self.values: dict[str, dict[str, Any]] = {}
-        self._keys: dict[Any, str] = {}
-        self._name_of = name_of
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class ValueStore:
+    """Turns values into references; equal arrays are kept once.
+
+    While recording a reference leads to a sketch; ``finish`` puts keys in their place.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._sketches: dict[Any, Sketch] = {}
+        self._open: list[tuple[dict[str, Any], str]] = []
+        self.names = names
 
     def ref(self, value: Any, name: str = "") -> Ref:
         """What the player needs to show ``value``; a string named like a secret hides.
 
         None stays None: a gradient that did not arrive.
         """
-        return safely(lambda: self._ref(value, name, MOST_DEPTH), unknown(value))
+        try:
+            return self._ref(value, name, MOST_DEPTH)
+        except Exception:  # their length or comparison is theirs, and may raise
+            return unknown(value)
+
+    def look(self, value: Any) -> tuple[Ref, Any]:
+        """The same, and what a sentence can say of ``value`` later."""
+        if value is None:
+            return None, None
+        shown = self.ref(value)
+        sketch = None if shown is None else shown.get("v")
+        return shown, sketch or Told(brief(value))
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
+        kind = type(value)
+        if kind is np.ndarray and value.dtype.kind in DRAWN:
+            return self._entry({"t": "A", "v": self.sketch(value)})
         tensor = seen(value)
         if tensor is not None:
             shown = {
                 "t": "T",
-                "v": self.keep(tensor.array, tensor.version, tensor.dtype),
+                "v": self.sketch(tensor.array, tensor.version, tensor.dtype),
                 "rg": tensor.requires_grad,
-                "name": self._name_of(value),
+                "name": self.names.of(value),
                 "ver": tensor.version,
                 "fn": tensor.node,
             }
             for tangent in tensor.tangents:
-                shown["tan"] = self.keep(tangent.array, tangent._seen_version())
-            return shown
+                shown["tan"] = self.sketch(tangent.array, tangent._seen_version())
+                self._entry(shown, "tan")
+            return self._entry(shown)
         if isinstance(value, str) and SECRET.search(name):
             return plain("(hidden)")
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
-            return {"t": "A", "v": self.keep(np.asarray(value))}
+            return self._entry({"t": "A", "v": self.sketch(np.asarray(value))})
         if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
             items = [self._ref(item, name, depth - 1) for item in value]
             return {"t": "L", "i": [item or plain("None") for item in items]}
@@ -68,14 +89,16 @@ class ValueStore:
     def saved_ref(self, saved: Any) -> Ref:
         """A saved value: the tensor, its version then and now, whose output it is."""
         tensor = saved.tensor
-        return {
+        now = tensor._seen_version()
+        shown = {
             "t": "S",
-            "v": self.keep(tensor.array, tensor._seen_version()),
-            "name": self._name_of(tensor),
+            "v": self.sketch(tensor.array, now),
+            "name": self.names.of(tensor),
             "ver": saved.version,
-            "now": tensor._seen_version(),
+            "now": now,
             "out": saved.output_nr,
         }
+        return self._entry(shown)
 
     def seen_ref(self, saved: SavedSeen) -> Ref:
         """The same of a tensor that torch has saved."""
@@ -86,99 +109,32 @@ class ValueStore:
         if now is None or "v" not in now:
             now = kept  # nobody but torch has it any more
         told = {"v": now["v"], "name": now["name"] or kept["name"]}
-        return {"t": "S", **told, "ver": kept["ver"], "now": now["ver"], "out": None}
+        shown = {"t": "S", **told, "ver": kept["ver"], "now": now["ver"], "out": None}
+        return self._entry(shown)
 
-    def keep(self, array: Any, version: int = 0, dtype: str = "") -> str:
-        """The key of a picture of ``array``, which is drawn if it is new.
+    def sketch(self, array: Any, version: int = 0, dtype: str = "") -> Sketch:
+        """What is noted of ``array``: the same sketch for equal ones.
 
         ``dtype`` is the name of one that NumPy does not have.
         """
-        array = np.asarray(array)
+        if type(array) is not np.ndarray:
+            array = np.asarray(array)
         digest = (*digest_of(array, version), dtype)
-        known = self._keys.get(digest)
-        if known is not None:
-            return known
-        key = self._keys[digest] = key_of(digest)
-        if key not in self.values:
-            with np.errstate(all="ignore"):  # the learner may have set "raise"
-                self.values[key] = picture(array) | ({"dtype": dtype} if dtype else {})
-        return key
+        known = self._sketches.get(digest)
+        if known is None:
+            known = self._sketches[digest] = Sketch(array, digest)
+        return known
 
+    def _entry(self, shown: dict[str, Any], field: str = "v") -> dict[str, Any]:
+        self._open.append((shown, field))
+        return shown
 
-def digest_of(array: Any, version: int = 0) -> tuple[Any, ...]:
-    """Something that differs when the array's values do; quick to make and compare."""
-    if array.nbytes <= MOST_BYTES_TO_KEEP:
-        return array.shape, array.dtype, array.tobytes()
-    if array.nbytes <= MOST_BYTES_TO_HASH:
-        digest = hashlib.blake2b(array.tobytes(), digest_size=8)
-        return array.shape, array.dtype, digest.digest()
-    # The whole of a large array is too slow to read at every step.
-    place = array.__array_interface__["data"][0]
-    return array.shape, array.dtype, place, version, corner(array)[0].tobytes()
-
-
-def key_of(digest: tuple[Any, ...]) -> str:
-    """A short text for a digest: equal arrays have equal keys in all recordings."""
-    return hashlib.blake2b(repr(digest).encode(), digest_size=8).hexdigest()
-
-
-def picture(array: Any) -> dict[str, Any]:
-    """What is shown of an array: its corner, its range, how many are not a number."""
-    part, cut = corner(array)
-    least, most, missing = range_of(array)
-    return {
-        "shape": list(array.shape),
-        "dtype": array.dtype.name,
-        "min": least,
-        "max": most,
-        "nan": missing,
-        "rows": [[json_number(item) for item in row] for row in part.tolist()],
-        "cut": cut,
-    }
-
-
-def range_of(array: Any) -> tuple[float | None, float | None, int]:
-    """The least and the greatest finite number, and how many are not a number."""
-    numbers = different(array)
-    if numbers.dtype.kind == "c":
-        numbers = np.abs(numbers)
-    if not numbers.size:
-        return None, None, 0
-    least, most = float(numbers.min()), float(numbers.max())
-    if math.isfinite(least) and math.isfinite(most):
-        return least, most, 0
-    missing = int(np.isnan(numbers).sum()) * (array.size // numbers.size)
-    finite = numbers[np.isfinite(numbers)]
-    if not finite.size:
-        return None, None, missing
-    return float(finite.min()), float(finite.max()), missing
-
-
-def different(array: Any) -> Any:
-    """The array without what broadcasting repeats."""
-    steps = zip(array.shape, array.strides, strict=True)
-    if not any([step == 0 and length > 1 for length, step in steps]):
-        return array
-    once = [slice(None, None if step else 1) for step in array.strides]
-    return array[tuple(once)]
-
-
-def corner(array: Any) -> tuple[Any, bool]:
-    """The first rows and columns, and whether there is more."""
-    if array.ndim < 2:
-        table = array.reshape(1, -1)
-    else:
-        table = array.reshape(-1, array.shape[-1]) if array.size else array[:0].T[:0]
-    part = table[:MOST_ROWS, :MOST_COLUMNS] if table.ndim == 2 else np.zeros((0, 0))
-    return part, part.size < array.size
-
-
-def json_number(item: Any) -> Any:
-    """A number that JSON can carry; what is not finite or not real becomes a word."""
-    number = item.item() if isinstance(item, np.generic) else item
-    if isinstance(number, float) and math.isfinite(number):
-        return float(f"{number:.6g}")
-    return int(number) if isinstance(number, int) else str(number)
+    def finish(self) -> dict[str, dict[str, Any]]:
+        """All pictures by their keys; the references lead to the keys from now on."""
+        for shown, field in self._open:
+            shown[field] = shown[field].key
+        self._open.clear()
+        return {one.key: one.picture for one in self._sketches.values()}
 
 
 def safely(look: Callable[[], T], otherwise: T) -> T:
@@ -232,36 +188,12 @@ def brief(value: Any) -> str:
 def _brief(value: Any) -> str:
     if value is None:
         return "None"
+    if isinstance(value, (Sketch, Told)):
+        return value.text
     if isinstance(value, Tensor):
         value = value.array
     elif is_torch_tensor(value):
         value = seen_torch(value).array
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in DRAWN:
         return short_repr(value)
-    array = np.asarray(value)
-    if array.ndim == 0:
-        return number_text(array[()])
-    if array.ndim == 1 and array.size <= 6:
-        return f"[{', '.join([number_text(item) for item in array.tolist()])}]"
-    if array.ndim == 2 and 0 < array.size <= 4:
-        rows = [", ".join(map(number_text, row)) for row in array.tolist()]
-        return f"[[{'], ['.join(rows)}]]"
-    lengths = " x ".join([str(length) for length in array.shape])
-    if array.size and is_uniform(array):
-        return f"{number_text(array.flat[0])} everywhere ({lengths})"
-    return f"an array of {lengths}"
-
-
-def is_uniform(array: Any) -> bool:
-    """Whether all elements are the same number; most that are not show it at once."""
-    numbers = different(array)
-    first = numbers.flat[0]
-    middle = numbers.flat[numbers.size // 2]
-    return bool(numbers.flat[-1] == first == middle and (numbers == first).all())
-
-
-def number_text(number: Any) -> str:
-    """A number in at most four digits, without a trailing point."""
-    if isinstance(number, (np.bool_, bool)):
-        return str(bool(number))
-    return f"{number:.4g}"
+    return text_of(np.asarray(value))

@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.values import picture
+from minigrad.tracing.pictures import picture
 from minigrad.views import record, step
 from tests.tracing.happenings import Cube
 from tests.tracing.programs import Breaks, events_of

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import weakref
 from pathlib import Path
 
 import pytest
 
-from minigrad.tracing import Trace
+import minigrad as mg
+from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.trace import TraceFileError
 from tests.tracing.programs import record_scale
 
@@ -74,3 +76,14 @@ def test_folder_that_is_missing_or_given_for_a_file_is_named(tmp_path: Path) -> 
     assert ".part" not in str(raised.value)
     with pytest.raises(IsADirectoryError, match="is a folder"):
         record_scale().save(tmp_path)
+
+
+def test_trace_holds_nothing_of_the_program_while_it_is_untold() -> None:
+    x = mg.ones(3).requires_grad_()
+    trace = Trace()
+    with Recorder(trace):
+        y = x * 2
+    gone = weakref.ref(y), weakref.ref(y.grad_fn)
+    del y
+    assert [one() for one in gone] == [None, None]
+    assert trace.sentences(1)[0].startswith("MulBackward0 joins the graph")

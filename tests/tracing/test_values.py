@@ -10,8 +10,9 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.log import mark_of
-from minigrad.tracing.values import brief, json_number
+from minigrad.tracing.marks import mark_of
+from minigrad.tracing.pictures import json_number
+from minigrad.tracing.values import brief
 from tests.tracing.programs import shown_locals
 
 

@@ -1,0 +1,37 @@
+"""Passing on what the engine tells, to whoever listens to that, in one thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class Hearing:
+    """Passes on what one thread tells; other threads speak into the void.
+
+    An observer that lacks the method of a moment does not listen to it. ``spoke`` is
+    called once, before the first thing is passed on.
+    """
+
+    def __init__(self, observers: list[Any], spoke: Callable[[], None]) -> None:
+        self._observers = observers
+        self._spoke: Callable[[], None] | None = spoke
+        self._thread = threading.get_ident()
+
+    def __getattr__(self, moment: str) -> Callable[..., None]:
+        """Make the method that passes this moment on; from then on it is there."""
+        heard = [getattr(one, moment, None) for one in self._observers]
+        listening = [tell for tell in heard if tell is not None]
+
+        def pass_on(*facts: Any, **more: Any) -> None:
+            if threading.get_ident() != self._thread:
+                return
+            if self._spoke is not None:
+                spoke, self._spoke = self._spoke, None
+                spoke()
+            for tell in listening:
+                tell(*facts, **more)
+
+        setattr(self, moment, pass_on)
+        return pass_on

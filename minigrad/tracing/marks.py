@@ -1,0 +1,59 @@
+"""Marks: something small that differs when what is shown of a value has changed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad.engine.saved import Record
+from minigrad.engine.saved_hooks import SavedTensor
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, maker_of, seen_torch
+from minigrad.tracing.pictures import digest_of
+from minigrad.tracing.values import MOST_DEPTH, MOST_ITEMS
+
+ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
+"""Types whose values never change."""
+
+
+def mark_of(value: Any) -> Any:
+    """Something small that differs when what is shown of ``value`` has changed."""
+    if type(value) in ATOMS:
+        return (type(value), value)
+    try:
+        return _mark_of(value, MOST_DEPTH)
+    except Exception:  # their length or comparison is theirs, and may raise
+        return (type(value), id(value))
+
+
+def _mark_of(value: Any, depth: int) -> Any:
+    if isinstance(value, SavedTensor) and value.tensor is not None:
+        return ("saved", id(value.tensor), value.version, value.tensor._seen_version())
+    if isinstance(value, SavedSeen):
+        return value.mark()
+    if isinstance(value, Tensor):
+        version = value._seen_version()
+        digest = digest_of(value.array, version)
+        return (id(value), version, id(maker_of(value)), digest)
+    if is_torch_tensor(value):
+        tensor = seen_torch(value)
+        digest = digest_of(tensor.array, tensor.version)
+        return (id(value), tensor.version, tensor.node, digest)
+    if type(value) in ATOMS:
+        return (type(value), value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return (type(value), digest_of(np.asarray(value)))
+    if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+        return (type(value), *[_mark_of(item, depth - 1) for item in value])
+    if isinstance(value, (tuple, list, dict, set)):
+        return (type(value), id(value), len(value))
+    return (type(value), id(value))
+
+
+def version_of(packed: Any) -> Any:
+    """A saved value's version, or what stands for it."""
+    tensor = packed.tensor if isinstance(packed, Record) else packed
+    if not isinstance(tensor, Tensor):
+        return id(tensor)
+    return (id(tensor), tensor._seen_version(), digest_of(tensor.array))

@@ -1,0 +1,127 @@
+"""What the program that is recorded calls its tensors and its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import CodeType
+from typing import Any, Final
+
+from minigrad.nn.module import Module
+from minigrad.tracing.foreign import is_tensor
+
+MOST_NAMESPACES: Final = 30
+"""Of a deep recursion not every call's variables are looked through."""
+FEW: Final = 20
+
+
+class Namespace:
+    """The variables of a frame or of a module.
+
+    Many are looked through whole only when their number has changed; else those that
+    named something then, and those that the code which runs can set.
+    """
+
+    def __init__(self, variables: Any, code: CodeType | None) -> None:
+        self.variables = variables
+        self._set_by_code = () if code is None else code.co_names + code.co_varnames
+        self._size = -1
+        self._looked_at: Iterable[str] = ()
+
+    def named(self, nameless: set[type]) -> list[tuple[str, Any]]:
+        """The variables that may hold tensors or models, with what they hold.
+
+        ``nameless`` notes the types that are known to be neither.
+        """
+        variables = self.variables
+        if FEW < len(variables) == self._size:
+            return self._those_of(self._looked_at, nameless)
+        found = self._those_of(list(variables), nameless)
+        self._size = len(variables)
+        names = [name for name, _ in found]
+        self._looked_at = dict.fromkeys([*names, *self._set_by_code])
+        return found
+
+    def _those_of(
+        self, names: Iterable[str], nameless: set[type]
+    ) -> list[tuple[str, Any]]:
+        found = []
+        read = self.variables.get
+        for name in names:
+            value = read(name)
+            kind = type(value)
+            if kind in nameless or name.startswith("_"):
+                continue
+            if is_tensor(value) or isinstance(value, Module):
+                found.append((name, value))
+            else:
+                nameless.add(kind)
+        return found
+
+
+class Names:
+    """Finds the variable that holds something; those of the program come first."""
+
+    def __init__(self) -> None:
+        self._namespaces: list[Namespace] = []
+        self._known: dict[int, tuple[Mapping[str, Any], str]] | None = None
+        self._nameless: set[type] = {type(None)}
+
+    def add(
+        self, variables: Any, code: CodeType | None = None, first: bool = False
+    ) -> None:
+        """From now on these variables name something, too."""
+        if any([one.variables is variables for one in self._namespaces]):
+            return
+        if first:
+            self._namespaces.insert(0, Namespace(variables, code))
+        elif len(self._namespaces) < MOST_NAMESPACES:
+            self._namespaces.append(Namespace(variables, code))
+        self._known = None
+
+    def forget(self, variables: Any) -> None:
+        """A function has returned: its variables name nothing any more."""
+        self._namespaces = [
+            one for one in self._namespaces if one.variables is not variables
+        ]
+        self._known = None
+
+    def may_have_changed(self) -> None:
+        """Lines of the program have run: its variables may be others now."""
+        self._known = None
+
+    def of(self, tensor: Any) -> str | None:
+        """The variable that holds ``tensor``."""
+        if self._known is None:
+            self._known = self._find_all()
+        variables, name = self._known.get(id(tensor), (None, ""))
+        return name if variables and variables.get(name) is tensor else None
+
+    def of_module(self, module: Any) -> str | None:
+        """The variable and the path by which a layer can be reached."""
+        for namespace in self._namespaces:
+            for name, value in list(namespace.variables.items()):
+                if isinstance(value, Module) and not name.startswith("_"):
+                    for path, found in value.named_modules(prefix=name):
+                        if found is module:
+                            return str(path)
+        return None
+
+    def _find_all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
+        known: dict[int, tuple[Mapping[str, Any], str]] = {}
+        for namespace in self._namespaces:
+            for name, value in namespace.named(self._nameless):
+                if not isinstance(value, Module):
+                    known.setdefault(id(value), (namespace.variables, name))
+                    continue
+                paths = parameters_of(value, name)
+                # "model.0.weight" says more than the "p" of a loop over parameters.
+                known |= {id(found): (paths, path) for path, found in paths.items()}
+        return known
+
+
+def parameters_of(module: Module, name: str) -> dict[str, Any]:
+    """The parameters of a model by their paths; none if it cannot tell them."""
+    try:
+        return dict(module.named_parameters(prefix=name))
+    except Exception:  # the model is the learner's, and may be half built
+        return {}

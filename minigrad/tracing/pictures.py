@@ -1,0 +1,180 @@
+"""Arrays as pictures: a corner, the range, a key; drawn when first asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+
+MOST_ROWS = 8
+MOST_COLUMNS = 8
+MOST_BYTES_TO_KEEP = 256
+MOST_BYTES_TO_HASH = 65536
+DRAWN = "biufc"
+"""The kinds of dtype that have a picture: numbers."""
+Range = tuple[float | None, float | None, int, bool]
+
+
+class Sketch:
+    """What is noted of an array while recording; key, picture and text come later.
+
+    A small array is noted whole. The picture of a larger one is drawn at once, for it
+    may change: once for each version.
+    """
+
+    __slots__ = ("_dtype", "_key", "_picture", "_text", "digest")
+
+    def __init__(self, array: Any, digest: tuple[Any, ...]) -> None:
+        self.digest = digest
+        self._dtype = digest[-1]
+        self._key: str | None = None
+        self._text: str | None = None
+        self._picture: dict[str, Any] | None = None
+        if array.nbytes > MOST_BYTES_TO_KEEP:
+            self._draw(array)
+
+    @property
+    def key(self) -> str:
+        """A short text; equal arrays have equal keys in all recordings."""
+        if self._key is None:
+            self._key = key_of(self.digest)
+        return self._key
+
+    @property
+    def picture(self) -> dict[str, Any]:
+        """What is shown of the array."""
+        if self._picture is None:
+            self._draw(self._whole())
+        return self._picture or {}
+
+    @property
+    def text(self) -> str:
+        """The array inside a sentence: a number, a short list, or a shape."""
+        if self._text is None:
+            self._text = text_of(self._whole())
+        return self._text
+
+    def _whole(self) -> Any:
+        shape, dtype, numbers = self.digest[:3]
+        return np.ndarray(shape, dtype, numbers)
+
+    def _draw(self, array: Any) -> None:
+        with np.errstate(all="ignore"):  # the learner may have set "raise"
+            span = range_of(array)
+            self._picture = picture(array, span)
+            self._text = text_of(array, span)
+        if self._dtype:
+            self._picture["dtype"] = self._dtype
+
+
+def digest_of(array: Any, version: int = 0) -> tuple[Any, ...]:
+    """Something that differs when the array's values do; quick to make and compare."""
+    if array.nbytes <= MOST_BYTES_TO_KEEP:
+        return array.shape, array.dtype, array.tobytes()
+    if array.nbytes <= MOST_BYTES_TO_HASH:
+        digest = hashlib.blake2b(array.tobytes(), digest_size=8)
+        return array.shape, array.dtype, digest.digest()
+    # The whole of a large array is too slow to read at every step.
+    place = array.__array_interface__["data"][0]
+    return array.shape, array.dtype, place, version, corner(array)[0].tobytes()
+
+
+def key_of(digest: tuple[Any, ...]) -> str:
+    """A short text for a digest: equal arrays have equal keys in all recordings."""
+    return hashlib.blake2b(repr(digest).encode(), digest_size=8).hexdigest()
+
+
+def picture(array: Any, span: Range | None = None) -> dict[str, Any]:
+    """What is shown of an array: its corner, its range, how many are not a number."""
+    part, cut = corner(array)
+    least, most, missing, _ = range_of(array) if span is None else span
+    return {
+        "shape": list(array.shape),
+        "dtype": array.dtype.name,
+        "min": least,
+        "max": most,
+        "nan": missing,
+        "rows": [[json_number(item) for item in row] for row in part.tolist()],
+        "cut": cut,
+    }
+
+
+def range_of(array: Any) -> Range:
+    """The least and the greatest finite number, how many are not a number, and
+    whether all are finite."""
+    numbers = different(array)
+    if numbers.dtype.kind == "c":
+        numbers = np.abs(numbers)
+    if not numbers.size:
+        return None, None, 0, True
+    least, most = float(numbers.min()), float(numbers.max())
+    if math.isfinite(least) and math.isfinite(most):
+        return least, most, 0, True
+    missing = int(np.isnan(numbers).sum()) * (array.size // numbers.size)
+    finite = numbers[np.isfinite(numbers)]
+    if not finite.size:
+        return None, None, missing, False
+    return float(finite.min()), float(finite.max()), missing, False
+
+
+def different(array: Any) -> Any:
+    """The array without what broadcasting repeats."""
+    steps = zip(array.shape, array.strides, strict=True)
+    if not any([step == 0 and length > 1 for length, step in steps]):
+        return array
+    once = [slice(None, None if step else 1) for step in array.strides]
+    return array[tuple(once)]
+
+
+def corner(array: Any) -> tuple[Any, bool]:
+    """The first rows and columns, and whether there is more."""
+    if array.ndim < 2:
+        table = array.reshape(1, -1)
+    else:
+        table = array.reshape(-1, array.shape[-1]) if array.size else array[:0].T[:0]
+    part = table[:MOST_ROWS, :MOST_COLUMNS] if table.ndim == 2 else np.zeros((0, 0))
+    return part, part.size < array.size
+
+
+def json_number(item: Any) -> Any:
+    """A number that JSON can carry; what is not finite or not real becomes a word."""
+    number = item.item() if isinstance(item, np.generic) else item
+    if isinstance(number, float) and math.isfinite(number):
+        return float(f"{number:.6g}")
+    return int(number) if isinstance(number, int) else str(number)
+
+
+def text_of(array: Any, span: Range | None = None) -> str:
+    """An array in words; ``span`` is its range, if that is known already."""
+    if array.ndim == 0:
+        return number_text(array[()])
+    if array.ndim == 1 and array.size <= 6:
+        return f"[{', '.join([number_text(item) for item in array.tolist()])}]"
+    if array.ndim == 2 and 0 < array.size <= 4:
+        rows = [", ".join(map(number_text, row)) for row in array.tolist()]
+        return f"[[{'], ['.join(rows)}]]"
+    lengths = " x ".join([str(length) for length in array.shape])
+    if array.size and is_uniform(array, span):
+        return f"{number_text(array.flat[0])} everywhere ({lengths})"
+    return f"an array of {lengths}"
+
+
+def is_uniform(array: Any, span: Range | None = None) -> bool:
+    """Whether all elements are the same number; most that are not show it at once."""
+    numbers = different(array)
+    first = numbers.flat[0]
+    middle = numbers.flat[numbers.size // 2]
+    if not numbers.flat[-1] == first == middle:
+        return False
+    if span is not None and span[3] and numbers.dtype.kind != "c":
+        return span[0] == span[1]
+    return bool((numbers == first).all())
+
+
+def number_text(number: Any) -> str:
+    """A number in at most four digits, without a trailing point."""
+    if isinstance(number, (np.bool_, bool)):
+        return str(bool(number))
+    return f"{number:.4g}"
