@@ -83,6 +83,7 @@ def test_trace_holds_nothing_of_the_program_while_it_is_untold() -> None:
     trace = Trace()
     with Recorder(trace):
         y = x * 2
+        x.grad = None
     gone = weakref.ref(y), weakref.ref(y.grad_fn)
     del y
     assert [one() for one in gone] == [None, None]
