@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,12 +80,14 @@ def test_folder_that_is_missing_or_given_for_a_file_is_named(tmp_path: Path) -> 
 
 
 def test_trace_holds_nothing_of_the_program_while_it_is_untold() -> None:
-    x = mg.ones(3).requires_grad_()
     trace = Trace()
-    with Recorder(trace):
-        y = x * 2
-        x.grad = None
-    gone = weakref.ref(y), weakref.ref(y.grad_fn)
-    del y
-    assert [one() for one in gone] == [None, None]
+
+    def program() -> list[Any]:
+        x = mg.ones(3).requires_grad_()
+        with Recorder(trace):
+            y = x * 2
+            x.grad = None
+        return [weakref.ref(y), weakref.ref(y.grad_fn)]
+
+    assert [gone() for gone in program()] == [None, None]
     assert trace.sentences(1)[0].startswith("MulBackward0 joins the graph")
