@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import weakref
 from pathlib import Path
@@ -89,5 +90,7 @@ def test_trace_holds_nothing_of_the_program_while_it_is_untold() -> None:
             x.grad = None
         return [weakref.ref(y), weakref.ref(y.grad_fn)]
 
-    assert [gone() for gone in program()] == [None, None]
+    references = program()
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]
     assert trace.sentences(1)[0].startswith("MulBackward0 joins the graph")
