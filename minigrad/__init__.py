@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from minigrad.course import diagnose
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
-    from minigrad.views import compare, load_trace, record, step
+    from minigrad.views import compare, live, load_trace, record, step
 
 __version__ = "0.1.0"
 
@@ -139,6 +139,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_tensor",
     "linspace",
+    "live",
     "load",
     "diagnose",
     "load_trace",
@@ -195,7 +196,7 @@ pi = _np.pi
 e = _np.e
 newaxis = None
 
-_FROM_VIEWS = ("compare", "load_trace", "record", "step")
+_FROM_VIEWS = ("compare", "live", "load_trace", "record", "step")
 
 
 def __getattr__(name: str) -> Any:

@@ -12,12 +12,15 @@ from minigrad.views.magics import register_if_ipython, register_magics
 
 if TYPE_CHECKING:
     from minigrad.views.comparing import Comparison, compare
+    from minigrad.views.live_player import LivePlayer, live
     from minigrad.views.recording import Recording, load_trace, record, step
 
 __all__ = [
     "Comparison",
+    "LivePlayer",
     "Recording",
     "compare",
+    "live",
     "load_trace",
     "record",
     "register_if_ipython",
@@ -33,6 +36,10 @@ def __getattr__(name: str) -> Any:
         from minigrad.views import comparing
 
         return getattr(comparing, name)
+    if name in ("LivePlayer", "live"):
+        from minigrad.views import live_player
+
+        return getattr(live_player, name)
     from minigrad.views import recording
 
     return getattr(recording, name)

@@ -39,14 +39,24 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
     """
     raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
-    title = html.escape(data["meta"].get("title") or "minigrad recording")
+    title = data["meta"].get("title") or "minigrad recording"
+    return _document(title, key, _trace_script(raw), _packed_code())
+
+
+def live_page(title: str) -> str:
+    """The document of a live player: its traces come later, from Python."""
+    return _document(title, secrets.token_hex(8), "", _packed_live_code())
+
+
+def _document(title: str, key: str, trace: str, code: str) -> str:
+    title = html.escape(title)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title></head>"
         f'<body><main><h1 class="unseen">{title}</h1>'
-        f'<div id="player" data-key="{key}"></div></main>{_trace_script(raw)}'
-        f'<script type="application/gzip" id="code">{_packed_code()}</script>'
+        f'<div id="player" data-key="{key}"></div></main>{trace}'
+        f'<script type="application/gzip" id="code">{code}</script>'
         f'<script type="module">{_UNPACK}</script></body></html>'
     )
 
@@ -145,6 +155,12 @@ def _trace_script(raw: str) -> str:
 def _packed_code() -> str:
     """Style and code of the player, compressed: a notebook holds many of them."""
     return _packed(f"{script.style()}\0{script.module()}\nstart();")
+
+
+@cache
+def _packed_live_code() -> str:
+    """The same with what a live player has besides."""
+    return _packed(f"{script.live_style()}\0{script.live_module()}\nstartLive();")
 
 
 def _packed(text: str) -> str:

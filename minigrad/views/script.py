@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+from collections.abc import Iterable
 from typing import Final
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
@@ -32,6 +33,9 @@ MODULES: Final = (
 )
 """Each imports only from those before it; joined, they share one namespace."""
 
+LIVE_MODULES: Final = ("channel", "live")
+"""Those that only a live player needs, after the others."""
+
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 _NOT_RUN = re.compile(r"^\s*(?://.*)?\n|^ +", re.MULTILINE)
@@ -48,10 +52,24 @@ def module() -> str:
     Indentation and the comments that stand on lines of their own stay behind: a
     notebook carries the code once for every player in it.
     """
-    parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in MODULES]
+    return _joined(MODULES)
+
+
+def live_module() -> str:
+    """The same for a live player."""
+    return _joined((*MODULES, *LIVE_MODULES))
+
+
+def _joined(names: Iterable[str]) -> str:
+    parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in names]
     return _NOT_RUN.sub("", "".join(parts))
 
 
 def style() -> str:
     """The player's style sheet."""
     return (FOLDER / "player.css").read_text(encoding="utf-8")
+
+
+def live_style() -> str:
+    """The style sheets of a live player."""
+    return style() + (FOLDER / "live.css").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ import pytest
 
 from minigrad.views import script
 
+ALL = (*script.MODULES, *script.LIVE_MODULES)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
 DEFINED = re.compile(r"^(?:export )?(?:async )?(?:function|class|const) (\w+)", re.M)
 NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$', re.M)
@@ -31,7 +32,7 @@ def missing_imports(name: str, code: str, imported: set[str]) -> set[str]:
     """Names of other modules that ``code`` uses without importing them."""
     others = {
         exported
-        for other in script.MODULES
+        for other in ALL
         if other != name
         for exported in EXPORTED.findall(script.source(other))
     }
@@ -42,12 +43,12 @@ def missing_imports(name: str, code: str, imported: set[str]) -> set[str]:
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
     files = {path.stem for path in script.FOLDER.glob("*.js")}
-    assert files == set(script.MODULES)
+    assert files == set(ALL)
 
 
-@pytest.mark.parametrize("name", script.MODULES)
+@pytest.mark.parametrize("name", ALL)
 def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
-    earlier = script.MODULES[: script.MODULES.index(name)]
+    earlier = ALL[: ALL.index(name)]
     imported = imports_of(script.source(name))
     code = code_of(name)
     for what, where in imported.items():
@@ -63,27 +64,33 @@ def test_import_that_is_missing_is_named() -> None:
 
 
 def test_names_are_one_namespace_when_joined() -> None:
-    names = [n for m in script.MODULES for n in DEFINED.findall(script.source(m))]
+    names = [n for m in ALL for n in DEFINED.findall(script.source(m))]
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_joined_module_imports_and_exports_nothing() -> None:
-    joined = script.module()
-    assert not re.search(r"^(?:import|export)\b", joined, re.M)
-    assert "class Player" in joined
-    assert not re.search(r"^\s*(?://|$)", joined.rstrip("\n"), re.M)
+    for joined in (script.module(), script.live_module()):
+        assert not re.search(r"^(?:import|export)\b", joined, re.M)
+        assert "class Player" in joined
+        assert not re.search(r"^\s*(?://|$)", joined.rstrip("\n"), re.M)
+
+
+def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
+    assert "class Live " in script.live_module()
+    assert "class Live " not in script.module()
+    assert len(script.live_style()) > len(script.style())
 
 
 def test_no_line_break_inside_a_text_is_lost() -> None:
     """Joining takes indentation away, which a text over several lines would miss."""
-    for name in script.MODULES:
+    for name in ALL:
         for line in code_of(name).split("\n"):
             assert line.count("`") % 2 == 0, f"{name}: {line.strip()}"
 
 
 def keys_asked() -> tuple[set[str], list[str]]:
     """Keys of messages that the code names, and the beginnings of those it makes."""
-    code = "".join(script.source(m) for m in script.MODULES if m != "messages")
+    code = "".join(script.source(m) for m in ALL if m != "messages")
     table = keys_of_table()
     named = {key for key in re.findall(r'"([\w.-]+)"', code) if key in table}
     asked = set(re.findall(r'message\(\s*"([\w.-]+)"', code))
@@ -107,7 +114,7 @@ def test_every_message_is_used_and_every_one_that_is_asked_for_is_there() -> Non
 
 
 def test_no_text_that_is_read_stands_outside_the_table() -> None:
-    for name in script.MODULES:
+    for name in ALL:
         text = script.source(name)
         assert READ.findall(text) + LABEL.findall(text) == [], name
     assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())

@@ -40,6 +40,15 @@ export function shownText(node) {
   return words.join(" ");
 }
 
+// Back where the keys of a notebook work.
+export function leaveFrame() {
+  document.activeElement?.blur();
+  if (parent === window) return;
+  parent.focus();
+  // null in a page of another origin
+  window.frameElement?.closest(".jp-Notebook-cell")?.focus();
+}
+
 const TELLERS = new WeakMap();
 
 // What a tip tells of an element: {title, words, ref}, asked for when it is shown.

@@ -82,6 +82,17 @@ export const MESSAGES = {
   "presenter.what-next": "What happens next?",
   "key.presenter": "presenter: large type; Space, PageDown on, PageUp back, a pause before each outcome",
 
+  "live.name": "Inputs",
+  "live.slider": "{name}, slider",
+  "live.problem": "{problem} The last value that could be read stays.",
+  "live.waits": "Recording …",
+  "live.silent": "Python has not answered yet. It is busy, or it was restarted: then run the cell again.",
+  "live.gone": "Python was restarted: run the cell again.",
+  "live.failed": "⚠ Not recorded. {error}",
+  "live.stopped": "⚠ The run stopped: {error}",
+  "live.printed": "printed by the function",
+  "live.told": "Recorded again. {say}",
+
   "compare.name": "Comparison",
   "compare.go": "Go to the first difference",
   "compare.left": "left",

@@ -34,7 +34,7 @@ async function readTrace(script) {
 }
 
 // Storage may be forbidden (a sandboxed frame): then the position is not remembered.
-function recall(key) {
+export function recall(key) {
   try {
     return sessionStorage.getItem(key);
   } catch {
@@ -42,7 +42,7 @@ function recall(key) {
   }
 }
 
-function remember(key, value) {
+export function remember(key, value) {
   try {
     sessionStorage.setItem(key, String(value));
   } catch {
@@ -51,7 +51,7 @@ function remember(key, value) {
 }
 
 // Dark or light: as the notebook around says, else as the system prefers.
-function followTheme() {
+export function followTheme() {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const outer = outerBody();
   const apply = () => {
@@ -76,7 +76,7 @@ function outerBody() {
 }
 
 // In a notebook the frame is as high as the player.
-function fitFrame(root) {
+export function fitFrame(root) {
   let frame = null;
   try {
     frame = window.frameElement;

@@ -4,7 +4,7 @@ import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
-import { element, shownText } from "./dom.js";
+import { element, leaveFrame, shownText } from "./dom.js";
 import { Found } from "./found.js";
 import { GraphPane } from "./graph.js";
 import { Inspector } from "./inspector.js";
@@ -29,7 +29,7 @@ export class Player {
     this.index = new StepIndex(trace);
     this.options = options;
     this.level = options.level || 2;
-    this.speed = 1;
+    this.speed = options.speed || 1;
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -325,11 +325,7 @@ export class Player {
     if (!this.help.hidden) return this.toggleHelp();
     if (this.tip.hide()) return;
     if (!this.found.box.hidden) return this.found.close();
-    document.activeElement?.blur();
-    if (parent === window) return;
-    parent.focus();
-    // Back where the keys of a notebook work; null in a page of another origin.
-    window.frameElement?.closest(".jp-Notebook-cell")?.focus();
+    leaveFrame();
   }
 
   // What is on the screen, read from the screen: for tests.

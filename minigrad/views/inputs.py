@@ -1,0 +1,285 @@
+"""What a live player lets one change: arguments as sliders, switches and text.
+
+The page sends what stands in an input; ``read`` makes the argument of it, or says in
+one sentence why it cannot.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.creation import tensor
+from minigrad.engine.tensor import Tensor
+
+MOST_NUMBERS: Final = 100  # in one text input
+MOST_TYPED: Final = 5_000  # characters
+STEPS: Final = 100  # of a slider that nobody gave a step
+
+Json = dict[str, Any]
+Fresh = Callable[[Any], Any]  # makes the argument of a number or of nested lists
+
+
+class InputError(ValueError):
+    """What stands in an input is no argument; the text is the sentence beside it."""
+
+
+class Slider:
+    """A number, by a slider and a box; the box may go beyond the slider's ends."""
+
+    def __init__(
+        self, start: Any, low: float, high: float, step: float, fresh: Fresh
+    ) -> None:
+        self._whole = all(isinstance(part, int) for part in (start, low, high, step))
+        self.start = start
+        self._range = low, high, step
+        self._fresh = fresh
+
+    @property
+    def text(self) -> str:
+        """What stands in the box at first."""
+        return str(self.start)
+
+    def spec(self) -> Json:
+        """What the page needs to show it."""
+        low, high, step = self._range
+        return {"kind": "slider", "low": low, "high": high, "step": step}
+
+    def read(self, given: Any) -> Any:
+        """The argument for what was typed or chosen."""
+        text = str(given).strip()
+        try:
+            number = int(text) if self._whole else float(text)
+        except ValueError:
+            kind = "a whole number" if self._whole else "a number"
+            raise InputError(f"{brief(text)} is not {kind}.") from None
+        return self._fresh(number)
+
+
+class Switch:
+    """True or False, by a checkbox."""
+
+    def __init__(self, start: bool) -> None:
+        self.text = start
+
+    def spec(self) -> Json:
+        """What the page needs to show it."""
+        return {"kind": "switch"}
+
+    def read(self, given: Any) -> bool:
+        """The argument for a checkbox that is set or is not."""
+        return bool(given)
+
+
+class Words:
+    """Any text, as it stands."""
+
+    def __init__(self, start: str) -> None:
+        self.text = start
+
+    def spec(self) -> Json:
+        """What the page needs to show it."""
+        return {"kind": "words"}
+
+    def read(self, given: Any) -> str:
+        """The argument for what was typed."""
+        return str(given)
+
+
+class Numbers:
+    """Numbers in nested brackets, read as literals: nothing that is typed is run."""
+
+    def __init__(self, start: Any, fresh: Fresh, whole: bool = False) -> None:
+        self.text = str(start)
+        self._fresh = fresh
+        self._whole = whole
+
+    def spec(self) -> Json:
+        """What the page needs to show it."""
+        return {"kind": "numbers"}
+
+    def read(self, given: Any) -> Any:
+        """The argument for what was typed, of whatever shape."""
+        numbers = literal(str(given))
+        array = even(numbers)
+        if array.size > MOST_NUMBERS:
+            raise InputError(f"These are more than {MOST_NUMBERS} numbers.")
+        if self._whole and array.size and array.dtype.kind != "i":
+            raise InputError("Only whole numbers can stand here.")
+        return self._fresh(numbers)
+
+
+Input = Slider | Switch | Words | Numbers
+
+
+def literal(text: str) -> Any:
+    """The numbers that a text spells; nothing in it is run."""
+    try:
+        if len(text) > MOST_TYPED:
+            raise ValueError("too long")
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise InputError(
+            f"{brief(text)} is not a list of numbers, such as [1.0, 2.0]."
+        ) from None
+
+
+def even(numbers: Any) -> np.ndarray[Any, Any]:
+    """Nested lists of numbers as an array, for its size and kind."""
+    try:
+        array = np.asarray(numbers)
+    except (ValueError, OverflowError):
+        raise InputError("The rows are not equally long.") from None
+    if array.dtype.kind not in "if" or isinstance(numbers, (set, dict)):
+        raise InputError("Only numbers can stand here, in brackets.")
+    return array
+
+
+def input_for(name: str, given: Any, start: Any = None) -> Input | None:
+    """The input for an argument; None for what is passed on as it is, a model say.
+
+    A tuple is the range of a slider, (low, high) or (low, high, step), and ``start``
+    where it stands at first.
+    """
+    if isinstance(given, tuple):
+        return ranged(name, given, start)
+    if isinstance(given, bool | np.bool_):
+        return Switch(bool(given))
+    if isinstance(given, str):
+        return Words(given)
+    if isinstance(given, int | float | np.integer | np.floating):
+        number = given.item() if isinstance(given, np.generic) else given
+        return around(number, lambda value: value)
+    if isinstance(given, Tensor):
+        return of_tensor(name, given)
+    if isinstance(given, np.ndarray) and given.dtype.kind in "if":
+        few(name, given.size)
+        kind = given.dtype
+        whole = kind.kind == "i"
+        return Numbers(spelled(given), lambda new: np.array(new, dtype=kind), whole)
+    if isinstance(given, list) and is_numbers(given):
+        few(name, np.asarray(given).size)
+        return Numbers(given, as_list)
+    return None
+
+
+def of_tensor(name: str, given: Tensor) -> Input | None:
+    """An input that makes a new leaf each time, of the dtype and flag of ``given``."""
+    array = given.detach().numpy()
+    if array.dtype.kind not in "if":
+        return None
+    few(name, array.size)
+    dtype, flag = given.dtype, given.requires_grad
+
+    def fresh(new: Any) -> Tensor:
+        return tensor(new, dtype=dtype, requires_grad=flag)
+
+    if array.ndim == 0:
+        slider = around(array.item(), fresh)
+        slider.start = array[()]  # a float32 is written shorter than it is as a float
+        return slider
+    return Numbers(spelled(array), fresh, array.dtype.kind == "i")
+
+
+def spelled(array: np.ndarray[Any, Any]) -> str:
+    """An array as it would be typed: on one line, each number as short as it can be."""
+    lines = np.array2string(array, separator=", ", formatter={"all": str})
+    return " ".join(lines.split())
+
+
+def ranged(name: str, given: tuple[Any, ...], start: Any) -> Slider:
+    """A slider with the ends that were given."""
+    numbers = all(is_number(part) for part in given)
+    if not numbers or len(given) not in (2, 3) or not given[0] < given[1]:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "live",
+                f"{name}={given!r} is not the range of a slider",
+                "give (low, high) or (low, high, step); values to type as a list",
+            )
+        )
+    low, high = given[:2]
+    whole = all(isinstance(part, int) for part in given)
+    if len(given) == 3:
+        step = given[2]
+    else:
+        step = 1 if whole else round_step((high - low) / STEPS)
+    if not is_number(start):
+        middle = low + round((high - low) / (2 * step)) * step
+        start = middle if whole else float(f"{middle:g}")
+    start = min(max(start, low), high)
+    if isinstance(start, float) and whole:
+        step = round_step((high - low) / STEPS)
+    return Slider(start, low, high, step, lambda value: value)
+
+
+def around(number: float, fresh: Fresh) -> Slider:
+    """A slider for a number of which only the value is known."""
+    if isinstance(number, int):
+        low = 0 if number >= 0 else 2 * number
+        return Slider(number, low, max(10, 2 * abs(number)), 1, fresh)
+    most = 2 * abs(number) if number and math.isfinite(number) else 1.0
+    return Slider(number, -most, most, round_step(most / (STEPS / 2)), fresh)
+
+
+def round_step(step: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is at most ``step``."""
+    power = 10.0 ** math.floor(math.log10(step))
+    factor = max(part for part in (1, 2, 5) if part * power <= step * (1 + 1e-9))
+    return float(f"{factor * power:g}")
+
+
+def few(name: str, size: int) -> None:
+    """Refuse what is too much for one line of text."""
+    if size > MOST_NUMBERS:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "live",
+                f"{name} has {size} numbers, too many to type",
+                f"make it inside the function; at most {MOST_NUMBERS} can be typed",
+            )
+        )
+
+
+def is_number(item: Any) -> bool:
+    """Whether ``item`` is a finite int or float, and no bool."""
+    plain = isinstance(item, int | float) and not isinstance(item, bool)
+    return plain and math.isfinite(item)
+
+
+def is_numbers(items: list[Any]) -> bool:
+    """Whether a list holds numbers, or such lists, in equal rows."""
+    try:
+        even(items)
+    except InputError:
+        return False
+    return True
+
+
+def as_list(numbers: Any) -> Any:
+    """The numbers of a list input; brackets are part of them."""
+    if not isinstance(numbers, list | tuple):
+        raise InputError("This is one number; put brackets around a list.")
+    return list(numbers)
+
+
+def brief(text: str) -> str:
+    """A text in quotation marks, not more of it than a line takes."""
+    shown = " ".join(text.split())
+    return f"“{shown if len(shown) <= 30 else shown[:29] + '…'}”"
+
+
+def problem_of(one: Input, given: Any) -> str | None:
+    """Why no argument can be made of what was given, as a sentence; None if it can."""
+    try:
+        one.read(given)
+    except InputError as problem:
+        return str(problem)
+    except (ValueError, OverflowError):
+        return f"{brief(str(given))} does not fit into its dtype."
+    return None

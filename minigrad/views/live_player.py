@@ -1,0 +1,291 @@
+"""A player with inputs: each change records the function again and redraws.
+
+The page in the frame is the player's own; a widget carries what page and Python say to
+each other. Nothing is seen without a running kernel, so the newest recording is always
+at hand as an ordinary one: ``player.recording``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import io
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from minigrad import errors
+from minigrad.engine.function import Function
+from minigrad.tracing.foreign import torch_module
+from minigrad.views import graph, page
+from minigrad.views.forms import bundle_of
+from minigrad.views.inputs import Input, input_for, problem_of
+from minigrad.views.recording import (
+    Recording,
+    is_function_class,
+    name_of_callable,
+    step,
+)
+
+HERE: Final = Path(__file__).parent
+MOST_DRAWINGS: Final = 20  # a slider goes back and forth between the same graphs
+MOST_PRINTED: Final = 5_000  # characters; of more, the end is shown
+
+Json = dict[str, Any]
+Answer = Callable[[Json], Json]
+
+
+class LivePlayer:
+    """A function, its inputs, and the player of its newest recording.
+
+    ``recording`` is that recording, for everything an ordinary one can do;
+    ``arguments`` are those it was made with.
+    """
+
+    def __init__(self, function: Callable[..., Any], *args: Any, **given: Any) -> None:
+        check_widgets()
+        self.function = function
+        self._call = bound(function, args, given)
+        self._inputs = inputs_of(self._call, function)
+        self._typed = {name: one.text for name, one in self._inputs.items()}
+        self._good = dict(self._typed)
+        self._problems: dict[str, str] = {}
+        self._answers: dict[str, Answer] = {"inputs": self._changed}
+        self.arguments: Json = {}
+        self.recording = Recording()
+        self._drawings: dict[str, Any] = {}
+        self._record()
+        title = name_of_callable(function)
+        self.widget = widget_class()(page=page.live_page(title), shown=self._shown())
+        self.widget.on_msg(self._heard)
+
+    def change(self, **given: Any) -> None:
+        """Put values into inputs, as if they were typed, and record again.
+
+        Raises: ArgumentValueError for what is no input, or cannot be read.
+        """
+        for name in given.keys() - self._inputs.keys():
+            raise errors.ArgumentValueError(
+                errors.message(
+                    "change",
+                    f"there is no input {name!r}",
+                    f"the inputs are {', '.join(self._inputs) or 'none'}",
+                )
+            )
+        for name, value in given.items():
+            problem = problem_of(self._inputs[name], value)
+            if problem is not None:
+                raise errors.ArgumentValueError(
+                    errors.message(
+                        "change",
+                        f"{name}: {problem}",
+                        "give it as it would be typed into the input",
+                    )
+                )
+        self._take(given)
+        self.widget.shown = self._shown()
+
+    def answer(self, kind: str, handler: Answer) -> None:
+        """Let ``handler`` answer what the page asks under the name ``kind``.
+
+        It gets and gives what JSON can carry. An error of it is shown in the page.
+        """
+        self._answers[kind] = handler
+
+    def send(self, kind: str, content: Json) -> None:
+        """Say something to the page, in all places where it is shown."""
+        self.widget.send({"kind": kind, "content": content})
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}={text!r}" for name, text in self._typed.items())
+        return f"<LivePlayer {name_of_callable(self.function)}({inputs})>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Json:
+        told = page.text_of(self.recording.data)
+        words = "Sliders need a running Python; .recording is the player without them."
+        return bundle_of(self.widget, f"{self!r}\n{words}\n{told}")
+
+    def _heard(self, _: Any, asked: Json, buffers: Any) -> None:
+        """Answer a question of the page: always, so that it does not wait for ever."""
+        reply = {"kind": "answer", "id": asked["id"]}
+        try:
+            reply["content"] = self._answers[asked["kind"]](asked["content"])
+        except Exception as error:
+            told = isinstance(error, errors.MinigradError | ValueError)
+            reply["refused"] = (
+                str(error) if told else f"{type(error).__name__}: {error}"
+            )
+        self.widget.send(reply)
+
+    def _changed(self, content: Json) -> Json:
+        self._take(content["values"])
+        self.widget.shown = self._shown(content["by"])
+        return {}
+
+    def _take(self, typed: Mapping[str, Any]) -> None:
+        """Record with what can be read; another input keeps the value it had."""
+        self._typed |= typed
+        before = dict(self._good)
+        for name, text in typed.items():
+            problem = problem_of(self._inputs[name], text)
+            if problem is None:
+                self._good[name] = text
+                self._problems.pop(name, None)
+            else:
+                self._problems[name] = problem
+        if self._good != before or not self._problems:
+            self._record()
+
+    def _record(self) -> None:
+        """Run the function; what it prints goes to the page."""
+        # New leaves each time: those of the run before have collected gradients.
+        self.arguments = {n: one.read(self._good[n]) for n, one in self._inputs.items()}
+        self._call.arguments |= self.arguments
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            self.recording = step(self.function, *self._call.args, **self._call.kwargs)
+        self._draw()
+        self._printed = printed.getvalue()[-MOST_PRINTED:]
+
+    def _draw(self) -> None:
+        """Draw the graph, or take the drawing of one that was the same."""
+        drawing = self.recording.data["graph"]
+        drawing["dot"] = dot = graph.dot_of(self.recording.data)
+        if dot not in self._drawings:
+            if len(self._drawings) == MOST_DRAWINGS:
+                self._drawings.pop(next(iter(self._drawings)))
+            drawn = graph.svg_of(dot) if drawing["nodes"] else None
+            self._drawings[dot] = drawn or (None, None)
+        drawing["svg"], drawing["renderer"] = self._drawings[dot]
+
+    def _shown(self, by: str = "") -> str:
+        """What the page shows, as JSON; ``by`` names the change that led to it."""
+        shown = {
+            "trace": self.recording._drawn(),
+            "inputs": {name: one.spec() for name, one in self._inputs.items()},
+            "values": self._typed,
+            "problems": self._problems,
+            "printed": self._printed,
+            "by": by,
+        }
+        return json.dumps(shown, separators=(",", ":"))
+
+
+@cache
+def widget_class() -> Any:
+    """The widget; anywidget is loaded when the first live player is made."""
+    import anywidget
+    import traitlets
+
+    class LiveFrame(anywidget.AnyWidget):
+        """A frame with the player's page, and the wire between it and Python."""
+
+        _esm = HERE / "live_player.js"
+        page = traitlets.Unicode().tag(sync=True)
+        shown = traitlets.Unicode().tag(sync=True)
+
+    return LiveFrame
+
+
+def check_widgets() -> None:
+    """Raise ModuleNotFoundError where there is no anywidget."""
+    if importlib.util.find_spec("anywidget") is None:
+        raise ModuleNotFoundError(
+            errors.message(
+                "live",
+                "it needs the package anywidget, which this Python does not have",
+                "pip install anywidget; or minigrad.step(function, ...), a player "
+                "without sliders, which needs no widgets",
+            ),
+            name="anywidget",
+        )
+
+
+def bound(
+    function: Callable[..., Any], args: tuple[Any, ...], given: Json
+) -> inspect.BoundArguments:
+    """The call that is recorded, with all defaults."""
+    try:
+        call = signature_of(function).bind(*args, **given)
+    except (TypeError, ValueError) as error:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "live",
+                f"{name_of_callable(function)} cannot be called so: {error}",
+                "give the function, and a value or a range for each argument",
+            )
+        ) from None
+    call.apply_defaults()
+    return call
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The arguments by name; those of a Function class stand in its forward."""
+    if not is_function_class(function):
+        return inspect.signature(function)
+    signature = inspect.signature(function.forward)  # type: ignore[attr-defined]
+    parameters = list(signature.parameters.values())
+    if takes_ctx(function):
+        parameters = parameters[1:]
+    return signature.replace(parameters=parameters)
+
+
+def takes_ctx(function: Any) -> bool:
+    """Whether forward gets ctx: a class with setup_context of its own gives it none."""
+    ours = (
+        Function if issubclass(function, Function) else torch_module().autograd.Function
+    )
+    return function.setup_context is ours.setup_context
+
+
+def inputs_of(
+    call: inspect.BoundArguments, function: Callable[..., Any]
+) -> dict[str, Input]:
+    """The inputs, by the name of their argument; some arguments have none."""
+    inputs = {}
+    for name, value in call.arguments.items():
+        parameter = call.signature.parameters[name]
+        start = parameter.default
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            check_empty(name, value, function)
+        elif not (isinstance(value, tuple) and value is start):
+            one = input_for(name, value, start)
+            if one is not None:
+                inputs[name] = one
+    return inputs
+
+
+def check_empty(name: str, value: Any, function: Callable[..., Any]) -> None:
+    """Refuse arguments that have no name of their own."""
+    if value:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "live",
+                f"{name_of_callable(function)} takes any {name}, and names none",
+                "give a function that names its arguments: def program(x, y): ...",
+            )
+        )
+
+
+def live(function: Callable[..., Any], *args: Any, **given: Any) -> LivePlayer:
+    """A player with inputs for the arguments of ``function``: a change runs it again.
+
+    A number or a scalar tensor becomes a slider, (low, high) or (low, high, step) a
+    slider with these ends, True and False a checkbox, text a line of text, and a list,
+    an array or a tensor numbers to type. Tensors are new leaves each time. Anything
+    else is passed on as it is.
+
+    It needs anywidget and a running Python: ``.recording`` is the ordinary recording of
+    the newest run, for a page or a file. Raises: ModuleNotFoundError without anywidget.
+
+        def program(x, n):
+            for _ in range(n):
+                x = x * x
+            x.backward()
+
+        minigrad.live(program, x=minigrad.tensor(1.5, requires_grad=True), n=(1, 4))
+    """
+    return LivePlayer(function, *args, **given)

@@ -1,0 +1,235 @@
+// The live player: inputs above a player, which shows what Python records with them.
+
+import { openChannel } from "./channel.js";
+import { element, leaveFrame } from "./dom.js";
+import { message } from "./messages.js";
+import { fitFrame, followTheme, recall, remember } from "./page.js";
+import { Player } from "./player.js";
+
+const TYPED_AFTER = 400; // ms without a key: what was typed is meant
+const SAID_AFTER = 600; // ms without a change: a screen reader hears what is so now
+const WAITS_AFTER = 600;
+const SILENT_AFTER = 8000;
+
+export function startLive() {
+  followTheme();
+  const root = document.getElementById("player");
+  root.live = new Live(root, openChannel());
+  fitFrame(root);
+}
+
+class Live {
+  constructor(root, channel) {
+    this.root = root;
+    this.channel = channel;
+    this.memory = `minigrad player ${root.dataset.key}`;
+    this.fields = null; // name -> field
+    this.change = ""; // the newest change made here
+    this.changes = 0;
+    this.form = element("form", "live");
+    this.form.setAttribute("aria-label", message("live.name"));
+    this.form.onsubmit = (event) => event.preventDefault();
+    this.form.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") leaveFrame();
+    });
+    this.status = element("p", "status");
+    this.status.setAttribute("role", "status");
+    this.printed = element("pre", "printed");
+    this.printed.setAttribute("aria-label", message("live.printed"));
+    this.told = element("p", "unseen");
+    this.told.setAttribute("aria-live", "polite");
+    this.place = element("div");
+    root.replaceChildren(this.form, this.place);
+    channel.on("shown", (text) => this.show(JSON.parse(text)));
+  }
+
+  show({ trace, inputs, values, problems, printed, by }) {
+    const fresh = !this.fields;
+    if (fresh) this.build(inputs);
+    const mine = by.startsWith(this.channel.me);
+    const newest = !mine || by === this.change;
+    for (const [name, field] of this.fields) {
+      if (!mine) field.put(values[name]);
+      if (newest) field.complain(problems[name]);
+    }
+    this.printed.hidden = !printed;
+    this.printed.textContent = printed;
+    this.replace(trace);
+    if (newest) this.say("");
+    if (!fresh) this.tellSoon();
+  }
+
+  build(inputs) {
+    const change = () => this.changed();
+    const fields = Object.entries(inputs).map(([name, input]) => [name, new Field(name, input, change)]);
+    this.fields = new Map(fields);
+    this.form.append(...fields.map(([, field]) => field.box), this.status, this.printed, this.told);
+  }
+
+  changed() {
+    this.changes += 1;
+    this.change = `${this.channel.me} ${this.changes}`;
+    const values = Object.fromEntries([...this.fields].map(([name, field]) => [name, field.value()]));
+    if (!this.waits) {
+      const say = (key, after) => setTimeout(() => this.say(message(key)), after);
+      this.waits = [say("live.waits", WAITS_AFTER), say("live.silent", SILENT_AFTER)];
+    }
+    const ended = (error) => {
+      clearTimeout(this.waits?.[0]);
+      clearTimeout(this.waits?.[1]);
+      this.waits = null;
+      this.say(error ? message("live.failed", { error: error.message }) : "");
+    };
+    const question = { values, by: this.change };
+    const answered = (answer) => answer && question.by === this.change && ended();
+    this.channel.ask("inputs", question).then(answered, ended);
+  }
+
+  // Under the inputs: what is waited for, what went wrong, or how the run ended.
+  say(words) {
+    const { error } = this.player?.trace.meta || {};
+    this.status.classList.toggle("stopped", Boolean(words || error));
+    this.status.textContent = words || (error ? message("live.stopped", { error }) : "");
+  }
+
+  tellSoon() {
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => {
+      this.told.textContent = message("live.told", { say: this.player.say.textContent });
+    }, SAID_AFTER);
+  }
+
+  // Another trace in the place of the one shown, at the step that corresponds.
+  replace(trace) {
+    const before = this.player;
+    const place = element("div");
+    this.place.replaceWith(place);
+    this.place = place;
+    const kept = before
+      ? placeIn(before.trace.events, trace.events, before.position)
+      : Number(recall(this.memory)) || 0;
+    const player = new Player(place, trace, {
+      position: kept,
+      level: before?.level,
+      speed: before?.speed,
+      channel: this.channel,
+      replace: (other) => this.replace(other),
+      onMove: (at) => remember(this.memory, at),
+    });
+    this.root.player = this.player = player;
+    if (before) carryOver(before, player);
+  }
+}
+
+// One argument: its label, what to change it with, and what is wrong with it.
+class Field {
+  constructor(name, input, change) {
+    this.kind = input.kind;
+    this.change = change;
+    this.box = element("div", `field of-${input.kind}`);
+    const label = element("label", "", name);
+    this.entry = element("input");
+    this.entry.type = input.kind === "switch" ? "checkbox" : "text";
+    this.entry.id = `input ${name}`.replaceAll(" ", "-");
+    this.entry.spellcheck = false;
+    this.entry.autocomplete = "off";
+    label.htmlFor = this.entry.id;
+    this.problem = element("p", "problem");
+    this.problem.id = `${this.entry.id}-problem`;
+    this.problem.setAttribute("role", "alert");
+    this.box.append(label);
+    if (input.kind === "slider") this.box.append(this.sliderOf(name, input));
+    this.box.append(this.entry, this.problem);
+    this.entry.oninput = () => this.typed();
+    this.entry.onchange = () => this.meant();
+  }
+
+  sliderOf(name, { low, high, step }) {
+    this.slider = element("input", "slider");
+    Object.assign(this.slider, { type: "range", min: low, max: high, step });
+    this.slider.setAttribute("aria-label", message("live.slider", { name }));
+    this.slider.oninput = () => {
+      this.entry.value = this.slider.value;
+      this.meant(true);
+    };
+    return this.slider;
+  }
+
+  value() {
+    return this.kind === "switch" ? this.entry.checked : this.entry.value;
+  }
+
+  put(value) {
+    if (this.kind === "switch") this.entry.checked = value;
+    else this.entry.value = value;
+    this.last = value;
+    this.moveSlider();
+  }
+
+  typed() {
+    this.moveSlider();
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.meant(), TYPED_AFTER);
+  }
+
+  // A box that is left, or Enter in it, says again what has been sent already.
+  meant() {
+    clearTimeout(this.later);
+    const now = this.value();
+    if (now === this.last) return;
+    this.last = now;
+    this.change();
+  }
+
+  moveSlider() {
+    const number = Number(this.entry.value);
+    if (this.slider && Number.isFinite(number)) this.slider.value = String(number);
+  }
+
+  complain(problem) {
+    this.problem.textContent = problem ? message("live.problem", { problem }) : "";
+    this.box.classList.toggle("wrong", Boolean(problem));
+    this.entry.setAttribute("aria-invalid", String(Boolean(problem)));
+    if (problem) this.entry.setAttribute("aria-describedby", this.problem.id);
+    else this.entry.removeAttribute("aria-describedby");
+  }
+}
+
+// Where two stories agree, from the start or from the end, a step keeps its place; else
+// it is where the new run stopped, or the first step in which it is another.
+export function placeIn(before, after, position) {
+  const left = before.length - position;
+  if (left === 0) return after.length;
+  const same = (one, other) => one && other && signature(one) === signature(other);
+  let start = 0;
+  while (start < before.length && same(before[start], after[start])) start += 1;
+  if (position <= start) return position;
+  const stopped = after.findIndex(({ k }) => k === "exception") + 1;
+  if (stopped) return stopped;
+  const most = Math.min(before.length, after.length) - start;
+  let end = 0;
+  while (end < most && same(before.at(-1 - end), after.at(-1 - end))) end += 1;
+  return left < end ? after.length - left : Math.min(start + 1, after.length);
+}
+
+function signature({ k, lvl, s, l }) {
+  return `${k} ${lvl} ${s} ${l}`;
+}
+
+// What one has opened, scrolled and chosen in the player before.
+function carryOver(before, player) {
+  before.pause();
+  const bodies = [...before.root.querySelectorAll(".body")];
+  player.root.querySelectorAll(".body").forEach((body, index) => {
+    body.scrollTo(bodies[index].scrollLeft, bodies[index].scrollTop);
+  });
+  for (const part of ["details.memory", "details.locals"]) {
+    player.root.querySelector(part).open = before.root.querySelector(part).open;
+  }
+  if (before.presenter.on) player.presenter.toggle();
+  if (!before.found.box.hidden && before.found.input.value) {
+    player.found.box.hidden = false;
+    player.found.input.value = before.found.input.value;
+    player.found.search(before.found.input.value);
+  }
+}
