@@ -6,7 +6,7 @@ import importlib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -52,6 +52,17 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One Function of an exercise that asks for several: what a module says of one."""
+
+    CONTRACT: Contract
+    reference: Callable[..., Any]
+    cases: Callable[..., list[Case]]
+    gradients: Callable[..., Arrays]
+    wrong_gradients: Callable[..., Iterable[tuple[str, Arrays]]]
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One exercise: what is asked, on what it is tried, what the right values are.
 
@@ -91,6 +102,11 @@ class Exercise:
         """What is asked of a Function, apart from its numbers."""
         asked: Contract = self.spec.CONTRACT
         return asked
+
+    @property
+    def parts(self) -> list[Exercise]:
+        """The Functions of an exercise that asks for several, each as one exercise."""
+        return [replace(self, spec=part) for part in getattr(self.spec, "PARTS", ())]
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad import errors
 from minigrad.course import catalogue as exercises
-from minigrad.course import journal, questions, replay
+from minigrad.course import handed, journal, questions, replay
 from minigrad.course.casefile import is_todo
 from minigrad.course.catalogue import Exercise
 from minigrad.course.findings import Finding
@@ -72,6 +73,8 @@ def examine(
     try:
         with as_imported.in_force(), own_random_numbers(seed):
             deadline = Deadline(seconds)
+            if exercise.parts:
+                return _examine_parts(exercise, answer, seed, deadline)
             if hasattr(exercise.spec, "look_at"):
                 return _examine_by_spec(exercise, answer, seed, deadline)
             return _examine_function(exercise, answer, seed, deadline)
@@ -126,6 +129,15 @@ def _examine_by_spec(
 ) -> Verdict:
     """Ask the exercise's own module, which knows what cannot be said in general."""
     random = np.random.default_rng(seed)
+    shipped = getattr(exercise.spec, "SHIPPED", "")
+    if shipped:
+        unusable = handed.unusable(answer, exercise.answer)
+        if unusable:
+            return verdict_of(exercise, WRONG, (unusable,), seed=seed)
+        assert isinstance(answer, type)
+        if handed.is_as_shipped(answer, exercise.answer, shipped):
+            note = "it is as it was shipped"
+            return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     with answers_running(deadline):
         try:
             with deadline.watching():
@@ -140,9 +152,6 @@ def _examine_by_spec(
             text = f"{type(error).__name__}: {error}"
             crash = Finding((), text, where, crashed=True)
             return verdict_of(exercise, CRASHED, (crash,), seed=seed)
-    if found == NOT_TRIED:
-        note = "it is as it was shipped"
-        return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     if found:
         return verdict_of(exercise, WRONG, tuple(found), seed=seed)
     return verdict_of(exercise, SOLVED, seed=seed)
@@ -152,7 +161,7 @@ def _examine_function(
     exercise: Exercise, answer: object, seed: int, deadline: Deadline
 ) -> Verdict:
     """Try a Function on all cases, and name the mistakes behind what is seen."""
-    unusable = _unusable(answer, exercise.answer)
+    unusable = handed.unusable(answer, exercise.answer)
     if unusable:
         return verdict_of(exercise, WRONG, (unusable,), seed=seed)
     assert isinstance(answer, type)
@@ -174,6 +183,34 @@ def _examine_function(
     return verdict_of(exercise, state, judgement.findings, seed=seed, case=case)
 
 
+def _examine_parts(
+    exercise: Exercise, answer: object, seed: int, deadline: Deadline
+) -> Verdict:
+    """Several Functions, one after the other; then what else was handed over."""
+    parts, given = exercise.parts, answer
+    wanted = exercise.answer.split(", ")
+    handed_over = list(given) if isinstance(given, (list, tuple)) else [given]
+    if len(handed_over) != len(wanted):
+        got = errors.count_of(len(handed_over), "thing")
+        what = f"check was given {got}, not {len(wanted)}"
+        hint = f'Hand over all of them: check("{exercise.id}", [{exercise.answer}])'
+        finding = Finding((), what, "the call of check", hint=hint)
+        return verdict_of(exercise, WRONG, (finding,), seed=seed)
+    functions, rest = handed_over[: len(parts)], handed_over[len(parts) :]
+    remarks: tuple[Finding, ...] = ()
+    for part, function in zip(parts, functions, strict=True):
+        verdict = _examine_function(part, function, seed, deadline)
+        if verdict.state != SOLVED:
+            # The player steps through a case of one Function; this is one of several.
+            return replace(verdict, case=None)
+        remarks += verdict.remarks
+    with answers_running(deadline), deadline.watching():
+        findings = exercise.spec.look_at_rest(functions, rest)
+    if findings:
+        return verdict_of(exercise, WRONG, tuple(findings), seed=seed)
+    return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)
+
+
 @contextlib.contextmanager
 def answers_running(deadline: Deadline) -> Iterator[None]:
     """How the code of an answer runs: in silence, bounded, with grad mode on."""
@@ -185,20 +222,6 @@ def answers_running(deadline: Deadline) -> Iterator[None]:
         deadline.running(),
     ):
         yield
-
-
-def _unusable(answer: object, name: str) -> Finding | None:
-    """Why this is no answer at all, or None."""
-    function = minigrad.autograd.Function
-    if isinstance(answer, type) and issubclass(answer, function):
-        return None
-    if isinstance(answer, type):
-        what = f"{answer.__name__} is a class, but not a Function"
-        hint = f"Begin it with 'class {name}(mg.autograd.Function):'."
-    else:
-        what = f"check was given a {type(answer).__name__}, not a class"
-        hint = f"Hand over the class itself: its name {name}, nothing after it."
-    return Finding((), what, "the call of check", hint=hint)
 
 
 def _never_ends(name: str, stopped: StoppedError, seconds: float) -> Finding:

@@ -25,7 +25,8 @@ class Contract:
     first argument is changed, marked dirty and returned. ``second_derivative`` is
     wanted, refused (by once_differentiable) or any. Without ``materialize_grads`` an
     unused output is to arrive as None. ``skips_unneeded``: a gradient that nobody needs
-    is to be None. ``random``: the result is drawn anew in each call.
+    is to be None. ``random``: the result is drawn anew in each call. ``keeps``: the
+    arguments and outputs that ctx may hold on to, if it is not to hold on to others.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Contract:
     materialize_grads: bool = True
     skips_unneeded: bool = False
     random: bool = False
+    keeps: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

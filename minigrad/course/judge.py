@@ -41,6 +41,7 @@ ONE_BY_ONE: Sequence[Look] = (
     behaviour.expanded_upstream,
     values.precision,
     keeping.on_ctx,
+    keeping.more_than_needed,
     behaviour.written_inputs,
     orders.second_derivatives,
     orders.tangents,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from minigrad.course.casefile import CaseFile
-from minigrad.course.facts import Attribute
+from minigrad.course.facts import Array, Attribute, Trial
 from minigrad.course.findings import Finding
 
 
@@ -38,6 +41,47 @@ def _named(attribute: Attribute) -> str:
     if attribute.kind != "ndarray":
         return "S06"
     return "S08" if attribute.shares_memory else ""
+
+
+def more_than_needed(case: CaseFile) -> Iterator[Finding]:
+    """Tensors on ctx beside those that backward is to get by with."""
+    if case.contract.keeps is None:
+        return
+    _, trial = next(case.plain)
+    known = dict(zip(case.contract.arguments, trial.inputs, strict=True))
+    outputs = [output.value for output in trial.outputs]
+    known |= dict(zip(case.contract.outputs, outputs, strict=True))
+    names: dict[str, int] = {}
+    for array, is_copy in held(trial):
+        name = next((n for n, value in known.items() if same(array, value)), "")
+        if is_copy or name not in case.contract.keeps:
+            shown = f"a copy of {name}" if name and is_copy else name
+            names[shown or f"an array of shape {array.shape}"] = array.nbytes
+    if names:
+        what = " and ".join([f"{name} ({size} bytes)" for name, size in names.items()])
+        enough = " and ".join(case.contract.keeps) or "nothing"
+        yield Finding(
+            ("K01",),
+            f"ctx keeps {what}; backward can do with {enough} alone",
+            f"{case.name}, what forward leaves on ctx",
+        )
+
+
+def held(trial: Trial) -> Iterator[tuple[Array, bool]]:
+    """Every array that ctx holds on to, and whether it is memory of its own."""
+    for saved in trial.saved:
+        yield saved.packed, not saved.in_graph
+    for attribute in trial.attributes:
+        yield attribute.value, not attribute.shares_memory
+
+
+def same(array: Array, value: Any) -> bool:
+    """Whether two arrays have the same shape, dtype and content."""
+    return (
+        isinstance(value, np.ndarray)
+        and (array.shape, array.dtype) == (value.shape, value.dtype)
+        and np.array_equal(array, value, equal_nan=True)
+    )
 
 
 def saved_twice(case: CaseFile) -> Iterator[Finding]:

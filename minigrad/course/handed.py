@@ -1,0 +1,47 @@
+"""What was handed to ``check``: is it a Function at all, and is it still as shipped?"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import minigrad
+from minigrad.course.findings import Finding
+
+METHODS = ("forward", "setup_context", "backward")
+
+
+def unusable(answer: object, name: str) -> Finding | None:
+    """Why this is no answer at all, or None."""
+    function = minigrad.autograd.Function
+    if isinstance(answer, type) and issubclass(answer, function):
+        return None
+    if isinstance(answer, type):
+        what = f"{answer.__name__} is a class, but not a Function"
+        hint = f"Begin it with 'class {name}(mg.autograd.Function):'."
+    else:
+        what = f"check was given a {type(answer).__name__}, not a class"
+        hint = f"Hand over the class itself: its name {name}, nothing after it."
+    return Finding((), what, "the call of check", hint=hint)
+
+
+def is_as_shipped(answer: type, name: str, shipped: str) -> bool:
+    """Whether all methods are those of the shipped source, line for line."""
+    names: dict[str, Any] = {"mg": minigrad}
+    exec(shipped, names)
+    return all(
+        [
+            code_of(inspect.getattr_static(answer, method))
+            == code_of(inspect.getattr_static(names[name], method))
+            for method in METHODS
+        ]
+    )
+
+
+def code_of(function: Any) -> tuple[Any, ...]:
+    """What a function does, whatever file and line it stands in."""
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return (type(function),)
+    return code.co_code, code.co_names, code.co_varnames, code.co_consts
