@@ -20,7 +20,8 @@ course.recall("02")
 #
 # In lesson 01 everything was put on ctx as an attribute. For tensors there is a second
 # way: `ctx.save_for_backward(...)`, and `ctx.saved_tensors` to get them back. Both of
-# these multiply `x` by a tensor `factor`; only the way of keeping it differs.
+# these multiply `x` by a tensor `factor`, so the slope for `x` is the factor. Only the
+# way of keeping it differs.
 
 
 # %%
@@ -49,17 +50,6 @@ class BySaving(mg.autograd.Function):
 
 
 # %% [markdown]
-# The slope of `x * factor` with respect to `x` is the factor. As long as nobody changes
-# anything, both ways agree on that: 3, as it should be.
-
-# %%
-x = mg.tensor(2.0, requires_grad=True)
-factor = mg.tensor(3.0)
-one = mg.autograd.grad(ByAttribute.apply(x, factor), x)
-two = mg.autograd.grad(BySaving.apply(x, factor), x)
-one, two
-
-# %% [markdown]
 # ## Now somebody changes factor
 #
 # `factor.add_(1)` changes the tensor *in place*: the same object, new content. (A
@@ -79,7 +69,7 @@ course.predict(
 )
 
 # %% tags=["step"]
-factor = mg.tensor(3.0)
+x, factor = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0)
 product = ByAttribute.apply(x, factor)
 factor.add_(1)
 mg.autograd.grad(product, x)
@@ -87,8 +77,8 @@ mg.autograd.grad(product, x)
 # %% [markdown] tags=["explain"]
 # **4 instead of 3.** The product was 2 times 3; its slope is 3 whatever happens to
 # `factor` afterwards. The attribute is a second name for the tensor, no copy of its
-# content. (Only teaching mode said something, when the class was first used; without it
-# not a word.) Now the other one, again with a factor of 3:
+# content. (Teaching mode warns of the attribute, when the class is first used. Nobody
+# else says a word.) Now the other one, again with a factor of 3:
 
 # %% tags=["step", "raises-exception"]
 factor = mg.tensor(3.0)
@@ -100,7 +90,8 @@ mg.autograd.grad(product, x)
 # No number, but an error with the reason. Every tensor counts how often it was changed
 # in place: that count is its *version*. `save_for_backward` notes the version beside
 # the tensor, and when you unpack it with `ctx.saved_tensors`, the engine compares. An
-# attribute has no such stamp.
+# attribute has no such stamp. (Take the line with `add_` out of both cells: then both
+# ways give 3.)
 
 # %% [markdown]
 # **Look.** Here are both once more, recorded. At the steps that keep the factor, look
@@ -117,8 +108,8 @@ factor.add_(1)
 factor._version, first.grad_fn.factor._version
 
 # %% [markdown] tags=["explain"]
-# The saved row said *saved at v0*, and after the change *now v1*. The attribute row
-# only shows what is there now. Four reasons to save tensors; you have seen one: the
+# The saved row says *saved at v0*; the attribute row has no such words, though it holds
+# the same tensor. Four reasons to save tensors; you have seen one: the
 # change is **noticed**; the memory is **released** once backward is through (lesson
 # 03); others may **pack** what is saved, to halve its bytes or to put it on a disk
 # (lesson 12); and an output kept as an attribute holds itself alive, in a **cycle**
@@ -196,12 +187,18 @@ class ExpFromInput(mg.autograd.Function):
 
 # %% [markdown]
 # **Predict.** A thousand float64 numbers are 8,000 bytes. `z` is made in between and
-# nobody else keeps it. How many bytes does the graph hold after this line: for `z`, for
-# the result, for both? The timeline under the graph shows them, owner by owner.
+# nobody else keeps it. How many bytes does the graph hold in the end: for `z`, for the
+# result, for both? The timeline under the graph shows them, owner by owner.
+
 
 # %% tags=["predict", "step"]
+def exp_of_double(x):
+    z = x * 2
+    return ExpFromInput.apply(z)
+
+
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
-mg.step(lambda x: ExpFromInput.apply(x * 2), x)
+mg.step(exp_of_double, x)
 
 # %% [markdown] tags=["explain"]
 # 8,000 bytes for `z`, which only ctx keeps alive, beside the result itself. Had ctx

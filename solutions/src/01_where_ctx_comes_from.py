@@ -206,4 +206,5 @@ hint("01.5")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/01_where_ctx_comes_from.ipynb), to its recall
-# cards: open each one only after you have answered it.
+# cards: open each one only after you have answered it. Then
+# [lesson 02](../../notebooks/02_what_should_ctx_remember.ipynb): what ctx should keep.
