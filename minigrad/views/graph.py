@@ -51,6 +51,8 @@ def dot_of(data: Mapping[str, Any]) -> str:
     for upper, lower in _above(nodes, edges):
         drawing.edge(upper, lower, style="invis")
     slots = {node["id"]: node.get("outputs", 1) for node in nodes}
+    # What leads on to functions is drawn straight, and leaves stand beside it.
+    leaves = {node["id"] for node in nodes if node["kind"] == "accumulate"}
     for edge in edges:
         head = edge["to"]
         if head in aliased:
@@ -59,7 +61,8 @@ def dot_of(data: Mapping[str, Any]) -> str:
             drawing.node(head, label, id=f"mg_{head}", style="rounded,dashed")
         elif slots.get(head, 1) > 1:
             head = f"{head}:o{edge.get('to_slot', 0)}:n"
-        drawing.edge(edge["from"], head, id=f"mg_{edge['id']}")
+        weight = {} if edge["to"] in leaves else {"weight": "2"}
+        drawing.edge(edge["from"], head, id=f"mg_{edge['id']}", **weight)
     return str(drawing.source)
 
 

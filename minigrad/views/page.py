@@ -16,6 +16,7 @@ from typing import Any
 from minigrad.views import script
 
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
+MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 
 _UNPACK = """
 const packed = atob(document.getElementById("code").textContent);
@@ -94,6 +95,9 @@ def fallback_of(data: Mapping[str, Any]) -> str:
     svg = data["graph"]["svg"]
     if not svg:
         return words
+    if len(svg) > MOST_PICTURE:
+        count = len(data["graph"]["nodes"])
+        return f"{words}<p>The graph has {count:,} nodes: too many for a picture.</p>"
     image = base64.b64encode(svg.encode()).decode()
     return f'{words}<img alt="the graph" src="data:image/svg+xml;base64,{image}">'
 
@@ -103,8 +107,9 @@ def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
     # Run again, the cell starts at its first step; reloaded, it keeps its place.
     shown = output_of(data, key=secrets.token_hex(8))
     bundle = {"text/html": shown, "text/plain": text_of(data)}
-    if data["graph"]["svg"]:
-        bundle["image/svg+xml"] = data["graph"]["svg"]
+    svg = data["graph"]["svg"]
+    if svg and len(svg) <= MOST_PICTURE:
+        bundle["image/svg+xml"] = svg
     return bundle
 
 

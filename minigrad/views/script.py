@@ -20,6 +20,7 @@ MODULES: Final = (
     "saving",
     "presenter",
     "code",
+    "drawing",
     "graph",
     "ctx",
     "found",

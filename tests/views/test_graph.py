@@ -21,7 +21,7 @@ shape=box style=rounded]
 	n1 [label="AccumulateGrad\\nx" id=mg_n1]
 	n2 [label=SumBackward0 id=mg_n2]
 	n0 -> n1 [id=mg_e0]
-	n2 -> n0 [id=mg_e1]
+	n2 -> n0 [id=mg_e1 weight=2]
 }
 """
 
@@ -74,7 +74,7 @@ def test_edge_ends_at_the_slot_of_its_output() -> None:
     story.node("n0", "UnbindBackward0", outputs=2)
     story.node("n1", "MulBackward0")
     story.edge("e0", "n1", "n0", 0, to_slot=1)
-    assert "n1 -> n0:o1:n [id=mg_e0]" in graph.dot_of(story.data)
+    assert "n1 -> n0:o1:n [id=mg_e0 weight=2]" in graph.dot_of(story.data)
 
 
 def test_leaf_used_seven_times_is_drawn_once_a_use() -> None:
@@ -146,3 +146,16 @@ def test_slow_renderer_is_given_up(
 
 def test_without_a_renderer_there_is_no_svg(program: Program) -> None:
     assert graph.svg_of("digraph {}") is None
+
+
+def test_chain_whose_nodes_all_use_a_leaf_stays_narrow() -> None:
+    story = stories.Story("a recurrence")
+    story.node("n0", "AccumulateGrad", kind="accumulate", tensor="w")
+    for place in range(1, 31):
+        story.node(f"n{place}", "MulBackward0")
+        story.edge(f"e{place}", f"n{place}", "n0", 0)
+        if place > 1:
+            story.edge(f"f{place}", f"n{place}", f"n{place - 1}", 1)
+    drawn = graph.svg_of(graph.dot_of(story.data))
+    assert drawn is not None
+    assert float(drawn[0].split('width="')[1].split("pt")[0]) < 400

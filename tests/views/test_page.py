@@ -96,6 +96,15 @@ def test_bundle_with_a_drawing_has_the_image() -> None:
     assert page.bundle_of(data)["image/svg+xml"] == "<svg/>"
 
 
+def test_bundle_with_a_large_drawing_says_so_and_carries_it_once() -> None:
+    data = stories.fan_in()
+    data["graph"]["svg"] = f"<svg>{' ' * page.MOST_PICTURE}</svg>"
+    bundle = page.bundle_of(data)
+    assert set(bundle) == {"text/html", "text/plain"}
+    assert "too many for a picture" in bundle["text/html"]
+    assert len(bundle["text/html"]) < page.MOST_PICTURE
+
+
 def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
     lines = page.text_of(stories.fan_in(), most=2).split("\n")
     assert lines == [

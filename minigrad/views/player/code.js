@@ -29,9 +29,18 @@ export class CodePane {
     });
     this.printed.hidden = !state.printed;
     this.printed.textContent = state.printed;
-    for (const card of this.cards) card.inView(); // now that their heights are known
     const shown = frames[top] && trace.sources[frames[top].s];
     this.note.textContent = shown ? shown.name : "";
+  }
+
+  // Beside its line a cue must not hide code; a line that is marked must be in view.
+  measure() {
+    for (const card of this.cards) {
+      if (card.cue) card.crowded = card.marked.offsetWidth > card.listing.clientWidth;
+    }
+    for (const card of this.cards) if (card.cue && card.crowded) card.head.append(card.cue);
+    const moves = this.cards.map((card) => card.marked && intoView(card));
+    for (const move of moves) move?.();
   }
 
   // Between frames the program itself is shown, with no line marked.
@@ -70,7 +79,7 @@ export class CodePane {
       return line;
     });
     box.append(head, listing);
-    return { box, head, listing, lines, source: index, notes: [] };
+    return { box, head, listing, lines, source: index, notes: [], marked: null, cue: null };
   }
 
   // The number of a line that has steps leads to them; so does a click on the line.
@@ -94,26 +103,22 @@ export class CodePane {
     card.box.classList.add(role);
     for (const note of card.notes) note.remove();
     card.notes = [];
-    card.inView = () => {};
-    card.lines.forEach((line) => line.classList.remove("current", "caller", "failed"));
-    const line = card.lines[frame.l];
+    card.marked?.classList.remove("current", "caller", "failed");
+    card.cue = null;
+    const line = (card.marked = card.lines[frame.l] || null);
     if (!line) return;
     if (role === "top") tabStop(this.box, line.querySelector("button"));
     line.classList.add(frame.failed ? "failed" : role === "top" ? "current" : "caller");
-    if (cue) this.placeCue(card, line, element("span", "cue", cue));
+    if (cue) {
+      card.cue = element("span", "cue", cue);
+      this.annotate(card, line, card.cue, false);
+    }
     if (frame.failed) {
       this.annotate(card, line, element("div", "said failed", frame.failed), true);
     } else if (frame.over) {
       const text = message("code.returns", { value: brief(this.trace, frame.returned) });
       this.annotate(card, line, element("div", "said", text), true);
     }
-    card.inView = () => keepInView(card.listing, line, card.notes.at(-1));
-  }
-
-  // Beside the line, where it does not hide code; else in the heading of the card.
-  placeCue(card, line, mark) {
-    this.annotate(card, line, mark, false);
-    if (line.offsetWidth > card.listing.clientWidth) card.head.append(mark);
   }
 
   annotate(card, line, note, below) {
@@ -123,13 +128,15 @@ export class CodePane {
   }
 }
 
-function keepInView(box, line, note) {
-  const top = line.offsetTop - box.offsetTop;
-  const below = note && note.classList.contains("said") ? note.offsetHeight : 0;
-  const bottom = top + line.offsetHeight + below;
-  if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) {
-    const middle = top - Math.max(0, (box.clientHeight - (bottom - top)) / 2);
-    const height = line.offsetHeight;
-    box.scrollTop = Math.round(middle / height) * height;
-  }
+// Measures now what there is to scroll, and gives back how to do it.
+function intoView({ listing, marked, notes }) {
+  const note = notes.at(-1);
+  const top = marked.offsetTop - listing.offsetTop;
+  const below = note?.classList.contains("said") ? note.offsetHeight : 0;
+  const height = marked.offsetHeight;
+  const bottom = top + height + below;
+  const [from, room] = [listing.scrollTop, listing.clientHeight];
+  if (top >= from && bottom <= from + room) return null;
+  const middle = top - Math.max(0, (room - (bottom - top)) / 2);
+  return () => (listing.scrollTop = Math.round(middle / height) * height);
 }

@@ -61,11 +61,10 @@ export class CtxPane {
     this.showMoving(event);
     this.showLocals(state, changes, cue, level);
     this.showCue(cue, entries);
-    this.showChange();
   }
 
   // A change below the fold would go unseen.
-  showChange() {
+  measure() {
     const row = this.body.querySelector(".cued") || this.body.querySelector(".flash");
     if (!row) return;
     const place = row.getBoundingClientRect();

@@ -1,5 +1,6 @@
 // The graph pane.
 
+import { drawingOf } from "./drawing.js";
 import { element, pane, rove, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
@@ -17,53 +18,63 @@ export class GraphPane {
     this.empty = element("p", "empty");
     this.empty.hidden = trace.graph.nodes.length > 0;
     this.body.append(this.empty);
-    this.parts = new Map(); // id of a node or edge -> its <g> elements
-    const svg = trace.graph.svg && parseSvg(trace.graph.svg);
-    if (svg) this.adopt(svg);
+    this.parts = new Map(); // name of a node, edge or alias -> its parts
+    const drawing = trace.graph.svg && drawingOf(trace.graph.svg, (part) => this.dress(part));
+    if (drawing) this.adopt(drawing);
     else if (trace.graph.dot && this.empty.hidden) {
       this.body.append(element("pre", "dot", trace.graph.dot));
     }
   }
 
-  adopt(svg) {
-    this.svg = svg;
+  adopt(drawing) {
+    this.drawing = drawing;
+    const { svg, overlay, parts } = drawing;
+    Object.assign(this, { svg, overlay, badges: [] });
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", message("graph.picture"));
     svg.removeAttribute("width");
     svg.removeAttribute("height");
-    for (const title of [...svg.querySelectorAll("title")]) title.remove();
-    for (const part of svg.querySelectorAll("g.node, g.edge")) {
-      const ids = part.id.replace(/^mg_/, "").split("__");
-      this.addPart(ids[0], part);
-      if (ids[1]) this.addPart(`${ids[1]} alias`, part);
-      if (part.classList.contains("node")) part.append(tick(part));
-      this.makeChoice(part, ids[1] || ids[0], ids[0]);
+    for (const part of parts) {
+      const [name, edge] = part.names;
+      this.addPart(name, part);
+      if (edge) this.addPart(`${edge} alias`, part);
     }
     rove(this.body, CHOICES);
-    this.lit = [...this.parts]
-      .filter(([id]) => !id.endsWith(" alias"))
-      .map(([id, parts]) => ({ id, parts, edge: id in this.story.edges, state: null }));
-    this.roomForBadges();
-    this.drawing = svg.querySelector("g.graph") || svg;
-    this.overlay = svgElement("g", { class: "overlay" });
-    this.drawing.append(this.overlay);
+    drawing.widen(LETTERS_WIDE * MOST_LETTERS + 18);
     this.body.append(svg);
+    if (drawing.windowed) this.sayWindow();
+    this.body.addEventListener("scroll", () => this.look(), { passive: true });
     new ResizeObserver(() => this.fit()).observe(this.body);
+  }
+
+  sayWindow() {
+    const { nodes, edges } = this.trace.graph;
+    const count = (all) => all.length.toLocaleString("en");
+    const fields = { nodes: count(nodes), edges: count(edges) };
+    this.box.append(element("p", "window-note", message("graph.window", fields)));
+  }
+
+  // When the element of a part has been made.
+  dress(part) {
+    const { shape, names } = part;
+    shape.dataset.state = part.state;
+    if (!part.edge) shape.append(tick(part.box));
+    this.makeChoice(part, names[1] || names[0], names[0]);
   }
 
   // A click on a node or an edge, or Enter, gives its steps; a tip tells its value.
   makeChoice(part, id, node) {
-    const edge = part.classList.contains("edge");
+    const { edge, shape } = part;
     const what = edge ? `edge ${id}` : `node ${node}`;
     const name = edge ? this.edgeName(id) : this.nodeName(node);
-    part.setAttribute("role", "button");
-    part.setAttribute("tabindex", "-1");
+    shape.setAttribute("role", "button");
+    shape.setAttribute("tabindex", "-1");
     const { label, tensor } = this.story.nodes[node] || { label: node };
     const said = edge ? name : [label, tensor].filter(Boolean).join(" ");
-    part.setAttribute("aria-label", message("steps.of", { name: said }));
-    part.onclick = () => this.choose(what, name);
-    if (edge) part.prepend(wideCopy(part));
-    tells(part, () => ({ title: name, ...this.tellOf(edge ? id : null, node) }));
+    shape.setAttribute("aria-label", message("steps.of", { name: said }));
+    shape.onclick = () => this.choose(what, name);
+    if (edge) shape.prepend(wideCopy(shape));
+    tells(shape, () => ({ title: name, ...this.tellOf(edge ? id : null, node) }));
   }
 
   nodeName(id) {
@@ -100,24 +111,15 @@ export class GraphPane {
     this.parts.set(id, parts);
   }
 
-  // Values are shown beside edges: leave room for them at both sides.
-  roomForBadges() {
-    const box = this.svg.viewBox.baseVal;
-    const wanted = Math.max(box.width + 24, LETTERS_WIDE * MOST_LETTERS + 18);
-    const x = box.x - (wanted - box.width) / 2;
-    this.view = { x, y: box.y - 12, width: wanted, height: box.height + 24 };
-    const { y, height } = this.view;
-    this.svg.setAttribute("viewBox", `${x} ${y} ${wanted} ${height}`);
-  }
-
   fit() {
     const width = this.body.clientWidth - 8;
     const height = this.body.clientHeight - 8;
     if (width <= 0) return;
-    const whole = Math.min(width / this.view.width, height / this.view.height);
-    const zoom = Math.min(1.35, Math.max(0.8, whole));
-    this.svg.style.width = `${this.view.width * zoom}px`;
-    this.svg.style.height = `${this.view.height * zoom}px`;
+    const { view } = this.drawing;
+    const whole = Math.min(width / view.width, height / view.height);
+    this.drawing.zoom(Math.min(1.35, Math.max(0.8, whole)));
+    this.fitted = true;
+    this.look();
   }
 
   show(view) {
@@ -126,21 +128,55 @@ export class GraphPane {
     this.note.textContent = passWords(state, this.trace.graph.nodes.length);
     if (!this.empty.hidden) this.empty.textContent = this.emptyWords(view.position);
     if (!this.svg) return;
+    this.showStates(state);
+    this.decorate(view);
+  }
+
+  showStates(state) {
+    for (const part of this.drawing.parts) {
+      const [name] = part.names;
+      const now = (part.edge ? state.edges[name] : state.nodes[name]) || "unseen";
+      if (part.state === now) continue;
+      part.state = now;
+      if (part.shape) part.shape.dataset.state = now;
+    }
+  }
+
+  // After all panes have changed: the window is moved to the node that is spoken of.
+  measure(view) {
+    if (!this.svg) return;
+    if (!this.fitted) this.fit();
+    this.follow(view);
+    this.look();
+    this.reach(view);
+    const travelling = travels(view);
+    if (travelling && view.animate) this.travel(travelling, view.event.g, view.duration);
+  }
+
+  // In another place or another size other parts are in the window.
+  look() {
+    if (this.drawWindow()) this.decorate(this.now);
+  }
+
+  drawWindow() {
+    if (!this.drawing.windowed || !this.fitted) return false;
+    return this.drawing.draw(this.drawing.seenIn(this.body.getBoundingClientRect()));
+  }
+
+  // What of the drawing can be seen, as a viewBox: for a picture to save.
+  inView() {
+    const { windowed, view, shift } = this.drawing;
+    if (!windowed) return view;
+    const seen = this.drawing.seenIn(this.body.getBoundingClientRect());
+    return { ...seen, x: seen.x + shift.x, y: seen.y + shift.y };
+  }
+
+  decorate(view) {
     this.overlay.replaceChildren();
     this.badges = [];
-    for (const one of this.lit) {
-      const now = (one.edge ? state.edges : state.nodes)[one.id] || "unseen";
-      if (one.state === now) continue;
-      one.state = now;
-      for (const part of one.parts) part.dataset.state = now;
-    }
-    const travelling = event?.k === "grad" ? event.e : null;
-    this.showBadges(view, travelling);
+    this.showBadges(view);
     this.showHandles(view);
     this.showCue(view);
-    this.reach(event, state);
-    this.follow(event);
-    if (travelling && view.animate) this.travel(travelling, event.g, view.duration);
   }
 
   emptyWords(position) {
@@ -149,7 +185,9 @@ export class GraphPane {
     return message("graph.empty.unasked");
   }
 
-  showBadges({ state, event, animate, duration }, travelling) {
+  showBadges(view) {
+    const { state, event, animate, duration } = view;
+    const travelling = travels(view);
     // The one that is spoken of comes first, and keeps its place.
     const first = (node) => Number(node === event?.n);
     const nodes = Object.keys(state.waiting).sort((a, b) => first(b) - first(a));
@@ -207,8 +245,9 @@ export class GraphPane {
     const short =
       words.length > MOST_LETTERS ? `${words.slice(0, MOST_LETTERS - 1)}…` : words;
     const width = short.length * LETTERS_WIDE + 10;
-    const left = this.view.x - this.shift().x + 2;
-    const most = left + this.view.width - width - 4;
+    const { view, shift } = this.drawing;
+    const left = view.x - shift.x + 2;
+    const most = left + view.width - width - 4;
     const x = Math.max(left, Math.min(most, place.x - width / 2));
     const box = { x, y: place.y - 8, width, height: 16, rx: 8 };
     // One that would cover another moves on, away from the node.
@@ -221,22 +260,28 @@ export class GraphPane {
     return badge;
   }
 
-  // Graphviz moves the whole drawing by a translation; the overlay lives inside it.
-  shift() {
-    const move = this.drawing.transform?.baseVal.consolidate?.();
-    return move ? { x: move.matrix.e, y: move.matrix.f } : { x: 0, y: 0 };
-  }
-
+  // The box of a node, where it is drawn now.
   nodeBox(node, edge = null) {
     const parts = (edge && this.parts.get(`${edge} alias`)) || this.parts.get(node);
-    return parts ? shapeBox(parts[0]) : null;
+    return parts?.find((part) => part.shape?.isConnected)?.box || null;
+  }
+
+  stateOf(name) {
+    const part = this.parts.get(name)?.[0];
+    return part?.shape?.dataset.state ?? part?.state;
+  }
+
+  // The element of a node or edge, where it is drawn now.
+  elementOf(name) {
+    const drawn = this.parts.get(name)?.find((part) => part.shape?.isConnected);
+    return drawn?.shape || null;
   }
 
   // Over the socket of an output, where a node has several.
   placeAbove(node, edge, slot = 0) {
     const box = this.nodeBox(node, edge);
     const sockets = this.story.nodes[node]?.outputs || 1;
-    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 6 };
+    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 9 };
   }
 
   placeLeft(node, words) {
@@ -264,7 +309,7 @@ export class GraphPane {
     if (!cue || !node) return;
     const box = this.nodeBox(node, event.e);
     if (!box) return;
-    this.marked = this.parts.get(node)?.[0];
+    this.marked = this.elementOf(node);
     this.marked?.classList.add("marked");
     const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
     if (said) return; // the badge of .grad, or the node itself, says it already
@@ -273,30 +318,38 @@ export class GraphPane {
   }
 
   // Tab comes to the node that is spoken of, else to the first one that is there.
-  reach(event, state) {
-    if (this.body.contains(document.activeElement) && document.activeElement !== this.body) return;
+  reach({ event, state }) {
+    const focused = document.activeElement;
+    if (this.body.contains(focused) && focused !== this.body) return;
     const owner = this.story.ctxs[state.cid]?.node;
     const node = event?.n || owner || Object.keys(state.nodes)[0];
-    tabStop(this.body, this.parts.get(node)?.[0]);
+    tabStop(this.body, this.elementOf(node));
   }
 
-  follow(event) {
-    const id = event?.n;
-    const part = id && this.parts.get(id)?.[0];
-    if (!part) return;
-    const node = part.getBoundingClientRect();
-    const room = this.body.getBoundingClientRect();
-    if (!room.width) return;
+  // The node that an event speaks of comes into view; that of an event before, when a
+  // leap has led elsewhere.
+  follow({ event, position }) {
+    const place = event?.n ? event : this.story.lastAtNode(position);
+    if (!place || (place !== event && place.n === this.followed)) return;
+    this.followed = place.n;
+    const ofEdge = this.parts.get(`${place.e} alias`);
+    const box = (ofEdge || this.parts.get(place.n))?.[0].box;
+    const room = box && this.body.getBoundingClientRect();
+    if (!room?.width) return;
+    const node = this.drawing.placeOf(box);
     const inside =
       node.top > room.top && node.bottom < room.bottom &&
       node.left > room.left && node.right < room.right;
     if (inside) return;
-    this.body.scrollTop += node.top + node.height / 2 - room.top - room.height / 2;
-    this.body.scrollLeft += node.left + node.width / 2 - room.left - room.width / 2;
+    const middle = (from, to) => (from + to) / 2;
+    const zoom = this.body.currentCSSZoom || 1; // a presenter's type is larger
+    const down = middle(node.top, node.bottom) - middle(room.top, room.bottom);
+    const right = middle(node.left, node.right) - middle(room.left, room.right);
+    this.body.scrollBy({ top: down / zoom, left: right / zoom, behavior: "instant" });
   }
 
   travel(id, gradient, duration) {
-    const path = this.parts.get(id)?.[0].querySelector("path");
+    const path = this.elementOf(id)?.querySelector("path:not(.hit)");
     if (!path) return;
     const length = path.getTotalLength();
     const ball = svgElement("g", { class: "ball" });
@@ -317,31 +370,6 @@ export class GraphPane {
   }
 }
 
-function parseSvg(text) {
-  const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
-  if (parsed.querySelector("parsererror")) return null;
-  for (const risky of parsed.querySelectorAll("script, foreignObject, a")) risky.remove();
-  return document.importNode(parsed.documentElement, true);
-}
-
-// getBBox needs a drawn element; the outline's own points are there from the start.
-// A node with several outputs is drawn with several outlines.
-function shapeBox(part) {
-  const shapes = [...part.querySelectorAll("path, polygon, ellipse")];
-  const drawn = shapes.filter((shape) => !shape.closest(".tick"));
-  const numbers = drawn
-    .map((shape) => shape.getAttribute("d") || shape.getAttribute("points") || "")
-    .join(" ")
-    .match(/-?[\d.]+/g)
-    ?.map(Number);
-  if (!numbers) return { x: 0, y: 0, width: 0, height: 0 };
-  const xs = numbers.filter((_, index) => index % 2 === 0);
-  const ys = numbers.filter((_, index) => index % 2 === 1);
-  const x = Math.min(...xs);
-  const y = Math.min(...ys);
-  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
-}
-
 const MOST_LETTERS = 40;
 const LETTERS_WIDE = 6.3;
 
@@ -357,12 +385,16 @@ function wideCopy(part) {
   return wide;
 }
 
-function tick(part) {
-  const box = shapeBox(part);
+function tick(box) {
   const x = box.x + box.width - 2;
   const mark = svgElement("g", { class: "tick", transform: `translate(${x} ${box.y + 2})` });
   mark.append(svgElement("circle", { r: 7 }), svgElement("path", { d: "M-3 0 L-1 2.5 L3.5 -2.5" }));
   return mark;
+}
+
+// The edge along which a gradient goes now.
+function travels({ event }) {
+  return event?.k === "grad" ? event.e : null;
 }
 
 function passWords(state, count) {

@@ -174,6 +174,8 @@ export const MESSAGES = {
   "graph.backward": "backward runs",
   "graph.backward.over": "backward is over",
   "graph.faint": "faint: still to come",
+  "graph.window":
+    "{nodes} nodes, {edges} edges: only the part around the step is drawn. Scroll for the rest.",
   "ctx.name": "ctx",
   "ctx.of": "ctx of {function}",
   "ctx.nothing-saved": "Nothing saved so far.",

@@ -23,6 +23,7 @@ export async function start() {
     answers: JSON.parse(recall(kept) || "{}"),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
   });
+  performance.mark("mounted");
   fitFrame(root);
 }
 

@@ -154,8 +154,11 @@ export class Player {
     };
     this.showWords(view, stop);
     this.tip.hide();
-    for (const part of [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks]) part.show(view);
+    const parts = [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks];
+    for (const part of parts) part.show(view);
     this.found.here();
+    // What has to be measured comes last: then the page is laid out once a step.
+    for (const part of [this.code, this.graph, this.ctx]) part.measure(view);
     this.options.onMove?.(to);
   }
 
@@ -184,13 +187,8 @@ export class Player {
 
   // The number of the stop that shows what the event before `position` did.
   stopAt(position) {
-    let [low, high] = [0, this.stops.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.stops[middle] < position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const place = lastIndexAtMost(this.stops, position - 1) + 1;
+    return Math.min(place, this.stops.length - 1);
   }
 
   // In a comparison: where the two stories first differ.
@@ -213,13 +211,13 @@ export class Player {
       this.asks.focus();
       return false;
     }
-    const next = this.stops.find((stop) => stop > this.position);
+    const next = this.stops[this.stopNow() + 1];
     if (next !== undefined) this.go(next);
     return next !== undefined;
   }
 
   back() {
-    const before = this.stops.findLast((stop) => stop < this.position);
+    const before = this.stops[lastIndexAtMost(this.stops, this.position - 1)];
     if (before !== undefined) this.go(before);
   }
 
@@ -331,7 +329,7 @@ export class Player {
   // What is on the screen, read from the screen: for tests.
   state() {
     const states = (records) => {
-      const shown = records.map(({ id }) => [id, this.graph.parts.get(id)?.[0].dataset.state]);
+      const shown = records.map(({ id }) => [id, this.graph.stateOf(id)]);
       return Object.fromEntries(shown.filter(([, now]) => now && now !== "unseen"));
     };
     const rows = [...this.ctx.table.querySelectorAll("[data-key]")];
@@ -347,5 +345,11 @@ export class Player {
 }
 
 function lastIndexAtMost(sorted, value) {
-  return sorted.findLastIndex((one) => one <= value);
+  let [low, high] = [-1, sorted.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (sorted[middle] <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

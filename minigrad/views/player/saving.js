@@ -33,7 +33,8 @@ export function pictureOf(graph, sentence) {
     one.setAttribute("style", styles.join(";"));
     for (const name of ["role", "tabindex", "data-tells", "aria-label"]) one.removeAttribute(name);
   });
-  const { width, height } = graph.view;
+  const { x, y, width, height } = graph.inView();
+  copy.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
   const wide = Math.max(width, 460);
   const lines = wrapped(sentence, Math.floor(wide / 7.4));
   const top = MARGIN + lines.length * LINE;

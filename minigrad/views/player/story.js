@@ -4,6 +4,13 @@
 
 const KEYFRAME_EVERY = 64; // more in a long recording: it has at most
 const MOST_KEYFRAMES = 50;
+const PIECE = 1000; // events to fold at a time
+const MOST_BACK = 1000; // events to look back for a node
+
+// Their entries are replaced and never changed: so a keyframe may share them.
+const SHARED = new Set(
+  "ctxs nodes edges waiting grads tangents handles memory".split(" "),
+);
 
 export class Story {
   constructor(trace) {
@@ -15,19 +22,34 @@ export class Story {
     this.ctxs = byId(trace.ctxs || []);
     this.every = Math.max(KEYFRAME_EVERY, Math.ceil(this.length / MOST_KEYFRAMES));
     this.keyframes = [blankState()];
-    const state = blankState();
-    this.events.forEach((event, index) => {
-      this.advance(state, event);
-      if ((index + 1) % this.every === 0) this.keyframes.push(structuredClone(state));
-    });
+    this.ahead = { state: blankState(), at: 0 };
+    this.prepare();
+  }
+
+  // A long recording is folded piece by piece, while there is nothing else to do.
+  prepare() {
+    this.foldTo(Math.min(this.length, this.ahead.at + PIECE));
+    const later = window.requestIdleCallback || setTimeout;
+    if (this.ahead.at < this.length) later(() => this.prepare());
+  }
+
+  // Leaves keyframes on the way.
+  foldTo(position) {
+    const { ahead } = this;
+    while (ahead.at < position) {
+      this.advance(ahead.state, this.events[ahead.at]);
+      ahead.at += 1;
+      if (ahead.at % this.every === 0) this.keyframes.push(copyOf(ahead.state));
+    }
   }
 
   // A step forward goes on from the state before; any other move from a keyframe.
   stateAt(position) {
+    this.foldTo(position);
     const keyframe = Math.floor(position / this.every);
     let { state, at } = this.before || {};
     if (!state || at > position || at < keyframe * this.every) {
-      state = structuredClone(this.keyframes[keyframe]);
+      state = copyOf(this.keyframes[keyframe]);
       at = keyframe * this.every;
     }
     for (; at < position; at++) this.advance(state, this.events[at]);
@@ -41,6 +63,13 @@ export class Story {
       if (event.lvl <= level) stops.push(index + 1);
     });
     return stops;
+  }
+
+  // The last event up to a position that speaks of a node.
+  lastAtNode(position) {
+    const least = Math.max(0, position - MOST_BACK);
+    for (let at = position - 1; at >= least; at--) if (this.events[at].n) return this.events[at];
+    return null;
   }
 
   // What the events after position `from` up to `to` set: ctx entries and locals.
@@ -72,9 +101,9 @@ export class Story {
   }
 
   changeCtx(state, change) {
-    const entries = (state.ctxs[change.id] ||= {});
-    Object.assign(entries, change.set);
+    const entries = { ...state.ctxs[change.id], ...change.set };
     for (const key of change.del || []) delete entries[key];
+    state.ctxs[change.id] = entries;
   }
 
   revealEdge(state, id) {
@@ -106,6 +135,14 @@ function blankState() {
   };
 }
 
+function copyOf(state) {
+  const copy = {};
+  for (const key in state) {
+    copy[key] = SHARED.has(key) ? { ...state[key] } : structuredClone(state[key]);
+  }
+  return copy;
+}
+
 // What was "now" at the last event has become "has been".
 function settle(state, event) {
   if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
@@ -119,7 +156,8 @@ function noteMemory(state, event) {
   const { add = [], del = [] } = event.mem || {};
   for (const item of add) state.memory[item.id] = { ...item, at: state.position };
   for (const { id, by } of del) {
-    const item = Object.assign(state.memory[id], { until: state.position, by });
+    const item = { ...state.memory[id], until: state.position, by };
+    state.memory[id] = item;
     if (item.key === "grad") delete state.grads[item.owner];
   }
 }
@@ -291,7 +329,7 @@ function allSeen(lit) {
 // Nothing arrived for an output: zeros stand there, or None.
 function fillSlot(state, event) {
   const total = event.g ?? null;
-  (state.waiting[event.n] ||= {})[event.slot] = { parts: [total], total };
+  putWaiting(state, event.n, event.slot, { parts: [total], total });
 }
 
 // What a hook returned waits in the place of what it was given.
@@ -301,14 +339,17 @@ function replaceWaiting(state, event) {
   const gradients = many ? event.new.i : [event.new];
   gradients.forEach((total, index) => {
     const slot = many ? index : event.slot;
-    (state.waiting[event.n] ||= {})[slot] = { parts: [total], total };
+    putWaiting(state, event.n, slot, { parts: [total], total });
   });
 }
 
 function addWaiting(state, node, slot, gradient, total) {
-  const slots = (state.waiting[node] ||= {});
-  const parts = slots[slot] ? [...slots[slot].parts, gradient] : [gradient];
-  slots[slot] = { parts, total };
+  const there = state.waiting[node]?.[slot];
+  putWaiting(state, node, slot, { parts: [...(there?.parts || []), gradient], total });
+}
+
+function putWaiting(state, node, slot, entry) {
+  state.waiting[node] = { ...state.waiting[node], [slot]: entry };
 }
 
 export function byId(records) {

@@ -6,6 +6,7 @@ import { message } from "./messages.js";
 import { bytesWords } from "./values.js";
 
 const MOST_OWNERS = 6;
+const MOST_BARS = 40; // more are drawn as the time in which any of them is held
 const CURVE_HEIGHT = 100;
 
 export class Timeline {
@@ -62,7 +63,7 @@ export class Timeline {
 
   track({ items }) {
     const track = element("div", "held");
-    for (const item of items) {
+    for (const item of items.length > MOST_BARS ? spansOf(items) : items) {
       const bar = element("i", item.key === "grad" ? "bar grad" : "bar");
       const from = this.share(item.at);
       const to = item.until === undefined ? 1 : this.share(item.until);
@@ -119,6 +120,16 @@ export class Timeline {
     const part = Math.min(1, Math.max(0, (event.clientX - place.left) / place.width));
     this.player.goToStop(Math.round(part * (this.player.stops.length - 1)));
   }
+}
+
+function spansOf(items) {
+  const spans = [];
+  for (const { at, until = Infinity } of [...items].sort((one, other) => one.at - other.at)) {
+    const last = spans.at(-1);
+    if (last && at <= last.until) last.until = Math.max(last.until, until);
+    else spans.push({ at, until });
+  }
+  return spans.map((span) => (span.until === Infinity ? { at: span.at } : span));
 }
 
 // Those that hold most, in the order of time, and the rest as one.

@@ -1,0 +1,177 @@
+"""How heavy and how quick the player is: ``python -m tests.browser.figures``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import minigrad
+from minigrad import _bootstrap
+from minigrad.autograd import Function
+from minigrad.views import Recording, graph, page, record
+from tests.browser.laboratory import FLAGS
+
+READY = "() => document.getElementById('player').player"
+
+# The time of moves, with the layout that they call for, and without animation.
+MOVES = """
+([kind, count]) => {
+  const { player } = document.getElementById("player");
+  player.still = { matches: true };
+  const half = player.stops[player.stops.length >> 1];
+  player.go(half);
+  const took = [];
+  for (let index = 0; index < count; index++) {
+    const place = Math.floor(player.story.length * ((index * 0.618034) % 1));
+    const begin = performance.now();
+    if (kind === "step") player.step();
+    else player.go(place);
+    player.root.getBoundingClientRect();
+    took.push(performance.now() - begin);
+  }
+  return took;
+}
+"""
+
+
+class Halve(Function):
+    """A learner's own Function: its lines are in the recording."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x / 2
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output / 2
+
+
+def long_recording(rounds: int = 166) -> Recording:
+    """166 rounds are about 18,500 steps and 1,000 nodes, 2 are about 170 steps."""
+    x = minigrad.tensor([1.0, -2.0, 0.5], requires_grad=True)
+    weight = minigrad.tensor([0.9, 1.1, 1.0], requires_grad=True)
+    with record("a long recurrence") as trace:
+        state = x
+        for place in range(rounds):
+            state = ((state * weight).tanh() * 2 - 1) * 0.5 + x
+            if place % 4 == 0:
+                state = Halve.apply(state)
+        state.sum().backward()
+    return trace
+
+
+def sizes(trace: Recording) -> dict[str, float]:
+    """Of a recording: steps, nodes, seconds to draw it, kilobytes of its page."""
+    begin = time.perf_counter()
+    data = trace._drawn()
+    drawn = time.perf_counter() - begin
+    text = page.page_of(data)
+    written = time.perf_counter() - begin - drawn
+    return {
+        "steps": len(trace),
+        "nodes": len(data["graph"]["nodes"]),
+        "drawn in ms": 1e3 * drawn,
+        "page made in ms": 1e3 * written,
+        "page in kB": len(text.encode()) / 1e3,
+    }
+
+
+def mounted(browser: Browser, file: Path) -> tuple[Page, float]:
+    """The page of a recording, and the milliseconds until its player stood."""
+    context = browser.new_context(viewport={"width": 1200, "height": 820})
+    shown = context.new_page()
+    shown.goto(file.as_uri())
+    shown.wait_for_function(READY, polling=10)
+    took: float = shown.evaluate("performance.getEntriesByName('mounted')[0].startTime")
+    return shown, took
+
+
+def moves(shown: Page, kind: str, count: int = 60) -> list[float]:
+    """Milliseconds of single steps, or of jumps to anywhere."""
+    took: list[float] = shown.evaluate(MOVES, [kind, count])
+    return sorted(took)
+
+
+def notebook_of(trace: Recording, players: int) -> str:
+    """A page with the outputs of many cells."""
+    outputs = (trace._repr_mimebundle_()["text/html"] for _ in range(players))
+    return f"<!doctype html><body>{''.join(outputs)}</body>"
+
+
+def told(name: str, times: Sequence[float], goal: str) -> str:
+    """A row: the median, the fastest and the slowest, and what is wanted."""
+    middle, low, high = median(times), min(times), max(times)
+    return f"{name:<44}{middle:9.1f} ms  ({low:.1f} to {high:.1f})   {goal}"
+
+
+def rows(browser: Browser, folder: Path, repeats: int = 5) -> Iterator[str]:
+    """All figures, one a line."""
+    for rounds, goal in ((2, "44 kB"), (166, "2000 kB")):
+        trace = long_recording(rounds)
+        found = {key: round(value, 1) for key, value in sizes(trace).items()}
+        yield f"{found}   goal for the page: {goal}"
+        file = trace.save_html(folder / f"{rounds}.html")
+        mounts = [mounted(browser, file) for _ in range(repeats)]
+        name = f"{found['steps']:,} steps"
+        yield told(f"{name}: mounted", [took for _, took in mounts], "1000 ms")
+        shown = mounts[-1][0]
+        shown.wait_for_timeout(500)  # until its keyframes are there
+        yield told(f"{name}: a step", moves(shown, "step"), "5 ms")
+        yield told(f"{name}: a jump", moves(shown, "jump"), "50 ms")
+        for one, _ in mounts:
+            one.context.close()
+    for rounds in (1, 16, 166):
+        trace = long_recording(rounds)
+        dot = graph.dot_of(trace.data)
+        took = []
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            graph.svg_of(dot)
+            took.append(1e3 * (time.perf_counter() - begin))
+        count = len(trace.data["graph"]["nodes"])
+        yield told(f"layout of {count} nodes", took, "5, 20, 316 ms")
+    file = folder / "notebook.html"
+    file.write_text(notebook_of(long_recording(2), 20), encoding="utf-8")
+    yield told("20 players on a page: the last one mounted", twenty(browser, file), "")
+
+
+def twenty(browser: Browser, file: Path, repeats: int = 3) -> list[float]:
+    """Milliseconds until all players of a page stand."""
+    took = []
+    for _ in range(repeats):
+        context = browser.new_context(viewport={"width": 1200, "height": 820})
+        shown = context.new_page()
+        begin = time.perf_counter()
+        shown.goto(file.as_uri())
+        for frame in shown.frames[1:]:
+            frame.wait_for_function(READY, polling=10)
+        took.append(1e3 * (time.perf_counter() - begin))
+        context.close()
+    return took
+
+
+def main() -> int:
+    """Measure and print; never a test, so nothing fails."""
+    path = _bootstrap.find_browser(os.environ)
+    if path is None:
+        print("no Chromium or Chrome found; MINIGRAD_CHROMIUM can name one")
+        return 1
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        for row in rows(browser, Path(folder)):
+            print(row, flush=True)
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

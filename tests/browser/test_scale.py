@@ -1,0 +1,121 @@
+"""A recording with thousands of steps and a graph of a thousand nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from minigrad.views.state import state_at
+from tests.browser.figures import long_recording, mounted, moves, sizes
+
+# Three times what is asked of a quiet machine, for the quickest quarter of the moves: a
+# machine that does other things as well must not turn this red.
+MOST_STEP, MOST_JUMP, MOST_MOUNT = 15, 150, 3000
+
+IN_VIEW = """
+name => {
+  const { body } = document.getElementById("player").player.graph;
+  const node = document.getElementById(`mg_${name}`);
+  if (!node) return false;
+  const [place, room] = [node.getBoundingClientRect(), body.getBoundingClientRect()];
+  return place.top >= room.top && place.bottom <= room.bottom;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    trace = long_recording()
+    folder = tmp_path_factory.mktemp("long")
+    found = sizes(trace)
+    return trace.data | {"file": trace.save_html(folder / "long.html"), "sizes": found}
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Browser, data: Any) -> Iterator[Page]:
+    page, took = mounted(browser, data["file"])
+    assert took < MOST_MOUNT
+    yield page
+    page.context.close()
+
+
+def elements(page: Page) -> int:
+    return int(page.evaluate("document.querySelectorAll('*').length"))
+
+
+def go(page: Page, position: int) -> Any:
+    return page.evaluate(
+        "at => (player.player.go(at), player.player.state())", position
+    )
+
+
+def test_page_is_no_larger_than_two_megabytes(data: Any) -> None:
+    found = data["sizes"]
+    assert found["steps"] > 12_800
+    assert found["nodes"] > 1_000
+    assert 100 < found["page in kB"] < 2_000
+
+
+@pytest.mark.parametrize(("kind", "most"), [("step", MOST_STEP), ("jump", MOST_JUMP)])
+def test_moves_are_quick(shown: Page, kind: str, most: float) -> None:
+    took = moves(shown, kind)
+    assert took[len(took) // 4] < most
+
+
+def test_every_jump_shows_what_the_trace_says(shown: Page, data: Any) -> None:
+    length = len(data["events"])
+    for position in (length // 2, 7):
+        assert go(shown, position) == state_at(data, position)
+
+
+def test_only_the_part_in_view_is_in_the_page_and_it_follows_the_step(
+    shown: Page, data: Any
+) -> None:
+    events = enumerate(data["events"], 1)
+    spoken = [(i, e["n"]) for i, e in events if e["k"] in ("ctx.free", "node.enter")]
+    for position, node in spoken[:: len(spoken) // 6]:
+        go(shown, position)
+        assert shown.evaluate(IN_VIEW, node), node
+        assert 10 < shown.locator("g.node").count() < 120
+        assert elements(shown) < 2_500
+    assert "1,041 nodes" in (shown.locator(".window-note").text_content() or "")
+
+
+def test_scrolling_draws_what_comes_into_view(shown: Page, data: Any) -> None:
+    go(shown, len(data["events"]))
+    nodes = [n["id"] for n in data["graph"]["nodes"] if n["kind"] == "function"]
+    top, bottom = nodes[-1], nodes[0]
+    for share, there in ((0, top), (1, bottom)):
+        shown.evaluate(
+            "share => { const { body } = player.player.graph;"
+            " body.scrollTop = share * body.scrollHeight; }",
+            share,
+        )
+        shown.wait_for_function(IN_VIEW, arg=there, timeout=5_000)
+
+
+def test_node_with_the_focus_stays_and_keys_go_on_from_it(
+    shown: Page, data: Any
+) -> None:
+    go(shown, len(data["events"]))
+    node = shown.locator("g.node").first
+    name = node.get_attribute("id")
+    node.focus()
+    shown.evaluate("player.player.graph.body.scrollTop = 9000")
+    shown.wait_for_timeout(200)
+    focused = "document.activeElement.id"
+    assert shown.evaluate(focused) == name
+    shown.keyboard.press("ArrowDown")
+    assert shown.evaluate(focused) != name
+
+
+def test_picture_of_a_step_is_the_part_in_view(shown: Page, data: Any) -> None:
+    go(shown, len(data["events"]) // 2)
+    with shown.expect_download() as saved:
+        shown.evaluate("document.querySelector('.saving-list button').click()")
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert 5 < text.count('class="node') < 120
