@@ -12,6 +12,8 @@ from minigrad.nn.activations import (
     Softmax,
     Tanh,
 )
+from minigrad.nn.dropout import Dropout
+from minigrad.nn.embedding import Embedding
 from minigrad.nn.linear import Identity, Linear
 from minigrad.nn.losses import (
     BCEWithLogitsLoss,
@@ -23,6 +25,7 @@ from minigrad.nn.losses import (
     SmoothL1Loss,
 )
 from minigrad.nn.module import Module
+from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.sequential import Sequential
 
@@ -30,10 +33,15 @@ __all__ = [
     "ELU",
     "GELU",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
     "HuberLoss",
     "Identity",
     "L1Loss",
+    "LayerNorm",
     "LeakyReLU",
     "Linear",
     "LogSoftmax",

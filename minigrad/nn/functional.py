@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from minigrad import errors
+from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.tensor import Tensor
@@ -20,15 +22,20 @@ from minigrad.nn.loss_functions import (
 from minigrad.ops import functions
 from minigrad.ops.activations import Elu, Gelu, LeakyRelu, Silu
 from minigrad.ops.elementwise import Relu
+from minigrad.ops.embedding import Dropout, drawn_seed
 from minigrad.ops.functions import sigmoid, softplus, tanh
 
 __all__ = [
+    "batch_norm",
     "binary_cross_entropy_with_logits",
     "cross_entropy",
+    "dropout",
     "elu",
+    "embedding",
     "gelu",
     "huber_loss",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "linear",
     "log_softmax",
@@ -123,6 +130,151 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     tensor([-0.1587,  1.9545])
     """
     return applied(Gelu, False, input, approximate)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: tuple[int, ...] | list[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
+    """The last dimensions with mean 0 and variance 1, times weight plus bias.
+
+    Raises: ShapeError unless ``normalized_shape`` is the end of the input's shape.
+    See: torch ``nn.functional.layer_norm``.
+
+    >>> minigrad.nn.functional.layer_norm(minigrad.tensor([[1.0, 3.0]]), (2,))
+    tensor([[-1.0000,  1.0000]])
+    """
+    result: Tensor = functions.layer_norm(input, normalized_shape, weight, bias, eps)
+    return result
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Each channel with mean 0 and variance 1, times weight plus bias.
+
+    In ``training`` by the numbers of this batch, towards which the running ones move by
+    ``momentum``; else by the running ones.
+    Shape: (batch, channels, ...).
+    Raises: ArgumentValueError for one number in a channel; ShapeError.
+    See: torch ``nn.functional.batch_norm``.
+
+    >>> x = minigrad.tensor([[1.0], [3.0]])
+    >>> minigrad.nn.functional.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
+    if training and input.numel() == input.shape[1:2].numel():
+        raise errors.ArgumentValueError(
+            errors.message(
+                "batch_norm",
+                "Expected more than 1 value per channel when training, got input size "
+                f"{input.shape}",
+                "give a larger batch, or call eval() first",
+            )
+        )
+    if training and eps <= 0:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "batch_norm",
+                f"batch_norm eps must be positive during training, but got {eps}",
+                "it keeps the division finite: give a small number",
+            )
+        )
+    if training and running_mean is not None and isinstance(input, BatchedTensor):
+        raise errors.TransformError(
+            errors.message(
+                "batch_norm",
+                "Batch norm got a batched tensor as input while the running_mean or "
+                "running_var, which will be updated in place, were not batched.",
+                "set track_running_stats=False, or call eval() first",
+            )
+        )
+    statistics = running_mean, running_var, training, momentum, eps
+    result: Tensor = functions.batch_norm(input, weight, bias, *statistics)
+    return result
+
+
+def dropout(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Each element 0 with probability ``p``, else times 1 / (1 - p).
+
+    Without ``training`` the input as it is. What is dropped follows from
+    ``minigrad.manual_seed``.
+    Raises: ArgumentValueError unless ``p`` is a probability.
+    See: torch ``nn.functional.dropout``.
+
+    >>> F = minigrad.nn.functional
+    >>> sorted(set(F.dropout(minigrad.ones(100), 0.75).tolist()))
+    [0.0, 4.0]
+    """
+    check_probability(p)
+    if inplace and training and 0 < p < 1:
+        return apply_in_place(Dropout, input, p, drawn_seed())
+    result: Tensor = functions.dropout(input, p, training)
+    return input.copy_(result) if inplace and training and p == 1 else result
+
+
+def check_probability(p: float) -> None:
+    """Refuse a number that is no probability.
+
+    Raises: ArgumentValueError.
+    """
+    if not 0 <= p <= 1:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "dropout",
+                f"dropout probability has to be between 0 and 1, but got {p}",
+                "give a probability",
+            )
+        )
+
+
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+    """The row of ``weight`` for each number in ``input``.
+
+    The row ``padding_idx`` gets no gradient; -1 is the last one.
+    Raises: ArgumentAssertionError for padding that is not in the table; IndexingError
+    for numbers that are not.
+    See: torch ``nn.functional.embedding``.
+
+    >>> table = minigrad.tensor([[0.0, 0.5], [1.0, 1.5]])
+    >>> minigrad.nn.functional.embedding(minigrad.tensor([1, 0]), table)
+    tensor([[1.0000, 1.5000],
+            [0.0000, 0.5000]])
+    """
+    padding = -1
+    if padding_idx is not None:
+        padding = padding_in(len(weight), padding_idx)
+    result: Tensor = functions.embedding(weight, input, padding)
+    return result
+
+
+def padding_in(length: int, padding_idx: int) -> int:
+    """The number of the padding row, counted from the front.
+
+    Raises: ArgumentAssertionError.
+    """
+    if not -length <= padding_idx < length:
+        raise errors.ArgumentAssertionError(
+            errors.message(
+                "embedding",
+                "Padding_idx must be within num_embeddings",
+                f"give a number from {-length} to {length - 1}",
+            )
+        )
+    return padding_idx % length
 
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
