@@ -1,0 +1,113 @@
+"""The live player in a real JupyterLab, from the slider to Python and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Frame, Page
+
+from tests.browser.laboratory import Lab, Notebook, go
+from tests.browser.seen import brightness
+
+PROGRAM = """\
+import minigrad as mg
+
+def program(x, n=2):
+    y = x
+    for _ in range(n):
+        y = y * x
+    y.backward()
+
+player = mg.live(program, x=mg.tensor(1.0, requires_grad=True), n=(1, 4))
+player"""
+
+SLIDE = """
+async ([name, values]) => {
+  const live = document.getElementById("player").live;
+  const { slider } = live.fields.get(name);
+  const soon = (go) => setTimeout(go, 1);
+  const times = [];
+  for (const value of values) {
+    const before = live.player;
+    const start = performance.now();
+    slider.value = String(value);
+    slider.dispatchEvent(new Event("input"));
+    while (live.player === before) await new Promise(soon);
+    await new Promise((go) => requestAnimationFrame(() => soon(go)));
+    times.push(performance.now() - start);
+  }
+  return times;
+}
+"""
+"""Moves a slider; milliseconds from each move until the new player is painted."""
+
+
+@pytest.fixture(scope="module")
+def book(page: Page, lab: Lab, errors_of_module: list[str]) -> Notebook:
+    """A notebook whose first cell shows a live player; the second its recording."""
+    sources = [PROGRAM, "player.recording"]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(made, lab.folder / "live.ipynb")
+    notebook = Notebook(page, lab, "live.ipynb")
+    notebook.run_all()
+    return notebook
+
+
+def slide(frame: Frame, name: str, *values: float) -> list[float]:
+    times: list[float] = frame.evaluate(SLIDE, [name, values])
+    return times
+
+
+def grad_shown(frame: Frame) -> str:
+    graph = frame.inner_text("#player .pane.graph")
+    return next(line for line in graph.splitlines() if line.startswith("x.grad ="))
+
+
+def test_slider_records_again_in_the_kernel_and_redraws_within_200_ms(
+    book: Notebook,
+) -> None:
+    frame = book.player(0)
+    go(frame, 1_000)
+    assert grad_shown(frame) == "x.grad = 3"
+    times = slide(frame, "x", 1.5, -0.5, 0.5, 2)
+    assert grad_shown(frame) == "x.grad = 12"
+    assert min(times) < 200, times
+    slide(frame, "n", 3)
+    assert grad_shown(frame) == "x.grad = 32"
+
+
+def test_recording_of_the_newest_run_is_an_ordinary_player(book: Notebook) -> None:
+    slide(book.player(0), "x", 1.25)
+    book.run(1)
+    frame = book.player(1)
+    go(frame, 1_000)
+    assert grad_shown(frame) == grad_shown(book.player(0))
+
+
+def test_live_player_follows_the_theme(book: Notebook, screenshots: Path) -> None:
+    shades = {}
+    for theme in ("Light", "Dark"):
+        book.use_theme(theme)
+        book.player(0)
+        picture = screenshots / f"live-{theme.lower()}.png"
+        element = book.element(0).wait_for_selector("iframe")
+        assert element is not None
+        element.screenshot(path=picture)
+        shades[theme] = brightness(picture)
+    assert shades["Light"] > 0.8
+    assert shades["Dark"] < 0.3
+
+
+def test_restart_is_said_and_running_the_cell_again_mends_it(book: Notebook) -> None:
+    frame = book.player(0)
+    book.restart_kernel()
+    frame.get_by_label("n", exact=True).fill("1")
+    frame.get_by_text("Python was restarted: run the cell again.").wait_for()
+    book.run(0)
+    frame = book.player(0)
+    slide(frame, "n", 1)
+    assert frame.inner_text(".live .status") == ""
