@@ -1,6 +1,6 @@
 """torch.nn's names: what models are made of."""
 
-from minigrad.nn import functional, init
+from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import (
     ELU,
     GELU,
@@ -58,4 +58,5 @@ __all__ = [
     "Tanh",
     "functional",
     "init",
+    "utils",
 ]
