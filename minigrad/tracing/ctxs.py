@@ -71,6 +71,10 @@ class CtxLog:
         self._shown[new] = Shown(new)
         return new
 
+    def with_id(self, name: str) -> Any:
+        """The ctx whose id ``name`` is; None if it is gone."""
+        return self._ids.item(name)
+
     def belongs_to(self, ctx: Any, node: str) -> str:
         """``ctx`` has become a node of the graph; its id."""
         name = self.id_of(ctx)

@@ -38,6 +38,7 @@ class EventLog:
         self.place: dict[str, int] = {}
         self.handles: dict[str, str] = {}
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
+        self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
         self.hears_lines = False
 
@@ -76,6 +77,8 @@ class EventLog:
             self.events.append(event)
         else:
             self.events.insert(at, event)
+        if self.told is not None:
+            self.told(event)
 
     def program_ran(self, is_line: bool = False) -> None:
         """Code of the program's has run: what it can reach may have changed."""

@@ -23,6 +23,11 @@ class Identities:
         entry = self._known.get(id(item))
         return entry[1] if entry is not None and entry[0]() is item else None
 
+    def item(self, name: str) -> Any:
+        """Whose id ``name`` is; None if it is gone."""
+        found = [one() for one, known in self._known.values() if known == name]
+        return found[0] if found else None
+
     def add(self, item: Any) -> str:
         """A new id for ``item``."""
         name = f"{self._prefix}{self._count}"

@@ -18,6 +18,7 @@ from minigrad.tracing.keeping import MOST_BYTES, Keeper
 from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
+from minigrad.tracing.program import remember
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_listening import TorchListener
@@ -39,7 +40,9 @@ class Recorder:
     ``watch`` names a function, a class or a code object whose lines are shown too, or
     several; those of the program around the block are shown anyway. With
     ``lines=False`` only the story is kept, which is quicker; with ``keep_values=True``
-    all values in full, for ``replay``, unless they need more than ``most_bytes``.
+    all values in full, for ``replay``, and what the program starts from, for
+    ``what_if``, unless they need more than ``most_bytes``. ``call`` is what the block
+    will do, if that is one call: the function, its arguments and those by name.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
     something in ``watch`` that has no lines of its own.
     """
@@ -53,12 +56,15 @@ class Recorder:
         lines: bool = True,
         keep_values: bool = False,
         most_bytes: int = MOST_BYTES,
+        call: tuple[Any, ...] | None = None,
     ) -> None:
         self.trace = trace
+        self._call = call
         self._most_bytes = most_bytes if keep_values else None
         self.title = title
         self._codes = watched_codes(watch)
         self._lines = lines
+        self._options = {"title": title, "watch": self._codes, "lines": lines}
 
     def __enter__(self) -> Self:
         if observe.observer is not None:
@@ -70,6 +76,10 @@ class Recorder:
                 )
             )
         driver = learners_frame(sys._getframe(1))
+        if self._most_bytes is not None:
+            self.trace.program = remember(
+                driver, self._call, self._most_bytes, self._options
+            )
         self._log = EventLog()
         if driver is not None:
             self._log.names.add(driver.f_locals, driver.f_code)

@@ -13,6 +13,7 @@ from minigrad import errors
 
 if TYPE_CHECKING:
     from minigrad.tracing.keeping import KeptValues
+    from minigrad.tracing.program import Program
     from minigrad.tracing.replay import Replayed
 
 SCHEMA = "minigrad.trace/1"
@@ -50,6 +51,7 @@ class Trace:
         self._data = empty_data() if data is None else data
         self._untold: Callable[[], dict[str, Any]] | None = None
         self.kept: KeptValues | None = None
+        self.program: Program | None = None
 
     @property
     def data(self) -> dict[str, Any]:

@@ -47,16 +47,22 @@ class Comparison:
         return write_whole("save_html", path, page.page_of(self._data()))
 
     def __repr__(self) -> str:
-        return f"<Comparison: {self.sentence}>"
+        return f"<{type(self).__name__}: {self.sentence}>"
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
         return page.bundle_of_comparison(self._data(), self.sentence)
 
+    def _titles(self) -> list[str]:
+        return [s.data["meta"].get("title") or "A recording" for s in self._sides]
+
     def _data(self) -> Json:
         traces = [side._drawn() for side in self._sides]
-        titles = [trace["meta"].get("title") or "A recording" for trace in traces]
+        titles = self._titles()
+        for place, title in enumerate(titles):
+            meta = {**traces[place]["meta"], "title": title}
+            traces[place] = {**traces[place], "meta": meta}
         return {
             "schema": SCHEMA,
             "meta": {"title": " | ".join(titles)},

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
 from minigrad.engine.function import Function
@@ -16,6 +16,9 @@ from minigrad.tracing.keeping import MOST_BYTES
 from minigrad.tracing.lines import codes_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
+
+if TYPE_CHECKING:
+    from minigrad.views.whatif import WhatIf
 
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
@@ -75,6 +78,39 @@ class Recording(Trace):
         event |= {"question": question, "choices": choices, "answer": str(answer)}
         self.data["events"].insert(place, event)
         return self
+
+    def what_if(
+        self,
+        step: int | str,
+        *,
+        saved: Mapping[int, Any] | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        gradient: Any = None,
+        node: str = "",
+    ) -> WhatIf:
+        """Run the program again with another value from a step on, and compare.
+
+        For a recording made with ``keep_values=True``. ``step`` is the number of a
+        step, or words of its sentence; ``saved`` and ``attributes`` are of the ctx at
+        work there, or of ``node``; ``gradient`` is the one that the step tells of, or
+        one for each output. The program runs on copies of all that it started from:
+        your tensors stay as they are.
+        Raises: ArgumentValueError for what cannot be edited at the step; WhatIfError
+        if the program does not do the same twice.
+
+        >>> import minigrad
+        >>> with minigrad.record(keep_values=True) as trace:
+        ...     x = minigrad.tensor(3.0, requires_grad=True)
+        ...     (x * x).backward()
+        >>> trace.what_if("MulBackward0 is the newest", saved={0: 5.0})
+        <WhatIf: What if saved[0] of MulBackward0 were 5 where it was 3, from step ...>
+        >>> x.grad
+        tensor(6.)
+        """
+        # Imported here because comparisons are built on recordings.
+        from minigrad.views.whatif import what_if
+
+        return what_if(self, step, saved, attributes, gradient, node)
 
     def _place_of(self, words: str) -> int:
         """The number of events before the first step that has these words."""
@@ -154,7 +190,8 @@ def record(
     ``watch`` names a further function whose lines are to be shown, or several; with
     ``lines=False`` only the story is kept; with ``keep_values=True`` all values in
     full, at most ``most_bytes`` of them, so that ``trace.replay()`` can run each node
-    again. An error inside is kept in the recording, and raised.
+    again, and ``trace.what_if(...)`` the program with another value. An error inside is
+    kept in the recording, and raised.
 
     >>> import minigrad
     >>> with minigrad.record("double") as trace:
@@ -176,11 +213,13 @@ def record(
     )
 
 
-def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
+def step(
+    function: Callable[..., Any], *args: Any, keep_values: bool = False, **kwargs: Any
+) -> Recording:
     """Record a call of ``function``; an exception inside is shown, not raised.
 
     So is Ctrl-C: what was recorded until then is there. A Function class stands for its
-    ``apply``.
+    ``apply``. ``keep_values`` is as in ``record``; the rest is what is called with.
     """
     if is_function_class(function):
         function = function.apply  # type: ignore[attr-defined]  # either engine's
@@ -195,7 +234,13 @@ def step(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recording:
     title = name_of_callable(function)
     recording = Recording()
     try:
-        with Recorder(recording, title=title, watch=codes_of(function)):
+        with Recorder(
+            recording,
+            title=title,
+            watch=codes_of(function),
+            keep_values=keep_values,
+            call=(function, args, kwargs),
+        ):
             function(*args, **kwargs)
     except (Exception, KeyboardInterrupt):
         if not recording.data["events"]:

@@ -1,0 +1,316 @@
+"""Recording a program once more, with edits at some of its steps."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol, cast
+
+from minigrad import errors
+from minigrad.engine import observe
+from minigrad.engine.node import AccumulateGrad
+from minigrad.engine.tensor import Tensor
+from minigrad.tracing.hearing import Hearing
+from minigrad.tracing.program import Program
+from minigrad.tracing.recorder import Recorder
+from minigrad.tracing.story import Story
+from minigrad.tracing.trace import Trace
+
+Json = dict[str, Any]
+
+ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
+TOLD: Final = ("k", "lvl", "say", "n", "e", "slot", "cid", "g", "total", "new")
+"""What an event tells of the engine; its ctx may have been told by an untimely one."""
+UNTIMELY: Final = ("ask", "mem.gone")
+"""What is told at no certain time: when memory is collected, or by the teacher."""
+
+
+class WhatIfError(errors.MinigradError, RuntimeError):
+    """A recording whose program cannot be run again as it was."""
+
+
+class ReachedOutsideError(BaseException):
+    """The program is about to use a tensor of the learner's own, and not a copy.
+
+    Not an Exception, for the program might catch that and go on.
+    """
+
+
+class Edit(Protocol):
+    """Something that changes what the engine is about to use."""
+
+    def make(self, editor: Editor, event: Json) -> None:
+        """Change it, right after ``event`` was told."""
+
+
+Edits = Mapping[int, tuple[Edit, ...]]
+"""By the number of the event after which they are made, in the order of telling."""
+
+
+class Editor:
+    """Hears the engine while a program runs again, and makes the edits it is given.
+
+    ``theirs`` are the learner's own tensors, by their ids: none may be used.
+    """
+
+    def __init__(self, edits: Edits, theirs: Mapping[int, Any]) -> None:
+        self.order: dict[int, int] = {}
+        self.at_work: dict[str, Any] = {}
+        self.totals: dict[tuple[int, int, int], Any] = {}
+        self.failure: Exception | None = None
+        self._edits = edits
+        self._theirs = theirs
+
+    def listen(self, story: Story) -> None:
+        """Hear what ``story`` tells, from now on."""
+        self.story = story
+        self.log = story._log
+        self.log.told = self._told
+
+    def _told(self, event: Json) -> None:
+        if event["k"] in UNTIMELY:
+            return
+        self.order[id(event)] = number = len(self.order) + 1
+        for edit in self._edits.get(number, ()):
+            try:
+                edit.make(self, event)
+            except Exception as error:  # the program might catch it, and go on
+                self.failure = error
+
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        for value in inputs:
+            if value is not None and self._theirs.get(id(value)) is value:
+                raise ReachedOutsideError(f"{ctx.operation_name()} is given one")
+
+    def backward_started(self, task: Any) -> None:
+        self.totals = {k: v for k, v in self.totals.items() if k[0] != id(task)}
+        for node, slot, _ in task.roots:
+            self.totals[id(task), id(node), slot] = task.waiting[node][slot]
+        self.at_work = {"task": task}
+
+    def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
+        if isinstance(node, AccumulateGrad):
+            leaf = node.variable
+            if self._theirs.get(id(leaf)) is leaf:
+                raise ReachedOutsideError("backward has come to one")
+        self.at_work = {"task": task, "node": node, "gradients": gradients}
+
+    def gradient_sent(
+        self,
+        task: Any,
+        node: Any,
+        slot: int,
+        receiver: Any,
+        receiver_slot: int,
+        gradient: Any,
+        total: Any,
+    ) -> None:
+        place = id(task), id(receiver), receiver_slot
+        self.at_work = {
+            "task": task,
+            "receiver": receiver,
+            "slot": receiver_slot,
+            "sent": gradient,
+            "before": self.totals.get(place),
+        }
+        self.totals[place] = total
+
+    def gradient_accumulated(
+        self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
+    ) -> None:
+        self.at_work = {"leaf": leaf}
+
+
+class Again(Recorder):
+    """Records a program that runs again, on copies of all that it started from."""
+
+    def __init__(self, trace: Trace, program: Program, edits: Edits) -> None:
+        super().__init__(trace, **(program.options or {}))
+        self.editor = Editor(edits, {})
+        self.names: list[dict[str, Any]] = []
+        self._program = program
+        self._edits = edits
+
+    def run(self) -> None:
+        """Run the program; ``trace`` is filled.
+
+        Raises: WhatIfError if it reaches for what is the learner's own.
+        """
+        # Held until the end, so that no new tensor takes the place of one.
+        alive = [one for one in gc.get_objects() if isinstance(one, Tensor)]
+        self.editor = Editor(self._edits, {id(one): one for one in alive})
+        try:
+            self._program.run(self)
+        except ReachedOutsideError as error:
+            raise cannot_run(
+                f"it uses a tensor of yours that cannot be copied with it ({error}), "
+                "and would change that",
+                "let the block reach its tensors by variables of its own cell or file",
+            ) from None
+
+    def __enter__(self) -> Again:
+        super().__enter__()
+        for names in self.names:
+            self._log.names.add(names)
+        self.editor.listen(self._story)
+        hearing = Hearing([self.editor, observe.observer], lambda: None)
+        observe.observer = cast(observe.Observer, hearing)
+        return self
+
+
+@dataclass(frozen=True)
+class Proof:
+    """That a program does the same twice: when each step is told, and what it tells.
+
+    ``order`` has for each step, in its place, its number in the order of telling.
+    """
+
+    order: list[int]
+    tellings: list[str]
+
+
+def proved(trace: Trace) -> Proof:
+    """Run the program of ``trace`` again as it was; it must tell the same.
+
+    Raises: WhatIfError if it cannot run again, or tells something else.
+    """
+    program = runnable(trace)
+    proof: Proof | None = program.proof
+    if proof is None:
+        control = Trace()
+        order = run_again(control, program).order
+        step = first_difference(trace, control)
+        if step is not None:
+            raise not_the_same_twice(step, saying(trace, step), saying(control, step))
+        numbers = [order.get(id(event), 0) for event in timely(control)]
+        program.proof = proof = Proof(numbers, tellings(control, numbers))
+    return proof
+
+
+def run_with(trace: Trace, edit: Edit, position: int, new: Trace) -> None:
+    """Fill ``new`` with the program of ``trace``, run again with ``edit``.
+
+    Raises: WhatIfError if it cannot run again as it was until there.
+    """
+    proof = proved(trace)
+    program = runnable(trace)
+    before = [e for e in trace.data["events"][:position] if e["k"] not in UNTIMELY]
+    number = proof.order[len(before) - 1] if before else 0
+    if number == 0:
+        raise cannot_run("nothing has happened at this step", "take a later one")
+    edits = {**program.edits, number: (*program.edits.get(number, ()), edit)}
+    changed = replace(program, edits=edits, proof=None)
+    editor = run_again(new, changed)
+    now = tellings(new, [editor.order.get(id(event), 0) for event in timely(new)])
+    for place in range(number):
+        if proof.tellings[place : place + 1] != now[place : place + 1]:
+            raise not_the_same_twice(place + 1, saying(trace, place + 1), "another")
+    if editor.failure is not None:
+        raise cannot_run(f"{editor.failure}", "take another step") from None
+    new.program = changed
+
+
+def run_again(trace: Trace, program: Program) -> Editor:
+    """Fill ``trace`` with ``program``, run again with its edits."""
+    again = Again(trace, program, program.edits)
+    again.run()
+    return again.editor
+
+
+def runnable(trace: Trace) -> Program:
+    """The program of a recording.
+
+    Raises: WhatIfError if it was not kept, or cannot run again.
+    """
+    program = trace.program
+    if program is None:
+        raise cannot_run(
+            "this recording did not keep what its program starts from",
+            "record with minigrad.record(keep_values=True), or "
+            "step(function, x, keep_values=True), and ask before saving",
+        )
+    if program.why_not:
+        raise cannot_run(
+            program.why_not,
+            "put all that the program uses up inside the block, or record a call of a "
+            "function: step(function, x, keep_values=True)",
+        )
+    if "torch" in trace.data["meta"].get("engines", ()):
+        raise cannot_run(
+            "torch ran, whose engine lets nobody change what it is about to use",
+            "record the program with import minigrad as torch",
+        )
+    return program
+
+
+def not_the_same_twice(step: int, was: str, now: str) -> WhatIfError:
+    """The error for a program that reads what the recording does not know."""
+    return WhatIfError(
+        errors.message(
+            "what_if",
+            f"the program does not do the same twice. Step {step} was {was}; run again "
+            f"it is {now}",
+            "let it read nothing that changes between two runs: no clock, no file, no "
+            "random numbers but those of minigrad, NumPy's np.random and random",
+        )
+    )
+
+
+def cannot_run(why: str, fix: str) -> WhatIfError:
+    """The error for a program that cannot be run again."""
+    return WhatIfError(errors.message("what_if", f"cannot run it again: {why}", fix))
+
+
+def timely(trace: Trace) -> list[Json]:
+    """The steps that are told at a certain time."""
+    return [event for event in trace.data["events"] if event["k"] not in UNTIMELY]
+
+
+def tellings(trace: Trace, numbers: list[int]) -> list[str]:
+    """What the steps tell, in the order in which they were told."""
+    texts = [told(event, trace.data["values"]) for event in timely(trace)]
+    in_order = sorted(zip(numbers, texts, strict=True))
+    return [text for number, text in in_order if number]
+
+
+def first_difference(first: Trace, second: Trace) -> int | None:
+    """The first timely step, counted from 1, at which two recordings differ."""
+    ours, others = [
+        [told(event, one.data["values"]) for event in timely(one)]
+        for one in (first, second)
+    ]
+    for place, pair in enumerate(itertools.zip_longest(ours, others), 1):
+        if pair[0] != pair[1]:
+            return place
+    return None
+
+
+def saying(trace: Trace, step: int) -> str:
+    """The sentence of a timely step."""
+    events = timely(trace)
+    return f"“{events[step - 1]['say']}”" if step <= len(events) else "not there"
+
+
+def told(event: Json, values: Json) -> str:
+    """What an event tells, without where in memory anything lay."""
+    shown = {key: known(event[key], values) for key in TOLD if key in event}
+    return ADDRESS.sub("0x", json.dumps(shown, sort_keys=True, default=str))
+
+
+def known(item: Any, values: Json) -> Any:
+    """A part of an event, with what is known of an array in the place of its key.
+
+    The key of a large array is made of where it lies, too.
+    """
+    if isinstance(item, list):
+        return [known(one, values) for one in item]
+    if not isinstance(item, dict):
+        return item
+    return {
+        key: values.get(one, one) if key in ("v", "tan") else known(one, values)
+        for key, one in item.items()
+    }

@@ -1,0 +1,62 @@
+"""What is switched on around a program: put back as it was, and then as it is."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad.engine import creation, lint, randomness
+from minigrad.engine.grad_mode import anomaly, this_mode
+
+OF_A_THREAD: Final = (
+    "forward_limit",
+    "grad_enabled",
+    "inference_enabled",
+    "rules_see_tensors",
+    "saved_tensors_hooks",
+    "saved_tensors_hooks_refused",
+)
+
+
+class Modes:
+    """The modes of this thread, the settings of all, and where random numbers are."""
+
+    def __init__(self) -> None:
+        generator = randomness.default_generator
+        self._attributes: list[tuple[Any, str, Any]] = [
+            *[(this_mode(), name, getattr(this_mode(), name)) for name in OF_A_THREAD],
+            (anomaly, "enabled", anomaly.enabled),
+            (anomaly, "checks_nan", anomaly.checks_nan),
+            (lint, "enabled", lint.enabled),
+            (creation, "_default_dtype", creation.default_dtype()),
+            (generator, "_seed", generator._seed),
+            (generator, "_numbers", copy.deepcopy(generator._numbers)),
+        ]
+        self._setters: list[tuple[Callable[..., Any], Any]] = [
+            (random.setstate, random.getstate()),
+            (np.random.set_state, np.random.get_state()),
+            (lambda settings: np.seterr(**settings), np.geterr()),
+        ]
+
+    def put(self) -> None:
+        """Make everything as it was when this was made."""
+        for owner, name, value in self._attributes:
+            # A generator moves on: this one may be asked for again.
+            setattr(owner, name, copy.deepcopy(value) if name == "_numbers" else value)
+        for setter, state in self._setters:
+            setter(state)
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        """These modes inside the block, and those of now after it."""
+        now = Modes()
+        try:
+            self.put()
+            yield
+        finally:
+            now.put()

@@ -1,0 +1,144 @@
+"""What if: a recording run again with a value edited, beside what was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad.tracing.again import run_with, runnable
+from minigrad.tracing.editing import StepEdit, planned, refused
+from minigrad.views.comparing import Comparison
+from minigrad.views.recording import Recording
+
+Json = dict[str, Any]
+
+MOST_LISTED: Final = 6  # numbers that stand in a sentence
+
+
+class WhatIf(Comparison):
+    """What was and what would be, as two players that step together.
+
+    ``recording`` is the new one; it can be asked ``what_if`` in its turn.
+    """
+
+    def __init__(self, was: Recording, recording: Recording, edit: StepEdit) -> None:
+        self.recording = recording
+        self._edit = edit
+        super().__init__(was, recording)
+
+    @property
+    def sentence(self) -> str:
+        """What was edited, and how it ends then."""
+        parts = [
+            f"{what} were {new} where it was {old}"
+            for what, old, new in self._edit.said
+        ]
+        start = f"What if {' and '.join(parts)}, from step {self._edit.position} on?"
+        return f"{start} {self.outcome}"
+
+    @property
+    def outcome(self) -> str:
+        """What ends otherwise than it did."""
+        was, now = [outcomes(side.data) for side in self._sides]
+        ends = [
+            f"{name}{differs(*[found.get(name) for found in (now, was)])}"
+            for name in {**was, **now}
+            if was.get(name) != now.get(name)
+        ]
+        return f"Then {'; '.join(ends)}." if ends else "Then all ends as it did."
+
+    def _titles(self) -> list[str]:
+        return ["As it was", "What if"]
+
+
+def outcomes(data: Json) -> dict[str, Json]:
+    """How a recording ends: the gradients of leaves, those asked for, an error."""
+    nodes = {node["id"]: node for node in data["graph"]["nodes"]}
+    found = {}
+    for event in data["events"]:
+        node = nodes.get(event.get("n", ""), {})
+        if event["k"] == "grad.accumulate":
+            tensor = node.get("tensor") or f"the leaf of {event['n']}"
+            found[f"{tensor}.grad"] = data["values"][event["new"]["v"]]
+        elif event["k"] == "grad.captured":
+            owner = node.get("tensor") or f"output {event['slot']} of {node['label']}"
+            name = f"the gradient asked for, that of {owner},"
+            found[name] = data["values"][event["g"]["v"]]
+    if data["meta"].get("error"):
+        found["the end"] = {"error": data["meta"]["error"].splitlines()[0]}
+    return found
+
+
+def differs(now: Json | None, was: Json | None) -> str:
+    """How something that ends otherwise ends."""
+    if now is None or was is None or "error" in (now | was):
+        return f" is {ending(now)} where it was {ending(was)}"
+    if now["shape"] != was["shape"] or np.prod(now["shape"]) <= MOST_LISTED:
+        return f" is {ending(now)} where it was {ending(was)}"
+    for row, (one, other) in enumerate(zip(now["rows"], was["rows"], strict=True)):
+        for column, pair in enumerate(zip(one, other, strict=True)):
+            if pair[0] != pair[1]:
+                here = [row, column] if len(now["shape"]) == 2 else [column]
+                place = f" at {here}" if len(now["shape"]) < 3 else ""
+                return f"{place} is {number(pair[0])} where it was {number(pair[1])}"
+    return " differs further on"
+
+
+def ending(value: Json | None) -> str:
+    """A value, an error or nothing in a few words."""
+    if value is None:
+        return "not there"
+    if "error" in value:
+        return str(value["error"])
+    numbers = [number(one) for row in value["rows"] for one in row]
+    if not value["shape"]:
+        return numbers[0]
+    if len(numbers) > MOST_LISTED:
+        return f"an array of {' x '.join(map(str, value['shape']))}"
+    return f"[{', '.join(numbers)}]"
+
+
+def number(value: Any) -> str:
+    """A number in at most four digits."""
+    return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+
+
+def what_if(
+    recording: Recording,
+    step: int | str,
+    saved: Mapping[int, Any] | None,
+    attributes: Mapping[str, Any] | None,
+    gradient: Any,
+    node: str,
+) -> WhatIf:
+    """The program of ``recording`` once more, with other values from ``step`` on."""
+    position = position_of(recording, step)
+    runnable(recording)
+    edit = planned(recording.data, position, saved, attributes, gradient, node)
+    new = Recording()
+    run_with(recording, edit, edit.position, new)
+    return WhatIf(recording, new, edit)
+
+
+def position_of(recording: Recording, step: int | str) -> int:
+    """The number of a step, which may be given by words of its sentence.
+
+    Raises: ArgumentValueError if there is no such step.
+    """
+    events = recording.data["events"]
+    if isinstance(step, str):
+        for place, event in enumerate(events, 1):
+            if step in event["say"]:
+                return place
+        raise refused(
+            f"no step says {step!r}",
+            "take words from one of the sentences: trace.sentences()",
+        )
+    if not 1 <= step <= len(events):
+        raise refused(
+            f"there is no step {step}: the recording has {len(events)} steps",
+            f"give a number from 1 to {len(events)}, or words of a sentence",
+        )
+    return step

@@ -1,0 +1,345 @@
+"""What if: the edit changes what follows from it, and nothing else anywhere."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import errors
+from minigrad.engine import observe
+from minigrad.tracing import Trace
+from minigrad.tracing.again import WhatIfError, first_difference
+from minigrad.tracing.editing import editable_at
+from minigrad.utils.checkpoint import checkpoint
+from minigrad.views.recording import Recording
+from minigrad.views.state import stops_of
+from tests.parity.differential import run
+from tests.parity.differential.statements import write_program
+from tests.tracing.programs import Scale
+
+noted: list[Any] = []
+
+
+class Square(mg.autograd.Function):
+    """factor * x ** 2."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, factor: float) -> Any:
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x * x * ctx.factor
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x * ctx.factor, None
+
+
+def kept(program: Callable[[], Any]) -> Recording:
+    """A recording of a call, with all that is needed to run it again."""
+    return mg.step(program, keep_values=True)
+
+
+def squared(x: Any) -> Recording:
+    """Twice the square of ``x``, tripled; its gradient is 12 x."""
+    with mg.record(keep_values=True) as trace:
+        y = Square.apply(x, 2.0)
+        (y * 3).sum().backward()
+    return trace
+
+
+def grad_in(recording: Recording, name: str = "x.grad") -> Any:
+    """The last value of a ``.grad`` in a recording."""
+    events = [e for e in recording.data["events"] if e.get("cue") == name]
+    return recording.data["values"][events[-1]["new"]["v"]]["rows"]
+
+
+def without_edits(recording: Recording) -> Trace:
+    """The recording without the steps that tell of edits."""
+    events = [e for e in recording.data["events"] if e["k"] != "what.if"]
+    return Trace({**recording.data, "events": events})
+
+
+def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
+    x = mg.tensor([3.0, 4.0], requires_grad=True)
+    trace = squared(x)
+    at = "SquareBackward is the newest ready node"
+    saved = trace.what_if(at, saved={0: [5.0, 4.0]})
+    attribute = trace.what_if(at, attributes={"factor": 0.5})
+    gradient = trace.what_if(at, gradient=[1.0, -1.0])
+    assert grad_in(saved.recording) == [[60, 48]]
+    assert grad_in(attribute.recording) == [[9, 12]]
+    assert grad_in(gradient.recording) == [[12, -16]]
+    assert saved.sentence.startswith(
+        "What if saved[0] of SquareBackward were [5, 4] where it was [3, 4], from step "
+    )
+    assert saved.sentence.endswith("Then x.grad is [60, 48] where it was [36, 48].")
+    assert repr(saved) == f"<WhatIf: {saved.sentence}>"
+
+
+def test_recording_and_tensors_of_the_learner_stay_as_they_were() -> None:
+    x = mg.tensor([3.0, 4.0], requires_grad=True)
+    heard: list[Any] = []
+    x.register_hook(heard.append)
+    y = x * 1.0
+    with mg.record(keep_values=True) as trace:
+        y.mul_(2)
+        noted.append(mg.rand(1).item())
+        print("printed once")
+        (y * y).sum().backward()
+    before = repr(trace.data), x.grad.tolist(), x._version, y._version, len(heard)
+    state, node, count = mg.get_rng_state().tolist(), y.grad_fn, len(noted)
+    new = trace.what_if("MulBackward0 is the newest", gradient=lambda old: old * 0)
+    assert grad_in(new.recording, "x.grad") == [[0, 0]]
+    assert before == (
+        *(repr(trace.data), x.grad.tolist(), x._version, y._version, len(heard)),
+    )
+    assert state == mg.get_rng_state().tolist()
+    assert node is y.grad_fn
+    assert len(noted) == count
+    assert observe.observer is None
+    assert mg.is_grad_enabled()
+
+
+def test_nothing_is_printed_again(capsys: pytest.CaptureFixture[str]) -> None:
+    def program() -> None:
+        print("once")
+        x = mg.tensor(2.0, requires_grad=True)
+        (x * x).backward()
+
+    kept(program).what_if("MulBackward0 is the newest", gradient=2.0)
+    assert capsys.readouterr().out == "once\n"
+
+
+def test_edit_in_forward_goes_on_through_forward() -> None:
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        Square.apply(x, 2.0).backward()
+    # The attribute is there before the line that computes with it.
+    new = trace.what_if("return x * x * ctx.factor", attributes={"factor": 10.0})
+    assert "Square.forward returns 90." in " ".join(new.recording.sentences())
+    assert grad_in(new.recording) == [[60]]
+
+
+def test_saved_value_that_is_edited_as_it_is_taken_is_edited_when_it_is_kept() -> None:
+    x = mg.tensor(3.0, requires_grad=True)
+    trace = squared(x)
+    new = trace.what_if("apply takes what forward saved", saved={0: 5.0})
+    assert grad_in(new.recording) == [[60]]
+
+
+def test_gradient_on_an_edge_is_added_to_what_waits() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        (x * 3 + x * 5).backward()
+    said = "goes to AccumulateGrad of x and is added to what waits there"
+    assert grad_in(trace.what_if(said, gradient=100.0).recording) == [[105]]
+    begin = trace.what_if("backward begins", gradient=10.0)
+    assert grad_in(begin.recording) == [[80]]
+    grad = trace.what_if("x.grad was empty", gradient=-1.0)
+    assert "x.grad is -1 from here on" in " ".join(grad.recording.sentences(1))
+
+
+def test_whole_training_goes_on_from_the_edit() -> None:
+    w = mg.nn.Parameter(mg.tensor(1.0))
+    optimizer = mg.optim.SGD([w], lr=0.1)
+    with mg.record(keep_values=True) as trace:
+        for _ in range(2):
+            optimizer.zero_grad()
+            (w * w).backward()
+            optimizer.step()
+    new = trace.what_if("w.grad was empty", gradient=10.0)
+    # w becomes 1 - 0.1 * 10 = 0, and the second gradient 2 * 0.
+    assert grad_in(new.recording, "w.grad") == [[0]]
+    assert w.item() == pytest.approx(0.64)
+
+
+def test_second_derivative_goes_through_the_edited_value() -> None:
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        (slope,) = mg.autograd.grad(Square.apply(x, 1.0), x, create_graph=True)
+        slope.backward()
+    new = trace.what_if("SquareBackward is the newest", saved={0: 5.0})
+    # It keeps its place in the graph: the slope of 2 x is 2, wherever x is.
+    assert new.outcome.startswith("Then the gradient asked for, that of x, is 10 where")
+    assert grad_in(new.recording) == [[2]]
+    factor = trace.what_if("SquareBackward is the newest", attributes={"factor": 4.0})
+    assert grad_in(factor.recording) == [[8]]
+
+
+def test_hooks_checkpoint_and_changes_in_place_run_again() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+
+    def program() -> None:
+        y = checkpoint(lambda x: (x * x).exp(), x, use_reentrant=False)
+        z = y.clone()
+        z.register_hook(lambda grad: grad * 10)
+        z.mul_(3)
+        z.backward()
+
+    trace = kept(program)
+    slope = 4 * float(np.exp(np.float32(4)))
+    x.grad = None
+    doubled = trace.what_if("CloneBackward0 is the newest", gradient=lambda g: g * 2)
+    (was,), (now,) = grad_in(trace), grad_in(doubled.recording)
+    assert was[0] == pytest.approx(30 * slope, rel=1e-4)
+    assert now[0] == pytest.approx(60 * slope, rel=1e-4)
+    assert x.grad is None
+
+
+def test_edits_can_be_made_one_after_the_other() -> None:
+    trace = squared(mg.tensor(3.0, requires_grad=True))
+    at = "SquareBackward is the newest"
+    first = trace.what_if(at, saved={0: 5.0})
+    second = first.recording.what_if(at, attributes={"factor": 1.0})
+    assert second.outcome == "Then x.grad is 30 where it was 60."
+    assert grad_in(first.recording) == [[60]]
+
+
+def test_one_element_of_many_and_another_node() -> None:
+    x = mg.ones(3, 4, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        y = Square.apply(x, 1.0)
+        (y * y).sum().backward()
+    edit = {0: {(1, 2): 5.0}}
+    new = trace.what_if("backward begins", saved=edit, node="SquareBackward")
+    assert new.outcome == "Then x.grad at [1, 2] is 20 where it was 4."
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edit_that_changes_nothing_tells_the_same_story(seed: int) -> None:
+    source = write_program(seed).source
+    trace = mg.step(run.run, source, mg, keep_values=True)
+    steps = stops_of(trace.data, 1)[1:]
+    random.Random(seed).shuffle(steps)
+    edited = 0
+    for step in steps:
+        here = editable_at(trace.data, step)
+        same = {place: lambda old: old for place in here.saved}
+        gradients = {slot: lambda old: old for slot in here.gradients}
+        if not same and not gradients:
+            continue
+        new = trace.what_if(step, saved=same, gradient=gradients or None)
+        assert first_difference(trace, without_edits(new.recording)) is None
+        assert new.outcome == "Then all ends as it did."
+        edited += 1
+        if edited == 2:
+            return
+
+
+def test_difference_is_marked_where_the_edit_is() -> None:
+    trace = squared(mg.tensor(3.0, requires_grad=True))
+    new = trace.what_if("SquareBackward is the newest", saved={0: 5.0})
+    assert new.difference is not None
+    (_, right) = new.difference
+    marked = new.recording.data["events"][right - 1]
+    assert marked["say"] == (
+        "What if: saved[0] of SquareBackward is 5 from here on, where it was 3."
+    )
+    titles = [side["meta"]["title"] for side in new._data()["traces"]]
+    assert titles == ["As it was", "What if"]
+    assert trace.data["meta"]["title"] == ""
+
+
+NODE = "SquareBackward is the newest"
+
+
+@pytest.mark.parametrize(
+    ("step", "edit", "says"),
+    [
+        (999, {"gradient": 1.0}, r"there is no step 999: the recording has \d+ steps"),
+        ("no such words", {"gradient": 1.0}, "no step says 'no such words'"),
+        (NODE, {}, r"nothing is to be another.*\n.*saved\[0\] and the attribute fac"),
+        (NODE, {"saved": {3: 1.0}}, r"there is not saved\[3\] to edit at step \d+\n.*"),
+        (NODE, {"saved": {0: [1.0, 2.0]}}, r"has shape \[\], and the new one \[2\]"),
+        (NODE, {"saved": {0: {1: 2.0}}}, r"has shape \[\], and no element 1"),
+        (NODE, {"saved": {0: "five"}}, r"'five' is no number for saved\[0\]"),
+        (NODE, {"attributes": {"fcator": 1.0}}, "there is not the attribute 'fcator'"),
+        (NODE, {"gradient": {1: 1.0}}, "there is not a gradient 1 to edit"),
+        (1, {"gradient": 1.0}, "nothing: no ctx is at work, and no gradient arrives"),
+        (NODE, {"saved": {0: 1.0}, "node": "CubeBackward"}, "no node 'CubeBackward'"),
+        ("lets go of", {"saved": {0: 1.0}}, r"there is not saved\[0\] to edit"),
+    ],
+)
+def test_edit_that_cannot_be_made_is_refused(
+    step: Any, edit: dict[str, Any], says: str
+) -> None:
+    trace = squared(mg.tensor(3.0, requires_grad=True))
+    with pytest.raises(errors.ArgumentValueError, match=says):
+        trace.what_if(step, **edit)
+
+
+def test_node_must_be_one() -> None:
+    with mg.record(keep_values=True) as trace:
+        x = mg.tensor(2.0, requires_grad=True)
+        (x * x * x).backward()
+    says = "2 nodes are called MulBackward0\n.*take one of n0, n2|n1, n2"
+    with pytest.raises(errors.ArgumentValueError, match=says):
+        trace.what_if("backward begins", saved={0: 1.0}, node="MulBackward0")
+
+
+def test_integers_stay_integers() -> None:
+    with mg.record(keep_values=True) as trace:
+        x = mg.ones(3, requires_grad=True)
+        x[mg.tensor([0, 2])].sum().backward()
+    ctxs = [c["name"] for c in trace.data["ctxs"]]
+    node = next(name for name in ctxs if name.startswith("Index"))
+    says = "is of dtype int64, which cannot hold list of 2"
+    with pytest.raises(errors.ArgumentValueError, match=says):
+        trace.what_if("backward begins", saved={0: [0.5, 1.0]}, node=node)
+
+
+def test_recording_without_its_program_says_how_to_get_one() -> None:
+    with mg.record() as trace:
+        mg.ones(2, requires_grad=True).sum().backward()
+    with pytest.raises(WhatIfError, match=r"record\(keep_values=True\)"):
+        trace.what_if("backward begins", gradient=1.0)
+
+
+def test_program_that_does_not_do_the_same_twice_is_found_out() -> None:
+    def program() -> None:
+        x = mg.tensor(2.0, requires_grad=True)
+        (x * int.from_bytes(os.urandom(3))).backward()
+
+    with pytest.raises(WhatIfError, match=r"does not do the same twice\. Step \d+ was"):
+        kept(program).what_if("backward begins", gradient=2.0)
+
+
+def test_what_moves_on_when_it_is_used_is_named() -> None:
+    factors = iter(n for n in (2.0, 3.0))
+    with mg.record(keep_values=True) as trace:
+        x = mg.tensor(1.0, requires_grad=True)
+        (x * next(factors)).backward()
+    with pytest.raises(WhatIfError, match=r"factors.*generator, which cannot be"):
+        trace.what_if("backward begins", gradient=2.0)
+    assert next(factors) == 3.0
+
+
+def test_tensor_that_no_copy_stands_for_is_not_touched() -> None:
+    w = mg.tensor(2.0, requires_grad=True)
+    Scale.hidden = w  # type: ignore[attr-defined]  # of a class of another module
+    try:
+        with mg.record(keep_values=True) as trace:
+            (Scale.hidden * 3).backward()  # type: ignore[attr-defined]
+        with pytest.raises(WhatIfError, match="uses a tensor of yours"):
+            trace.what_if("backward begins", gradient=2.0)
+        assert w.grad is not None
+        assert w.grad.item() == 3
+    finally:
+        del Scale.hidden  # type: ignore[attr-defined]
+
+
+def test_error_that_the_edit_causes_is_told() -> None:
+    with mg.record(keep_values=True) as trace:
+        x = mg.tensor(1.0, requires_grad=True)
+        (x * 3).backward()
+        if x.grad.item() > 5:
+            raise ValueError("too steep")
+    new = trace.what_if("MulBackward0 is the newest", gradient=2.0)
+    assert "the end is ValueError: too steep where it was not there" in new.outcome
