@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -102,11 +103,8 @@ def twice() -> Any:
 def failing() -> Any:
     """A backward that raises."""
     x, _ = leaves()
-    with record("An exception") as trace:  # noqa: SIM117
-        try:
-            Unpacks.apply(x).sum().backward()
-        except ValueError:
-            pass
+    with contextlib.suppress(ValueError), record("An exception") as trace:
+        Unpacks.apply(x).sum().backward()
     return trace
 
 
@@ -126,7 +124,7 @@ def two() -> Any:
 SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("forward", product, "apply runs Mul.forward"),
     ("save", product, "apply takes what forward saved"),
-    ("backward", product, "and that gradient"),
+    ("backward", product, "and what waited at its node"),
     ("fan-in", product, "is added to what waits"),
     ("in-place", in_place, "product has moved on"),
     ("double", twice, "The gradient [1, 2] goes"),
