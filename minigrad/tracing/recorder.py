@@ -19,6 +19,7 @@ from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.program import remember
+from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_listening import TorchListener
@@ -41,8 +42,9 @@ class Recorder:
     several; those of the program around the block are shown anyway. With
     ``lines=False`` only the story is kept, which is quicker; with ``keep_values=True``
     all values in full, for ``replay``, and what the program starts from, for
-    ``what_if``, unless they need more than ``most_bytes``. ``call`` is what the block
-    will do, if that is one call: the function, its arguments and those by name.
+    ``what_if``, unless they need more than ``most_bytes``; with ``keep_rules=True``
+    what each small rule was given, for the terms of a number. ``call`` is what the
+    block will do, if that is one call: the function, its arguments and those by name.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
     something in ``watch`` that has no lines of its own.
     """
@@ -57,10 +59,12 @@ class Recorder:
         keep_values: bool = False,
         most_bytes: int = MOST_BYTES,
         call: tuple[Any, ...] | None = None,
+        keep_rules: bool = False,
     ) -> None:
         self.trace = trace
         self._call = call
         self._most_bytes = most_bytes if keep_values else None
+        self._keep_rules = keep_rules
         self.title = title
         self._codes = watched_codes(watch)
         self._lines = lines
@@ -100,6 +104,9 @@ class Recorder:
         observers: list[Any] = [self._story]
         if self._most_bytes is not None:
             self._keeper = Keeper(self._log, self._most_bytes)
+        elif self._keep_rules:
+            self._keeper = RuleKeeper(self._log)
+        if self._keeper is not None:
             observers.append(self._keeper)
         hearing = Hearing(observers, lambda: self._spoke("minigrad"))
         observe.observer = cast(observe.Observer, hearing)
@@ -120,7 +127,9 @@ class Recorder:
         self._log.let_go()
         self._frames.let_go()
         self._story.let_go()
-        if self._keeper is not None:
+        if isinstance(self._keeper, RuleKeeper):
+            self.trace.rules = self._keeper.kept
+        elif self._keeper is not None:
             self.trace.kept = self._keeper.kept
             self.trace.kept.foreign = 0 if self._torch is None else len(self._torch)
 

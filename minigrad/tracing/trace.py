@@ -52,6 +52,8 @@ class Trace:
         self._untold: Callable[[], dict[str, Any]] | None = None
         self.kept: KeptValues | None = None
         self.program: Program | None = None
+        self.rules: KeptValues | None = None
+        self._has_terms = False
 
     @property
     def data(self) -> dict[str, Any]:
@@ -84,6 +86,20 @@ class Trace:
         from minigrad.tracing.replay import replay
 
         return replay(self.kept, self.data["events"])
+
+    def add_terms(self) -> None:
+        """Write into the data of which terms each small gradient is made, once.
+
+        For a recording made by ``step``, ``%%step`` or with ``keep_values=True``.
+        Rules of learners run again if they can change nothing but their own ctx.
+        """
+        kept = self.kept or self.rules
+        if kept is not None and not self._has_terms:
+            self._has_terms = True
+            # Imported here because it runs the engine, and a trace is data.
+            from minigrad.tracing.terms import add_terms
+
+            add_terms(kept, self.data["events"])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""

@@ -111,7 +111,7 @@ def _run(
 
     recording = Recording()
     around = namespace.get(SESSION)  # that of a cell which runs this one
-    namespace[SESSION] = Session(recording, title=title)
+    namespace[SESSION] = Session(recording, title=title, keep_rules=True)
     try:
         exec(code, namespace)
     except BaseException as error:

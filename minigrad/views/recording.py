@@ -16,6 +16,7 @@ from minigrad.tracing.keeping import MOST_BYTES
 from minigrad.tracing.lines import codes_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
+from minigrad.views.numbers import Explanation, explain
 
 if TYPE_CHECKING:
     from minigrad.views.whatif import WhatIf
@@ -112,6 +113,32 @@ class Recording(Trace):
 
         return what_if(self, step, saved, attributes, gradient, node)
 
+    def explain(
+        self,
+        what: str,
+        element: Sequence[int] | None = None,
+        *,
+        output: int = 0,
+        step: int | None = None,
+    ) -> Explanation:
+        """Which sum the gradient at a node is, and of which terms each part is made.
+
+        ``what`` is a leaf (``"x.grad"``), a node's label or its id; ``element`` one
+        element of the gradient: with it, or of a single number, the terms are told.
+        ``step`` counts all steps, as ``sentences(3)`` has them; by default the end.
+        Terms are there after ``step``, ``%%step`` or ``record(keep_values=True)``.
+        Raises: ArgumentValueError for a node or an element that is not there.
+
+        >>> import minigrad
+        >>> with minigrad.record(keep_values=True) as trace:
+        ...     x = minigrad.tensor(3.0, requires_grad=True)
+        ...     (x * x + x * 2).backward()
+        >>> trace.explain("x.grad").sentence
+        'Arrived at AccumulateGrad of x: 8 = ...'
+        """
+        self.add_terms()
+        return explain(self.data, what, element, output, step)
+
     def _place_of(self, words: str) -> int:
         """The number of events before the first step that has these words."""
         for place, event in enumerate(self.data["events"]):
@@ -134,8 +161,14 @@ class Recording(Trace):
     ) -> dict[str, str]:
         return page.bundle_of(self._drawn())
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the recording to a JSON file, whole or not at all."""
+        self.add_terms()
+        return super().save(path)
+
     def _drawn(self) -> dict[str, Any]:
         """The data, its graph drawn; drawn once, and again only where none could be."""
+        self.add_terms()
         drawing = self.data["graph"]
         if drawing["dot"] is None:
             drawing["dot"] = graph.dot_of(self.data)
@@ -239,6 +272,7 @@ def step(
             title=title,
             watch=codes_of(function),
             keep_values=keep_values,
+            keep_rules=True,
             call=(function, args, kwargs),
         ):
             function(*args, **kwargs)

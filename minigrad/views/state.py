@@ -273,6 +273,12 @@ def _brief(value: Json) -> str:
     return f"{shape} all {least}" if least == most else f"{shape} {least} … {most}"
 
 
+def brief_text(data: Json, ref: Json | None) -> str:
+    """A value in one line, as the player writes it beside an edge."""
+    value = None if ref is None else data["values"].get(ref.get("v"))
+    return value_text(data, ref) if value is None else _brief(value)
+
+
 def _cells(value: Json | None) -> list[str]:
     if value is None:
         return []

@@ -23,6 +23,7 @@ const HELP_KEYS = [
   ["n, N", "key.found"],
   ["Enter", "key.choose"],
   ["↑ ↓", "key.among"],
+  ["=", "key.number"],
   ["Space", "key.play"],
   ["p", "key.presenter"],
   ["?", "key.help"],

@@ -5,11 +5,12 @@ import { message } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane {
-  constructor(trace, story, inspector, choose) {
+  constructor(trace, story, inspector, choose, ask) {
     this.trace = trace;
     this.story = story;
     this.inspector = inspector;
     this.choose = choose;
+    this.ask = ask;
     Object.assign(this, pane("ctx", message("ctx.name")));
     this.table = element("dl", "entries");
     this.empty = element("p", "empty");
@@ -63,10 +64,9 @@ export class CtxPane {
     this.showCue(cue, entries);
   }
 
-  // What moves, and a change, would go unseen below the fold.
+  // A change below the fold would go unseen.
   measure() {
-    const moving = this.moving.hidden ? null : this.moving;
-    const row = this.body.querySelector(".cued") || moving || this.body.querySelector(".flash");
+    const row = this.body.querySelector(".cued") || this.body.querySelector(".flash");
     if (!row) return;
     const place = row.getBoundingClientRect();
     const pane = this.body.getBoundingClientRect();
@@ -117,23 +117,25 @@ export class CtxPane {
 
   showMoving(event) {
     this.moving.replaceChildren();
-    const add = (words, ref) => {
-      this.moving.append(element("h3", "", words), valueView(this.trace, ref));
+    const add = (words, ref, slot = null) => {
+      const ask = slot === null ? null : (cell) => this.ask(event.n, slot, cell);
+      this.moving.append(element("h3", "", words), valueView(this.trace, ref, "", ask));
     };
     if (event?.k === "grad") {
-      add(message("gradient.on-edge"), event.g);
+      const slot = event.slot || 0;
+      add(message("gradient.on-edge"), event.g, slot);
       const sum = event.total && event.total.v !== event.g?.v;
-      if (sum) add(message("gradient.together"), event.total);
+      if (sum) add(message("gradient.together"), event.total, slot);
     } else if (event?.k === "node.enter") {
       (event.g || []).forEach((gradient, slot) => {
         const one = event.g.length === 1;
         const words = message(one ? "gradient.waited" : "gradient.waited.slot", { slot });
-        if (gradient) add(words, gradient);
+        if (gradient) add(words, gradient, slot);
       });
     } else if (event?.k === "grad.accumulate") {
       const tensor = this.story.nodes[event.n]?.tensor || message("tensor.unnamed");
       if (event.old) add(message("gradient.before", { tensor }), event.old);
-      add(message("gradient.now", { tensor }), event.new);
+      add(message("gradient.now", { tensor }), event.new, 0);
     } else if (event?.k.startsWith("hook.")) {
       add(message("gradient.given"), event.g);
       if (event.new) add(message("gradient.hooked"), event.new);
@@ -143,7 +145,7 @@ export class CtxPane {
     } else if (event?.k === "inplace") {
       add(message("tensor.changed"), event.t);
     } else if (event?.k === "grad.captured") {
-      add(message("gradient.on-edge"), event.g);
+      add(message("gradient.on-edge"), event.g, event.slot || 0);
     }
     this.moving.hidden = !this.moving.childElementCount;
   }

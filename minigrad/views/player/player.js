@@ -10,6 +10,7 @@ import { GraphPane } from "./graph.js";
 import { Inspector } from "./inspector.js";
 import { Memory } from "./memory.js";
 import { message } from "./messages.js";
+import { Numbers } from "./numbers.js";
 import { PhaseStrip } from "./phases.js";
 import { Presenter } from "./presenter.js";
 import { Story } from "./story.js";
@@ -56,11 +57,18 @@ export class Player {
     this.found = new Found(this);
     const choose = (what, name) => this.found.stepsOf(what, name);
     this.code = new CodePane(this.trace, this.index, choose);
-    this.graph = new GraphPane(this.trace, this.story, this.index, choose);
+    this.numbers = new Numbers(this);
+    const chooseInGraph = (what, name) => {
+      choose(what, name);
+      const [kind, node] = what.split(" ");
+      if (kind === "node" || kind === "grad") this.numbers.askNode(node);
+    };
+    this.graph = new GraphPane(this.trace, this.story, this.index, chooseInGraph);
     const memory = new Memory(this.trace);
     const stopAt = (position) => this.stopAt(position);
     const parts = [this.trace, this.story, this.index, memory, stopAt];
-    this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
+    const ask = (node, slot, cell) => this.numbers.ask(node, slot, cell, true);
+    this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose, ask);
     this.timeline = new Timeline(memory, this, choose);
     this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
     this.tip = new Tip(root, this.trace);
@@ -74,6 +82,7 @@ export class Player {
       this.asks.box,
       this.phases.box,
       panes,
+      this.numbers.box,
       this.timeline.box,
       this.tip.box,
       this.help,
@@ -154,7 +163,7 @@ export class Player {
     };
     this.showWords(view, stop);
     this.tip.hide();
-    const parts = [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks];
+    const parts = [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part.show(view);
     this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
@@ -304,6 +313,7 @@ export class Player {
       o: () => this.over(),
       u: () => this.out(),
       "/": () => this.found.open(),
+      "=": () => this.askHere(),
       n: () => this.found.goOn(1),
       N: () => this.found.goOn(-1),
       p: () => this.presenter.toggle(),
@@ -319,9 +329,19 @@ export class Player {
     event.stopPropagation();
   }
 
+  // The number of the node that has the focus, else of the one that is spoken of.
+  askHere() {
+    const focused = document.activeElement?.closest?.("g.node");
+    const id = focused?.id.replace(/^mg_/, "").split("__")[0];
+    const event = this.story.events[this.position - 1];
+    const node = id || event?.n;
+    if (node) this.numbers.ask(node, event?.n === node ? event.slot || 0 : 0, null, true);
+  }
+
   escape() {
     if (!this.help.hidden) return this.toggleHelp();
     if (this.tip.hide()) return;
+    if (!this.numbers.box.hidden) return this.numbers.close();
     if (!this.found.box.hidden) return this.found.close();
     leaveFrame();
   }

@@ -1,6 +1,6 @@
 // Words and pictures of values.
 
-import { element, tells } from "./dom.js";
+import { element, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 
 // At most four digits; the same words as minigrad.views.state.number.
@@ -84,8 +84,21 @@ export function cueOf(event) {
 
 const MAX_NUMBERS = 30;
 
-// An array as a grid of tinted cells; with its numbers when there are few.
-function heatMap(value) {
+// The index of what is shown in a row and a column; nothing for a scalar.
+export function elementIndex({ shape }, [row, column]) {
+  if (!shape.length) return "";
+  const index = [column];
+  let rest = row;
+  for (const length of shape.slice(0, -1).reverse()) {
+    index.unshift(rest % length);
+    rest = Math.floor(rest / length);
+  }
+  return `[${index.join(", ")}]`;
+}
+
+// An array as a grid of tinted cells; with its numbers when there are few. With `ask`
+// each is a button; arrow keys go among them, and the grid is one stop of the Tab key.
+export function heatMap(value, ask = null, chosen = null) {
   const columns = value.rows[0]?.length || 0;
   const count = value.rows.length * columns;
   const withNumbers = count <= MAX_NUMBERS;
@@ -96,20 +109,50 @@ function heatMap(value) {
   map.setAttribute("aria-label", message("value.array", fields));
   map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
   const most = Math.max(Math.abs(value.min), Math.abs(value.max)) || 1;
-  for (const x of value.rows.flat()) {
-    const cell = element("span", x < 0 ? "cell negative" : "cell");
+  value.rows.flat().forEach((x, index) => {
+    const cell = element(ask ? "button" : "span", x < 0 ? "cell negative" : "cell");
     if (withNumbers) cell.textContent = number(x);
     else cell.title = number(x);
     const tint = Math.min(1, Math.abs(x || 0) / most) * 55;
     cell.style.setProperty("--tint", `${tint.toFixed(0)}%`);
     map.append(cell);
-  }
+    if (ask) makeAskable(cell, value, [Math.floor(index / columns), index % columns], x, ask);
+  });
+  if (ask) goAmong(map, columns, chosen);
   return map;
 }
 
+function makeAskable(cell, value, place, x, ask) {
+  cell.type = "button";
+  cell.tabIndex = -1;
+  const fields = { index: elementIndex(value, place), value: number(x) };
+  cell.setAttribute("aria-label", message("number.element", fields));
+  cell.onclick = () => ask(place);
+}
+
+// The arrow keys of a grid of cells.
+function goAmong(map, columns, chosen) {
+  const cells = [...map.children];
+  const at = chosen ? chosen[0] * columns + chosen[1] : 0;
+  map.setAttribute("role", "group");
+  tabStop(map, cells[at]);
+  if (chosen) cells[at].setAttribute("aria-current", "true");
+  map.onkeydown = (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
+    if (!by) return;
+    const next = cells[cells.indexOf(document.activeElement) + by];
+    if (next) {
+      tabStop(map, next);
+      next.focus();
+    }
+    event.preventDefault();
+    event.stopPropagation(); // no step of the player
+  };
+}
+
 // A value as elements: what it is, its version, its numbers. Its name is left out where
-// the label beside it says the same.
-export function valueView(trace, ref, label = "") {
+// the label beside it says the same; `ask` makes each number one that can be asked.
+export function valueView(trace, ref, label = "", ask = null) {
   const view = element("div", "value");
   if (!ref || ref.t === "P") {
     const text = ref ? ref.r : "None";
@@ -142,7 +185,7 @@ export function valueView(trace, ref, label = "") {
   }
   view.append(line);
   if (value) {
-    view.append(heatMap(value));
+    view.append(heatMap(value, ask));
     if (value.cut) {
       const [min, max] = [number(value.min), number(value.max)];
       const range = message("value.part", { min, max });

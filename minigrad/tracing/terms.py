@@ -1,0 +1,218 @@
+"""The terms of which each element of a gradient is made, found by asking the rule.
+
+A rule of backward is linear in the gradient: run with a single 1 among zeros, it gives
+the slopes of all inputs by that one output. So it is asked once for each element.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad.tracing.harmless import what_it_touches
+from minigrad.tracing.keeping import Kept, KeptValues, Run
+from minigrad.tracing.pictures import json_number
+from minigrad.tracing.replay import backward_again, silence, unlike
+from minigrad.tracing.rules import is_shown_whole
+from minigrad.tracing.values import brief, error_text
+from minigrad.utils._randomness import same_random_numbers, state_of_randomness
+
+MOST_CALLS: Final = 2_000
+"""How often rules are asked for one recording, all together."""
+MOST_NUMBERS: Final = 8_000
+MOST_SECONDS: Final = 0.1
+"""How long a rule may take that is asked for each element."""
+MOST_SECONDS_IN_ALL: Final = 3.0
+Slots = dict[str, Any]
+
+
+def add_terms(kept: KeptValues, events: list[dict[str, Any]]) -> None:
+    """Write on each step in which a node has its turn the terms of what it returned.
+
+    ``terms`` has for each argument of the rule four numbers for each slope that is not
+    0: the element of the argument, the output and the element of it, and the slope; or
+    in words why there are none.
+    """
+    places = {id(event): place for place, event in enumerate(events)}
+    calls = numbers = 0
+    begun = time.perf_counter()
+    with silence(), unnoticed():
+        for run in kept.runs:
+            place = places.get(id(run.event))
+            if run.what != "backward" or place is None:
+                continue
+            event = turn_before(events, place)
+            if event is None or "terms" in event:
+                continue
+            calls += 2 + sum([one.array.size for one in run.given if one is not None])
+            late = time.perf_counter() - begun > MOST_SECONDS_IN_ALL
+            if late or calls > MOST_CALLS or numbers > MOST_NUMBERS:
+                return
+            hooked = is_changed_by_hook(events, place, event["n"])
+            event["terms"] = terms_of(run, hooked)
+            numbers += sum([len(told) for told in event["terms"].values()])
+
+
+def turn_before(events: list[dict[str, Any]], place: int) -> Any:
+    """The step in which the node got its turn, of which ``place`` is the last one."""
+    for event in reversed(events[max(0, place - 40) : place + 1]):
+        if event["k"] == "node.enter":
+            return event
+    return None
+
+
+def is_changed_by_hook(events: list[dict[str, Any]], place: int, node: str) -> bool:
+    """Whether a hook has changed what the rule returned, before it was sent."""
+    for event in events[place + 1 :]:
+        if event["k"] == "hook.post" and event["n"] == node:
+            return event["new"] is not None
+        if event["k"] in ("grad", "grad.none", "node.exit", "backward.end"):
+            return False
+    return False
+
+
+@contextlib.contextmanager
+def unnoticed() -> Iterator[None]:
+    """What rules print is not shown, and random numbers go on as if none was drawn."""
+    theirs, numpys = random.getstate(), np.random.get_state()
+    try:
+        with (
+            same_random_numbers(state_of_randomness(preserve=True)),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(theirs)
+        np.random.set_state(numpys)
+
+
+def terms_of(run: Run, is_hooked: bool) -> Slots:
+    """For each argument of a rule its slopes, or why there are none."""
+    slots = [slot for slot, one in enumerate(run.found or []) if one is not None]
+    reason = refusal(run)
+    if is_hooked:
+        reason = reason or "a hook has changed what the rule gave"
+    try:
+        reason = reason or unsteady(run)
+        if not reason:
+            nothing = backward_again(
+                replace(run, given=[nothing_of(g) for g in run.given])
+            )
+            slopes = slopes_of(run, slots)
+            return {
+                str(slot): not_a_multiple(nothing[slot])
+                or told(run, slot, slopes[slot])
+                for slot in slots
+            }
+    except Exception as error:
+        reason = f"asked for one term alone, the rule stops with {error_text(error)}"
+    return {str(slot): reason for slot in slots}
+
+
+def refusal(run: Run) -> str:
+    """Why a rule is not asked; empty if it can be."""
+    arrays = [one.array for one in [*run.given, *(run.found or [])] if one is not None]
+    if any([array.dtype.kind != "f" for array in arrays]):
+        return "they are told of real numbers only"
+    if not all([is_shown_whole(array.shape) for array in arrays]):
+        return "they are told of gradients up to 8 by 8 only"
+    touches = what_it_touches(run.node.kind) if run.node is not None else ""
+    if touches:
+        return (
+            f"the rule uses {touches}, which it could change, and is not run again "
+            "unasked"
+        )
+    return run.skipped
+
+
+def unsteady(run: Run) -> str:
+    """Why a rule cannot be asked again and again; empty if it can be."""
+    begun = time.perf_counter()
+    found = backward_again(run)
+    if time.perf_counter() - begun > MOST_SECONDS:
+        return "the rule takes too long to be run for each element"
+    for recorded, now in zip(run.found or [], found, strict=True):
+        if recorded is not None and unlike("", recorded, now):
+            return "run again, the rule gives something else"
+    return ""
+
+
+def not_a_multiple(given: Any) -> str:
+    """Why what a rule gives for zeros shows that it is no sum of terms, if it does."""
+    array = None if given is None else array_of(given)
+    if array is None or not np.any(array):
+        return ""
+    if not np.isfinite(array).all():
+        return "a slope is inf or nan"
+    return (
+        f"the rule gives {brief(array)} even where only zeros arrive: it does not "
+        "multiply by what arrives"
+    )
+
+
+def slopes_of(run: Run, slots: list[int]) -> dict[int, list[list[Any]]]:
+    """For each argument: what the rule gives for a 1 in each place, all else being 0.
+
+    Each entry has the output, the element of it, and the slopes of the argument by it.
+    """
+    slopes: dict[int, list[list[Any]]] = {slot: [] for slot in slots}
+    for output, gradient in enumerate(run.given):
+        for element in range(0 if gradient is None else gradient.array.size):
+            given = [nothing_of(one) for one in run.given]
+            given[output].array.flat[element] = 1
+            found = backward_again(replace(run, given=given))
+            for slot in slots:
+                values = found[slot]
+                if values is not None:
+                    slopes[slot].append([output, element, array_of(values).ravel()])
+    return slopes
+
+
+def told(run: Run, slot: int, slopes: list[list[Any]]) -> Any:
+    """The slopes of one argument as numbers in a row, if they explain the result."""
+    found = (run.found or [])[slot].array
+    total = np.zeros(found.size)
+    sizes = np.zeros(found.size)
+    numbers: list[Any] = []
+    for output, element, values in slopes:
+        terms = values.astype(np.float64) * float(run.given[output].array.flat[element])
+        total += terms
+        sizes += np.abs(terms)
+        for place in np.flatnonzero(values):
+            slope = json_number(values[place])
+            numbers += [int(place), output, element, slope]
+    if not np.isfinite(total).all():
+        return "a slope is inf or nan"
+    precision = float(np.finfo(found.dtype).eps) * (4 + len(slopes))
+    off = np.abs(total - found.ravel()) > precision * sizes
+    if np.any(off):
+        first = int(np.argmax(off))
+        return (
+            "the rule is not linear: asked for each term alone it gives "
+            f"{brief(total[first])} together, not {brief(found.ravel()[first])}"
+        )
+    return numbers
+
+
+def nothing_of(kept: Any) -> Any:
+    """Zeros in the place of a gradient; None where none arrived."""
+    if kept is None:
+        return None
+    zeros = np.zeros(kept.array.shape, kept.array.dtype)
+    return Kept(zeros, kept.is_tensor, kept.requires_grad)
+
+
+def array_of(value: Any) -> Any:
+    """The plain numbers of what a rule gives."""
+    return np.asarray(getattr(value, "array", value))

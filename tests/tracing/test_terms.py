@@ -1,0 +1,258 @@
+"""The terms of a gradient, against slopes that are measured."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.views import Recording
+
+Array = Any
+CALLS: list[int] = []
+POINTS = np.random.default_rng(4).uniform(0.5, 2.0, (2, 3))
+OTHERS = np.random.default_rng(5).uniform(0.5, 2.0, (3, 2))
+
+RULES: dict[str, Callable[[Any], Any]] = {
+    "MmBackward0": lambda x: x @ mg.tensor(OTHERS),
+    "ExpBackward0": lambda x: x.exp(),
+    "SumBackward1": lambda x: x.sum(dim=1, keepdim=True),
+    "SoftmaxBackward0": lambda x: x.softmax(1),
+    "TBackward0": lambda x: x.t(),
+    "AddBackward0": lambda x: x[0] + x,
+}
+
+
+def measured(function: Callable[[Any], Any], at: Array, step: float = 1e-6) -> Array:
+    """The slopes of all outputs by all inputs, by central differences."""
+    columns = []
+    for place in range(at.size):
+        nudge = np.zeros(at.size)
+        nudge[place] = step
+        moved = [at + sign * nudge.reshape(at.shape) for sign in (1, -1)]
+        more, less = [function(mg.tensor(one)).numpy() for one in moved]
+        columns.append(((more - less) / (2 * step)).ravel())
+    return np.array(columns).T
+
+
+def turns_of(trace: Recording, label: str) -> list[dict[str, Any]]:
+    trace.add_terms()
+    named = {n["id"] for n in trace.data["graph"]["nodes"] if n["label"] == label}
+    events = trace.data["events"]
+    return [e for e in events if e["k"] == "node.enter" and e["n"] in named]
+
+
+def slopes_in(turn: dict[str, Any], slot: int, outputs: int, inputs: int) -> Array:
+    """The slopes that a turn was told with, as one table."""
+    table = np.zeros((outputs, inputs))
+    numbers = turn["terms"][str(slot)]
+    for at in range(0, len(numbers), 4):
+        element, _, other, slope = numbers[at : at + 4]
+        table[other, element] = slope
+    return table
+
+
+@pytest.mark.parametrize("label", RULES)
+def test_slopes_of_a_rule_are_those_that_are_measured(label: str) -> None:
+    function = RULES[label]
+
+    def program() -> None:
+        x = mg.tensor(POINTS, requires_grad=True)
+        y = function(x)
+        (y * mg.tensor(weights)).sum().backward()
+
+    weights = np.random.default_rng(6).normal(size=function(mg.tensor(POINTS)).shape)
+    (turn,) = turns_of(mg.step(program), label)
+    slot = 1 if label == "AddBackward0" else 0
+    told = slopes_in(turn, slot, weights.size, POINTS.size)
+    expected = measured(RULES[label], POINTS)
+    if label == "AddBackward0":
+        expected = np.eye(POINTS.size)  # the other use of x has a node of its own
+    np.testing.assert_allclose(told, expected, rtol=2e-5, atol=1e-8)
+
+
+def reason(rule: Any, at: Any = (2.0, -1.0), **kept: Any) -> Any:
+    """Why the terms of ``rule``, at a value, are not told; or the numbers."""
+
+    class Asked(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+            ctx.save_for_backward(x)
+            for name in kept:
+                setattr(ctx, name, kept[name])
+            return x * 3
+
+        backward = staticmethod(rule)
+
+    def program() -> None:
+        x = mg.tensor(at, requires_grad=True)
+        (Asked.apply(x) * mg.tensor([1.0, 5.0])).sum().backward()
+
+    (turn,) = turns_of(mg.step(program), "AskedBackward")
+    return turn["terms"]["0"]
+
+
+def test_terms_of_a_wrong_rule_are_what_it_really_did() -> None:
+    assert reason(lambda ctx, g: g * 7) == [0, 0, 0, 7.0, 1, 0, 1, 7.0]
+    assert reason(lambda ctx, g: g.flip(0)) == [1, 0, 0, 1.0, 0, 0, 1, 1.0]
+
+
+def test_rule_that_forgets_what_arrives_is_said() -> None:
+    says = reason(lambda ctx, g: ctx.saved_tensors[0] * 3)
+    assert says == (
+        "the rule gives [6, -3] even where only zeros arrive: it does not multiply by "
+        "what arrives"
+    )
+
+
+def test_rule_that_is_not_linear_is_said_with_both_numbers() -> None:
+    says = reason(lambda ctx, g: g * g.sum())
+    assert says == (
+        "the rule is not linear: asked for each term alone it gives 1 together, not 6"
+    )
+
+
+def test_rule_that_refuses_one_term_alone_is_said() -> None:
+    def careful(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        if g[1].item() != 5:
+            raise ValueError("what is this?")
+        return g
+
+    assert "the rule stops with ValueError: what is this?" in reason(careful)
+
+
+def test_slope_that_is_infinite_is_said() -> None:
+    says = reason(lambda ctx, g: g / (ctx.saved_tensors[0] - 2))
+    assert says == "a slope is inf or nan"
+
+
+def test_rule_that_changes_something_outside_is_not_run_again() -> None:
+    def counting(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        CALLS.append(1)
+        return g
+
+    CALLS.clear()
+    says = reason(counting)
+    assert says == (
+        "the rule uses CALLS, which it could change, and is not run again unasked"
+    )
+    assert CALLS == [1]
+
+
+def test_rule_that_counts_on_its_class_is_not_run_again() -> None:
+    class Counting(mg.autograd.Function):
+        calls = 0
+
+        @staticmethod
+        def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+            Counting.calls += 1
+            return g * 2
+
+    x = mg.tensor(1.0, requires_grad=True)
+    (turn,) = turns_of(
+        mg.step(lambda: Counting.apply(x).backward()), "CountingBackward"
+    )
+    assert "the rule uses Counting" in turn["terms"]["0"]
+    assert Counting.calls == 1
+
+
+def test_rule_that_is_run_again_prints_nothing_and_draws_nothing() -> None:
+    def talking(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        print("here")
+        return g + 0 * np.random.rand() * random.random() * mg.rand(()).item()
+
+    def states() -> tuple[Any, ...]:
+        numpys = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
+        return numpys, random.getstate(), mg.get_rng_state().tolist()
+
+    class Talking(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+            return x * 2
+
+        backward = staticmethod(talking)
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        trace = mg.step(lambda: Talking.apply(x).sum().backward())
+        before = states()
+        (turn,) = turns_of(trace, "TalkingBackward")
+    assert printed.getvalue() == "here\n"
+    assert states() == before
+    assert turn["terms"]["0"] == [0, 0, 0, 1.0, 1, 0, 1, 1.0]
+
+
+def test_rule_that_draws_what_it_gives_is_said() -> None:
+    says = reason(lambda ctx, g: g * mg.rand(2))
+    assert says == "run again, the rule gives something else"
+
+
+def test_changed_by_a_hook_is_said() -> None:
+    def program() -> None:
+        x = mg.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 3
+        assert y.grad_fn is not None
+        y.grad_fn.register_hook(lambda given, arrived: (given[0] * 2, *given[1:]))
+        y.sum().backward()
+
+    (turn,) = turns_of(mg.step(program), "MulBackward0")
+    assert turn["terms"] == {"0": "a hook has changed what the rule gave"}
+
+
+def test_large_gradients_have_no_terms_and_small_ones_beside_them_have() -> None:
+    def program() -> None:
+        x = mg.ones(9, requires_grad=True)
+        (x * 2).sum().backward()
+        y = mg.ones(8, requires_grad=True)
+        (y * 2).sum().backward()
+
+    trace = mg.step(program)
+    assert [turn.get("terms") is None for turn in turns_of(trace, "MulBackward0")] == [
+        True,
+        False,
+    ]
+
+
+def test_recording_that_was_not_asked_to_keeps_nothing() -> None:
+    with mg.record() as trace:
+        mg.tensor(2.0, requires_grad=True).exp().backward()
+    (turn,) = turns_of(trace, "ExpBackward0")
+    assert "terms" not in turn
+    assert trace.rules is None
+
+
+def test_kept_values_have_the_same_terms() -> None:
+    def program() -> None:
+        (mg.tensor(2.0, requires_grad=True) * 3).backward()
+
+    with mg.record(keep_values=True) as trace:
+        program()
+    kept = turns_of(trace, "MulBackward0")
+    assert kept[0]["terms"] == turns_of(mg.step(program), "MulBackward0")[0]["terms"]
+    assert kept[0]["terms"]["0"] == [0, 0, 0, 3.0]
+    assert trace.replay().counts["backward"] == 1
+
+
+def test_rules_asked_for_one_recording_are_so_many_and_no_more() -> None:
+    def program() -> None:
+        x = mg.ones((8, 8), requires_grad=True)
+        y = x
+        for _ in range(40):
+            y = y * 1
+        y.sum().backward()
+
+    with_terms = [
+        "terms" in turn for turn in turns_of(mg.step(program), "MulBackward0")
+    ]
+    assert with_terms[0]
+    assert not with_terms[-1]
