@@ -157,7 +157,10 @@ def picked(name: str, gradients: list[Any]) -> str:
 
 def rule_called(function: str) -> str:
     """Backward, phase 2."""
-    return f"{function}.backward is called with the ctx of forward and that gradient."
+    return (
+        f"{function}.backward is called with the ctx of forward and what waited at its "
+        "node."
+    )
 
 
 def returned(function: str, gradients: tuple[Any, ...]) -> str:

@@ -40,7 +40,22 @@ LIVE_MODULES: Final = ("channel", "live")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
-_NOT_RUN = re.compile(r"^\s*(?://.*)?\n|^ +", re.MULTILINE)
+_NOT_RUN = re.compile(
+    r"""
+    ^\s*(?://.*)?\n              # lines that are empty or a comment
+    | ^[ ]+                     # indentation
+    | (?<=[;{,])[ ]//[^"'`\n]*$ # a comment behind code; quotes might make it a text
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_NOT_STYLE = re.compile(
+    r"""
+    /\*.*?\*/                   # comments
+    | (?<=[{};,/])\s*\n\s*      # line breaks, where nothing depends on them
+    | [ ](?=\{) | (?<=[:;,])[ ]
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 def source(name: str) -> str:
@@ -51,8 +66,8 @@ def source(name: str) -> str:
 def module() -> str:
     """All modules as one, which imports and exports nothing.
 
-    Indentation and the comments that stand on lines of their own stay behind: a
-    notebook carries the code once for every player in it.
+    Indentation and comments stay behind: a notebook carries the code once for every
+    player in it.
     """
     return _joined(MODULES)
 
@@ -69,9 +84,15 @@ def _joined(names: Iterable[str]) -> str:
 
 def style() -> str:
     """The player's style sheet."""
-    return (FOLDER / "player.css").read_text(encoding="utf-8")
+    return _sheet("player")
 
 
 def live_style() -> str:
     """The style sheets of a live player."""
-    return style() + (FOLDER / "live.css").read_text(encoding="utf-8")
+    return style() + _sheet("live")
+
+
+def _sheet(name: str) -> str:
+    """A style sheet without comments, line breaks and indentation."""
+    text = (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+    return _NOT_STYLE.sub("", text)

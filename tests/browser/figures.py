@@ -11,13 +11,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import nbformat
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import minigrad
 from minigrad import _bootstrap
 from minigrad.autograd import Function
 from minigrad.views import Recording, graph, page, record
-from tests.browser.laboratory import FLAGS
+from tests.browser.laboratory import FLAGS, Lab, Notebook, running_lab
 
 READY = "() => document.getElementById('player').player"
 
@@ -38,6 +39,39 @@ MOVES = """
     took.push(performance.now() - begin);
   }
   return took;
+}
+"""
+
+
+LIVE = """\
+import minigrad as mg
+
+def program(x, n=2):
+    y = x
+    for _ in range(n):
+        y = y * x
+    y.backward()
+
+player = mg.live(program, x=mg.tensor(1.0, requires_grad=True), n=(1, 6))
+player"""
+
+# Moves a slider; milliseconds from each move until the new player is on the screen.
+SLIDE = """
+async ([name, values]) => {
+  const live = document.getElementById("player").live;
+  const { slider } = live.fields.get(name);
+  const soon = (go) => setTimeout(go, 1);
+  const times = [];
+  for (const value of values) {
+    const before = live.player;
+    const start = performance.now();
+    slider.value = String(value);
+    slider.dispatchEvent(new Event("input"));
+    while (live.player === before) await new Promise(soon);
+    await new Promise((go) => requestAnimationFrame(() => soon(go)));
+    times.push(performance.now() - start);
+  }
+  return times;
 }
 """
 
@@ -139,24 +173,85 @@ def rows(browser: Browser, folder: Path, repeats: int = 5) -> Iterator[str]:
             took.append(1e3 * (time.perf_counter() - begin))
         count = len(trace.data["graph"]["nodes"])
         yield told(f"layout of {count} nodes", took, "5, 20, 316 ms")
+    many = [twenty(browser, folder) for _ in range(3)]
+    times = [took for took, _ in many]
+    yield told("20 players on a page: the last one mounted", times, "1400 ms")
+    sizes_of_many = ", ".join(f"{size:.0f}" for _, size in many)
+    yield f"20 players on a page: memory    + {sizes_of_many} MB   61 MB"
+    yield from live_rows(browser, folder)
+
+
+def twenty(browser: Browser, folder: Path) -> tuple[float, float]:
+    """Milliseconds until all players of a page stand, and megabytes that they take."""
     file = folder / "notebook.html"
-    file.write_text(notebook_of(long_recording(2), 20), encoding="utf-8")
-    yield told("20 players on a page: the last one mounted", twenty(browser, file), "")
+    if not file.is_file():
+        file.write_text(notebook_of(long_recording(2), 20), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1200, "height": 820})
+    shown = context.new_page()
+    shown.goto("about:blank")
+    before = megabytes(browser)
+    begin = time.perf_counter()
+    shown.goto(file.as_uri())
+    for frame in shown.frames[1:]:
+        frame.wait_for_function(READY, polling=10)
+    took = 1e3 * (time.perf_counter() - begin)
+    size = megabytes(browser) - before
+    context.close()
+    return took, size
 
 
-def twenty(browser: Browser, file: Path, repeats: int = 3) -> list[float]:
-    """Milliseconds until all players of a page stand."""
-    took = []
-    for _ in range(repeats):
-        context = browser.new_context(viewport={"width": 1200, "height": 820})
-        shown = context.new_page()
-        begin = time.perf_counter()
-        shown.goto(file.as_uri())
-        for frame in shown.frames[1:]:
-            frame.wait_for_function(READY, polling=10)
-        took.append(1e3 * (time.perf_counter() - begin))
-        context.close()
-    return took
+def megabytes(browser: Browser) -> float:
+    """The memory of all pages, what they share counted once; 0 where it is not told."""
+    if not Path("/proc/self/smaps_rollup").is_file():
+        return 0.0
+    session = browser.new_browser_cdp_session()
+    found = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    session.detach()
+    total = 0
+    for process in found:
+        if process["type"] == "renderer":
+            told = Path(f"/proc/{process['id']}/smaps_rollup").read_text()
+            total += int(told.split("Pss:")[1].split()[0])
+    return total / 1e3
+
+
+def live_rows(browser: Browser, folder: Path) -> Iterator[str]:
+    """A change of a live player: in Python alone, and from slider to screen."""
+    names: dict[str, Any] = {}
+    exec(LIVE, names)
+    player = names["player"]
+    for name, change in (
+        ("the same graph", lambda i: {"x": i / 10}),
+        ("a new graph", lambda i: {"n": 1 + i % 6}),
+    ):
+        took = []
+        for number in range(20):
+            if "n" in change(number):
+                player._drawings.clear()
+            begin = time.perf_counter()
+            player.change(**change(number))
+            took.append(1e3 * (time.perf_counter() - begin))
+        yield told(f"live, {len(player.recording)} steps, Python: {name}", took, "")
+    with running_lab(folder / "lab") as lab:
+        notebook = Notebook(browser.new_page(), lab, live_notebook(lab))
+        notebook.run(0)
+        frame = notebook.player(0)
+        for name, slider, values in (
+            ("the same graph", "x", [i / 10 for i in range(20)]),
+            ("a new graph", "n", [3, 4, 5, 6]),
+        ):
+            took = frame.evaluate(SLIDE, [slider, values])
+            yield told(f"live, JupyterLab: slider to screen, {name}", took, "200 ms")
+
+
+def live_notebook(lab: Lab) -> str:
+    """A notebook with a live player and its recording; its path."""
+    sources = [LIVE, "player.recording"]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(made, lab.folder / "live.ipynb")
+    return "live.ipynb"
 
 
 def main() -> int:

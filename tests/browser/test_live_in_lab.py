@@ -4,55 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Frame, Page
 
+from tests.browser.figures import SLIDE, live_notebook
 from tests.browser.laboratory import Lab, Notebook, go
 from tests.browser.seen import brightness
-
-PROGRAM = """\
-import minigrad as mg
-
-def program(x, n=2):
-    y = x
-    for _ in range(n):
-        y = y * x
-    y.backward()
-
-player = mg.live(program, x=mg.tensor(1.0, requires_grad=True), n=(1, 4))
-player"""
-
-SLIDE = """
-async ([name, values]) => {
-  const live = document.getElementById("player").live;
-  const { slider } = live.fields.get(name);
-  const soon = (go) => setTimeout(go, 1);
-  const times = [];
-  for (const value of values) {
-    const before = live.player;
-    const start = performance.now();
-    slider.value = String(value);
-    slider.dispatchEvent(new Event("input"));
-    while (live.player === before) await new Promise(soon);
-    await new Promise((go) => requestAnimationFrame(() => soon(go)));
-    times.push(performance.now() - start);
-  }
-  return times;
-}
-"""
-"""Moves a slider; milliseconds from each move until the new player is painted."""
 
 
 @pytest.fixture(scope="module")
 def book(page: Page, lab: Lab, errors_of_module: list[str]) -> Notebook:
     """A notebook whose first cell shows a live player; the second its recording."""
-    sources = [PROGRAM, "player.recording"]
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(made, lab.folder / "live.ipynb")
-    notebook = Notebook(page, lab, "live.ipynb")
+    notebook = Notebook(page, lab, live_notebook(lab))
     notebook.run_all()
     return notebook
 

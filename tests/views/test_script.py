@@ -81,6 +81,23 @@ def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
     assert len(script.live_style()) > len(script.style())
 
 
+def test_joined_code_and_style_have_no_comment_but_those_with_quotes() -> None:
+    left = [x for x in script.module().split("\n") if re.search(r" // [^\"'`]*$", x)]
+    assert left == []
+    assert "/*" not in script.style()
+
+
+def test_style_without_its_spaces_has_the_same_rules() -> None:
+    written = (script.FOLDER / "player.css").read_text(encoding="utf-8")
+    assert len(script.style()) < len(written) - 2_000
+    for text in (script.style(), written):
+        assert text.count("{") == text.count("}") > 200
+    bare = [re.sub(r"/\*.*?\*/|\s", "", text) for text in (written, script.style())]
+    assert bare[0] == bare[1]
+    assert 'content:" ●"' in script.style()
+    assert ".mg-player :focus-visible" in script.style()
+
+
 def test_no_line_break_inside_a_text_is_lost() -> None:
     """Joining takes indentation away, which a text over several lines would miss."""
     for name in ALL:

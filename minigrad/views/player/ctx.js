@@ -64,9 +64,10 @@ export class CtxPane {
     this.showCue(cue, entries);
   }
 
-  // A change below the fold would go unseen.
+  // What moves, and a change, would go unseen below the fold.
   measure() {
-    const row = this.body.querySelector(".cued") || this.body.querySelector(".flash");
+    const moving = this.moving.hidden ? null : this.moving;
+    const row = this.body.querySelector(".cued") || moving || this.body.querySelector(".flash");
     if (!row) return;
     const place = row.getBoundingClientRect();
     const pane = this.body.getBoundingClientRect();

@@ -277,16 +277,16 @@ export class GraphPane {
     return drawn?.shape || null;
   }
 
-  // Over the socket of an output, where a node has several.
+  // Over the arrow that comes in, at the socket of an output where a node has several.
   placeAbove(node, edge, slot = 0) {
     const box = this.nodeBox(node, edge);
     const sockets = this.story.nodes[node]?.outputs || 1;
-    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 9 };
+    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 17 };
   }
 
   placeLeft(node, words) {
     const box = this.nodeBox(node);
-    const inward = words.length * 3.15 - 1;
+    const inward = words.length * 3.15 + 4;
     return box && { x: box.x - inward, y: box.y + box.height - 6 };
   }
 

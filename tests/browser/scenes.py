@@ -1,0 +1,170 @@
+"""Eight scenes of the player as pictures: ``python -m tests.browser.scenes FOLDER``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+import minigrad
+from minigrad import _bootstrap
+from minigrad.autograd import Function
+from minigrad.views import record
+from tests.browser.laboratory import FLAGS, wait_for_player
+
+
+class Mul(Function):
+    """x * y, which keeps both."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+class Cube(Function):
+    """x cubed."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 3 * x * x * grad_output
+
+
+class Forgets(Cube):
+    """The same, with a mistake in backward."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 3 * x * grad_output
+
+
+class Unpacks(Cube):
+    """The same, and takes more out of ctx than there is."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return 3 * x * y * grad_output
+
+
+def leaves() -> tuple[Any, Any]:
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    y = minigrad.tensor([3.0, -1.0], requires_grad=True)
+    return x, y
+
+
+def product() -> Any:
+    """A custom product, a sum, and backward; x is used twice."""
+    x, y = leaves()
+    with record("A product") as trace:
+        z = Mul.apply(x, y)
+        loss = (z + x).sum()
+        loss.backward()
+    return trace
+
+
+def in_place() -> Any:
+    """A change in place, before the node that needs the old value runs."""
+    x, y = leaves()
+    with record("In place") as trace:
+        product = x * y
+        product.mul_(3)
+        product.sum().backward()
+    return trace
+
+
+def twice() -> Any:
+    """A second graph above the first."""
+    x, _ = leaves()
+    with record("A second derivative") as trace:
+        y = Cube.apply(x).sum()
+        (slope,) = minigrad.autograd.grad(y, x, create_graph=True)
+        slope.sum().backward()
+    return trace
+
+
+def failing() -> Any:
+    """A backward that raises."""
+    x, _ = leaves()
+    with contextlib.suppress(ValueError), record("An exception") as trace:
+        Unpacks.apply(x).sum().backward()
+    return trace
+
+
+def of_slope(function: Any) -> Any:
+    x, _ = leaves()
+    with record(function.__name__) as trace:
+        function.apply(x).sum().backward()
+    return trace
+
+
+def two() -> Any:
+    """Yours and the reference side by side."""
+    return minigrad.compare(of_slope(Forgets), of_slope(Cube))
+
+
+# Name, what is recorded, and words of the sentence at which the picture is taken.
+SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
+    ("forward", product, "apply runs Mul.forward"),
+    ("save", product, "apply takes what forward saved"),
+    ("backward", product, "and what waited at its node"),
+    ("fan-in", product, "is added to what waits"),
+    ("in-place", in_place, "product has moved on"),
+    ("double", twice, "The gradient [1, 2] goes"),
+    ("error", failing, "not enough values"),
+    ("compare", two, ""),
+)
+THEMES = ("light", "dark")
+
+GO_TO_WORDS = """
+words => {
+  const { player } = document.getElementById("player");
+  if (player.goToDifference) return player.goToDifference();
+  const place = player.trace.events.findIndex(({ say }) => say.includes(words));
+  player.go(place + 1);
+  return place;
+}
+"""
+
+
+def main(folder: Path, width: int = 1200, zoom: float = 1.0) -> int:
+    """Take all pictures."""
+    path = _bootstrap.find_browser(os.environ)
+    folder.mkdir(parents=True, exist_ok=True)
+    room = {"width": int(width / zoom), "height": int(900 / zoom)}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        for theme in THEMES:
+            page = browser.new_page(
+                viewport=room, color_scheme=theme, device_scale_factor=zoom
+            )
+            for name, recorded, words in SCENES:
+                page.goto(recorded().save_html(folder / f"{name}.html").as_uri())
+                wait_for_player(page)
+                assert page.evaluate(GO_TO_WORDS, words) != -1, name
+                page.wait_for_timeout(1_200)  # until what flashes and travels is over
+                picture = folder / f"{name}-{theme}.png"
+                page.locator("#player").screenshot(path=picture)
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), *map(float, sys.argv[2:])))

@@ -1,0 +1,56 @@
+"""Eight scenes on a narrow screen: what a step speaks of is in view in every pane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.laboratory import wait_for_player
+from tests.browser.scenes import GO_TO_WORDS, SCENES
+
+MARKED = (".line.current, .line.failed", ".node.marked", ".cued, .moving")
+
+# Which of the marked things that are there cannot be seen whole in their pane.
+OUT_OF_VIEW = """
+selectors => selectors.filter(selector => {
+  const marked = [...document.querySelectorAll(selector)];
+  return marked.filter(one => one.checkVisibility()).some(one => {
+    const room = one.closest(".listing, .body").getBoundingClientRect();
+    const { top, bottom } = one.getBoundingClientRect();
+    return top < room.top - 1 || bottom > room.bottom + 1;
+  });
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def narrow(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": 800, "height": 900}, reduced_motion="reduce"
+    )
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize(("name", "recorded", "words"), SCENES)
+def test_what_is_marked_is_in_view(
+    narrow: Page, tmp_path: Path, name: str, recorded: Any, words: str
+) -> None:
+    narrow.goto(recorded().save_html(tmp_path / f"{name}.html").as_uri())
+    wait_for_player(narrow)
+    assert narrow.evaluate(GO_TO_WORDS, words) != -1
+    assert narrow.locator(", ".join(MARKED)).count() > 0
+    assert narrow.evaluate(OUT_OF_VIEW, list(MARKED)) == []
+
+
+def test_what_is_scrolled_away_is_found(narrow: Page, tmp_path: Path) -> None:
+    _, recorded, words = SCENES[3]
+    narrow.goto(recorded().save_html(tmp_path / "scene.html").as_uri())
+    wait_for_player(narrow)
+    narrow.evaluate(GO_TO_WORDS, words)
+    narrow.evaluate("player.player.ctx.body.scrollTop = 0")
+    assert narrow.evaluate(OUT_OF_VIEW, list(MARKED)) == [MARKED[2]]
