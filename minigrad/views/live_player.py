@@ -45,7 +45,9 @@ class LivePlayer:
     ``arguments`` are those it was made with.
     """
 
-    def __init__(self, function: Callable[..., Any], *args: Any, **given: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], /, *args: Any, **given: Any
+    ) -> None:
         check_widgets()
         self.function = function
         self._call = bound(function, args, given)
@@ -270,7 +272,7 @@ def check_empty(name: str, value: Any, function: Callable[..., Any]) -> None:
         )
 
 
-def live(function: Callable[..., Any], *args: Any, **given: Any) -> LivePlayer:
+def live(function: Callable[..., Any], /, *args: Any, **given: Any) -> LivePlayer:
     """A player with inputs for the arguments of ``function``: a change runs it again.
 
     A number or a scalar tensor becomes a slider, (low, high) or (low, high, step) a

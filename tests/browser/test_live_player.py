@@ -44,6 +44,8 @@ const model = {
     model.answered(asked);
   },
 };
+window.model = model;
+window.render = render;
 const output = document.getElementById("output");
 let end = () => {};
 window.show = (newest) => {
@@ -305,6 +307,29 @@ def test_frame_that_starts_anew_shows_the_newest_at_its_place(told: Opened) -> N
     assert notebook.frame.input_value("#input-n") == "2"
     notebook.slide("n", 3)
     assert notebook.player.arguments["n"] == 3
+
+
+def test_second_view_of_the_widget_follows_the_first(told: Opened) -> None:
+    notebook = told(program, x=leaf(), n=(0, 4))
+    notebook.page.evaluate(
+        """() => {
+            const el = document.createElement("div");
+            output.append(el);
+            render({ model, el });
+        }"""
+    )
+    first, second = notebook.page.frames[1:]
+    second.wait_for_function(READY)
+    second.evaluate("() => { window.before = player.player; }")
+    first.get_by_label("n", exact=True).fill("3")
+    second.wait_for_function("() => player.player !== window.before")
+    assert second.input_value("#input-n") == "3"
+
+
+def test_without_an_argument_there_is_only_the_player(told: Opened) -> None:
+    notebook = told(lambda: program(leaf()))
+    assert not notebook.frame.is_visible(".live")
+    assert notebook.frame.is_visible("#player .panes")
 
 
 def test_restarted_kernel_is_said(told: Opened) -> None:

@@ -123,6 +123,15 @@ def test_function_class_takes_the_arguments_of_its_forward() -> None:
     assert repr(shifted) == "<LivePlayer Shifted(x='1.5', by='0.5')>"
 
 
+def test_argument_may_be_called_function() -> None:
+    def called(function: str, self: float = 1.0) -> None:
+        (leaf() * self).backward()
+
+    assert repr(live(called, function="relu")).endswith(
+        "(function='relu', self='1.0')>"
+    )
+
+
 def test_arguments_without_a_name_are_refused() -> None:
     with pytest.raises(errors.ArgumentTypeError, match="takes any arguments"):
         live(lambda *arguments: None, 1.0)
