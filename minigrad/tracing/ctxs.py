@@ -10,24 +10,11 @@ from minigrad.engine.saved import FREED
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of, version_of
-from minigrad.tracing.nodes import Identities, attributes_of, edges_text, function_of
+from minigrad.tracing.nodes import Card, Cards, attributes_of, edges_text, function_of
 from minigrad.tracing.values import Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
 Entries = dict[str, tuple[Any, Any]]
-
-
-class Shown:
-    """How far one ctx has been shown."""
-
-    __slots__ = ("glance", "id", "look", "marks", "seen_at")
-
-    def __init__(self, name: str) -> None:
-        self.id = name
-        self.seen_at = -1
-        self.glance: Any = None
-        self.look: Any = None
-        self.marks: dict[str, Any] = {}
 
 
 class CtxLog:
@@ -37,14 +24,15 @@ class CtxLog:
     next, only the engine can have changed a ctx, and a glance tells whether it did.
     """
 
-    def __init__(self, values: ValueStore, called: Callable[[Any], str]) -> None:
+    def __init__(
+        self, cards: Cards, values: ValueStore, called: Callable[[Any], str]
+    ) -> None:
         self.entries: list[dict[str, Any]] = []
         self.at_work: list[Any] = []
         self.touched = 0
         self._values = values
         self._called = called
-        self._ids = Identities("c")
-        self._shown: dict[str, Shown] = {}
+        self._cards = cards
 
     def open(self, ctx: Any) -> None:
         """From now on ``ctx`` is the one at work."""
@@ -52,28 +40,31 @@ class CtxLog:
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
-        while any([one is ctx for one in self.at_work]):
+        while self.is_open(ctx):
             self.at_work.pop()
 
     def close_down_to(self, count: int) -> None:
         """An exception has left the calls that opened the ctxs after ``count``."""
         del self.at_work[count:]
 
+    def is_open(self, ctx: Any) -> bool:
+        """Whether ``ctx`` is at work."""
+        return any([one is ctx for one in self.at_work])
+
     def id_of(self, ctx: Any) -> str:
         """The id of ``ctx``, which gets an entry when it is first met."""
-        known = self._ids.get(ctx)
-        if known is not None:
-            return known
-        new = self._ids.add(ctx)
-        function = function_of(ctx)
-        entry = {"id": new, "name": ctx.name(), "function": function, "node": None}
-        self.entries.append(entry)
-        self._shown[new] = Shown(new)
-        return new
+        card = self._cards.of(ctx)
+        return card.ctx or self._enter(card, ctx)
+
+    def _enter(self, card: Card, ctx: Any) -> str:
+        card.ctx = f"c{len(self.entries)}"
+        entry = {"id": card.ctx, "name": ctx.name(), "function": function_of(ctx)}
+        self.entries.append(entry | {"node": None})
+        return card.ctx
 
     def with_id(self, name: str) -> Any:
         """The ctx whose id ``name`` is; None if it is gone."""
-        return self._ids.item(name)
+        return self._cards.ctx_with(name)
 
     def belongs_to(self, ctx: Any, node: str) -> str:
         """``ctx`` has become a node of the graph; its id."""
@@ -83,7 +74,7 @@ class CtxLog:
 
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
         """What is new on ``ctx`` since it was last shown."""
-        shown = self._shown[self.id_of(ctx)]
+        shown = self._cards.of(ctx)
         if not isinstance(ctx, ForeignNode):
             glance = glance_at(ctx)
             if shown.seen_at == self.touched and shown.glance == glance:
@@ -105,7 +96,7 @@ class CtxLog:
         shown.marks = {key: mark for key, (mark, _) in now.items()}
         if not new and not gone:
             return None
-        return {"id": shown.id, "set": new, "del": gone}
+        return {"id": shown.ctx, "set": new, "del": gone}
 
     def _ref(self, key: str, value: Any) -> Ref:
         if isinstance(value, SavedTensor):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import maker_of, version_of
+from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.nodes import is_leaf, label_of
+from minigrad.tracing.story import Story
 from minigrad.tracing.values import Ref, plain
 
 CHECKPOINTS = "minigrad.utils."
@@ -21,13 +21,14 @@ CHECKPOINTS = "minigrad.utils."
 
 
 class Happenings:
-    """The part of the story that is no phase of apply or of backward."""
+    """An observer of what is no phase of apply or of backward."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, graph: GraphLog, story: Story) -> None:
         self._log = log
-        self._reruns = 0
+        self._graph = graph
+        self._story = story
         self._making: list[tuple[int, str]] = []
-        self._told_as_returned: int | None = None
+        self._names: dict[Any, str] = {}
 
     def hook_called(
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
@@ -42,13 +43,12 @@ class Happenings:
         elif kind == "tensor":
             owner = asides.output_of(owner, slot, len(node._output_metadata))
         if kind == "post":
-            self._say_returned(node, given)
-            self._told_as_returned = id(node)
+            self._story.say_returned(node, given)
         self._log.emit(
             f"hook.{kind}",
             STORY,
             asides.hook(kind, asides.name_of_hook(hook), owner, given, result),
-            n=self._id(node),
+            n=self._graph.id_of(node),
             slot=slot,
             g=self._shown(given),
             new=None if result is None else self._shown(result),
@@ -59,7 +59,7 @@ class Happenings:
         """What is kept for a saved tensor is what a pack hook made of it."""
         self._log.program_ran()
         forgets = comes_from_checkpoint(hook)
-        if forgets and self._reruns:
+        if forgets and self._graph.reruns:
             return
         name = sentences.called(tensor, self._log.names.of)
         say = (
@@ -88,7 +88,7 @@ class Happenings:
             if remembers
             else asides.unpacked(asides.name_of_hook(hook), owner, packed, tensor)
         )
-        where: dict[str, Any] = {} if node is None else {"n": self._id(node)}
+        where: dict[str, Any] = {} if node is None else {"n": self._graph.id_of(node)}
         self._log.emit(
             "hook.unpack",
             STORY,
@@ -102,7 +102,7 @@ class Happenings:
     def changed_in_place(self, tensor: Any) -> None:
         """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
         self._log.program_ran()
-        if self._adds_to_grad(tensor):
+        if self._story.adds_to_grad(tensor):
             return
         now = version_of(tensor)
         own = self._log.names.of(tensor)
@@ -126,8 +126,8 @@ class Happenings:
         fields: dict[str, Any] = {}
         node = maker_of(tensor)
         is_new = bool(self._making) and id(node) == self._making[-1][0]
-        if node is not None and (is_new or self._known(node) is not None):
-            fields["n"] = self._id(node)
+        if node is not None and (is_new or self._graph.known(node) is not None):
+            fields["n"] = self._graph.id_of(node)
         maker = self._making[-1][1] if self._making else None
         name = self._log.names.of(tensor)
         self._log.emit(
@@ -143,13 +143,13 @@ class Happenings:
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
         self._log.program_ran()
-        self._reruns += 1
+        self._graph.reruns += 1
         self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue="again")
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
         self._log.program_ran()
-        self._reruns -= 1
+        self._graph.reruns -= 1
         if not failed:
             self._log.emit("rerun.end", STORY, asides.rerun_ends())
 
@@ -162,63 +162,49 @@ class Happenings:
             "grad.captured",
             STORY,
             asides.captured(owner, gradient),
-            n=self._id(node),
+            n=self._graph.id_of(node),
             slot=slot,
             g=self._log.values.ref(gradient),
             cue="asked for",
         )
 
-    def say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
-        """Nothing arrived for some outputs: backward is given zeros, or None."""
-        if len(gradients) < 2:
-            return
-        materialize = getattr(node, "_materialize_grads", False)
-        for slot, gradient in enumerate(gradients):
-            if gradient is not None:
-                continue
-            metadata = node._output_metadata[slot]
-            zeros = materialize and metadata is not None
-            fields: dict[str, Any] = {}
-            if zeros:
-                shape, dtype = metadata
-                empty = np.zeros(shape, dtype if dtype.kind in "fc" else np.float32)
-                fields["g"] = self._log.values.ref(empty)
-            self._log.emit(
-                "grad.zeros" if zeros else "grad.absent",
-                STORY,
-                asides.unused(label_of(node), slot, zeros and metadata[0]),
-                n=self._id(node),
-                slot=slot,
-                cue=f"out {slot}",
-                **fields,
-            )
-
-    def _start_making(self, ctx: Any, function: Any) -> None:
-        name = function.__name__
-        if issubclass(function, Builtin):
-            name = name_in_place(function).removesuffix("_")
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        """From now on tangents are those of its outputs."""
+        name = self._names.get(function)
+        if name is None:
+            name = function.__name__
+            if issubclass(function, Builtin):
+                name = name_in_place(function).removesuffix("_")
+            self._names[function] = name
         self._making.append((id(ctx), name))
 
-    def _stop_making(self, ctx: Any) -> None:
+    def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         """``ctx`` is wired; whatever was begun inside of it has failed."""
         if any([made == id(ctx) for made, _ in self._making]):
             while self._making.pop()[0] != id(ctx):
                 pass
 
+    def module_entered(self, module: Any) -> None:
+        """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        self._log.program_ran()
+        self._graph.modules.append((module, [], 0))
+
+    def module_left(self, module: Any, result: Any) -> None:
+        """The layer has returned, or an exception has left it."""
+        self._log.program_ran()
+        _, inside, size = self._graph.modules.pop()
+        if not inside:
+            return
+        name = self._log.names.of_module(module)
+        self._log.emit(
+            "module",
+            STORY,
+            asides.module(type(module).__name__, name, inside, size, result),
+            cue=name or type(module).__name__,
+        )
+
     def _shown(self, value: Any) -> Ref:
         return self._log.values.ref(value) or plain("None")
-
-    def _say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
-        raise NotImplementedError
-
-    def _adds_to_grad(self, tensor: Any) -> bool:
-        raise NotImplementedError
-
-    def _id(self, node: Any) -> str:
-        raise NotImplementedError
-
-    def _known(self, node: Any) -> str | None:
-        raise NotImplementedError
 
 
 def comes_from_checkpoint(hook: Any) -> bool:

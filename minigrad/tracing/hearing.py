@@ -6,16 +6,22 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
 
 class Hearing:
     """Passes on what one thread tells; other threads speak into the void.
 
     An observer that lacks the method of a moment does not listen to it. ``spoke`` is
-    called once, before the first thing is passed on.
+    called once, before the first thing is passed on; ``unheard`` keeps the tracing of
+    lines away from the observers.
     """
 
-    def __init__(self, observers: list[Any], spoke: Callable[[], None]) -> None:
+    def __init__(
+        self, observers: list[Any], spoke: Callable[[], None], unheard: Decorator
+    ) -> None:
         self._observers = observers
+        self._unheard = unheard
         self._spoke: Callable[[], None] | None = spoke
         self._thread = threading.get_ident()
 
@@ -33,5 +39,6 @@ class Hearing:
             for tell in listening:
                 tell(*facts, **more)
 
-        setattr(self, moment, pass_on)
-        return pass_on
+        unheard = self._unheard(pass_on)
+        setattr(self, moment, unheard)
+        return unheard

@@ -6,6 +6,7 @@ import dis
 import inspect
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, Final, Protocol
 
@@ -47,6 +48,8 @@ class SettraceBackend:
         self._driver = driver
         self._listening = False
         self._raised: tuple[FrameType, BaseException] | None = None
+        self._uninteresting: set[CodeType] = set()
+        self._trace = self._global
 
     def start(self) -> None:
         """Listen, from the next line of the driver on."""
@@ -55,7 +58,7 @@ class SettraceBackend:
         if self._driver is not None:
             self._driver_before = self._driver.f_trace
             self._driver.f_trace = self._local
-        sys.settrace(self._global)
+        sys.settrace(self._trace)
 
     def stop(self) -> None:
         """Put back what was listening before."""
@@ -65,11 +68,34 @@ class SettraceBackend:
             self._driver.f_trace = self._driver_before
 
     def follow(self, code: CodeType) -> None:
-        """Nothing to do: every new frame is asked about."""
+        """Ask about frames of ``code``, which may have been of no interest before."""
+        self._uninteresting.discard(code)
+
+    def unheard(self, tell: Callable[..., None]) -> Callable[..., None]:
+        """``tell``, so that the calls which it makes itself are not traced."""
+        ours = self._trace
+
+        def told(*facts: Any, **more: Any) -> None:
+            if sys.gettrace() is not ours:
+                tell(*facts, **more)  # it is the program's own, or none
+                return
+            sys.settrace(None)
+            try:
+                tell(*facts, **more)
+            finally:
+                sys.settrace(ours)
+
+        return told
 
     def _global(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if is_resumed(frame) or not self._listener.wants(frame.f_code, frame):
-            return None  # a frame that is resumed has its trace function already
+        code = frame.f_code
+        if code in self._uninteresting:
+            return None
+        if not self._listener.wants(code, frame):
+            self._uninteresting.add(code)
+            return None
+        if is_resumed(frame):
+            return None  # it has its trace function already
         self._raised = None
         self._listener.on_call(frame)
         return self._local
@@ -173,6 +199,10 @@ class MonitoringBackend:
         )
         # PY_START of this code may have been switched off before it was wanted.
         monitoring.restart_events()
+
+    def unheard(self, tell: Callable[..., None]) -> Callable[..., None]:
+        """``tell``; unwatched code has its full speed anyway."""
+        return tell
 
     def _elsewhere(self) -> bool:
         return threading.get_ident() != self._thread

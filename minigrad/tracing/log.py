@@ -10,7 +10,7 @@ from minigrad.tracing import sentences
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import is_leaf, label_of
+from minigrad.tracing.nodes import Cards
 from minigrad.tracing.values import ValueStore
 
 STORY: Final = 1
@@ -34,7 +34,8 @@ class EventLog:
         self.names = Names()
         self.values = ValueStore(self.names)
         self.memory = Memory(self.names)
-        self.ctxs = CtxLog(self.values, self.called)
+        self.cards = Cards()
+        self.ctxs = CtxLog(self.cards, self.values, self.called)
         self.place: dict[str, int] = {}
         self.handles: dict[str, str] = {}
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
@@ -118,8 +119,9 @@ class EventLog:
 
     def called(self, node: Any) -> str:
         """A node in a sentence: a leaf's node by the name of its tensor."""
-        name = self.names.of(node.variable) if is_leaf(node) else None
-        return label_of(node) if name is None else f"{label_of(node)} of {name}"
+        card = self.cards.of(node)
+        name = self.names.of(node.variable) if card.is_leaf else None
+        return card.label if name is None else f"{card.label} of {name}"
 
 
 def place_of(event: dict[str, Any]) -> dict[str, int]:

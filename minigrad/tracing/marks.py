@@ -19,8 +19,11 @@ ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
 
 def mark_of(value: Any) -> Any:
     """Something small that differs when what is shown of ``value`` has changed."""
-    if type(value) in ATOMS:
-        return (type(value), value)
+    kind = type(value)
+    if kind in ATOMS:
+        return (kind, value)
+    if kind is Tensor:
+        return tensor_mark(value)
     try:
         return _mark_of(value, MOST_DEPTH)
     except Exception:  # their length or comparison is theirs, and may raise
@@ -33,9 +36,7 @@ def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, SavedSeen):
         return value.mark()
     if isinstance(value, Tensor):
-        version = value._seen_version()
-        digest = digest_of(value.array, version)
-        return (id(value), version, id(maker_of(value)), digest)
+        return tensor_mark(value)
     if is_torch_tensor(value):
         tensor = seen_torch(value)
         digest = digest_of(tensor.array, tensor.version)
@@ -49,6 +50,17 @@ def _mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, (tuple, list, dict, set)):
         return (type(value), id(value), len(value))
     return (type(value), id(value))
+
+
+def tensor_mark(tensor: Tensor) -> Any:
+    """Differs when another tensor, version, history or content is there."""
+    version = tensor._seen_version()
+    return (
+        id(tensor),
+        version,
+        id(maker_of(tensor)),
+        *digest_of(tensor.array, version),
+    )
 
 
 def version_of(packed: Any) -> Any:

@@ -3,37 +3,60 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.tracing.foreign import ForeignNode
 
 
-class Identities:
-    """Numbers objects in the order they are met, without keeping them alive."""
+class Card:
+    """What is known of one node, and how far its ctx has been shown.
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-        self._known: dict[int, tuple[weakref.ref[Any], str]] = {}
-        self._count = 0
+    ``node`` is its id in the graph, ``ctx`` that of its ctx; None until it has one.
+    """
 
-    def get(self, item: Any) -> str | None:
-        """The id of ``item``, if it has one."""
-        entry = self._known.get(id(item))
-        return entry[1] if entry is not None and entry[0]() is item else None
+    __slots__ = (
+        *("ctx", "glance", "is_leaf", "is_users", "label", "look", "marks"),
+        *("node", "reference", "seen_at"),
+    )
 
-    def item(self, name: str) -> Any:
-        """Whose id ``name`` is; None if it is gone."""
-        found = [one() for one, known in self._known.values() if known == name]
+    def __init__(self, node: Any) -> None:
+        self.reference = weakref.ref(node)
+        self.is_leaf = is_leaf(node)
+        self.is_users = is_users(node)
+        self.label = label_of(node)
+        self.node: str | None = None
+        self.ctx: str | None = None
+        self.seen_at = -1
+        self.glance: Any = None
+        self.look: Any = None
+        self.marks: dict[str, Any] = {}
+
+
+class Cards:
+    """One card for each node that was met; none keeps its node alive."""
+
+    def __init__(self) -> None:
+        self._cards: dict[int, Card] = {}
+
+    def known(self, node: Any) -> Card | None:
+        """The card of ``node``, if it has one."""
+        known = self._cards.get(id(node))
+        return known if known is not None and known.reference() is node else None
+
+    def ctx_with(self, name: str) -> Any:
+        """The ctx whose id ``name`` is; None if it is gone."""
+        found = [one.reference() for one in self._cards.values() if one.ctx == name]
         return found[0] if found else None
 
-    def add(self, item: Any) -> str:
-        """A new id for ``item``."""
-        name = f"{self._prefix}{self._count}"
-        self._count += 1
-        self._known[id(item)] = (weakref.ref(item), name)
-        return name
+    def of(self, node: Any) -> Card:
+        """The card of ``node``, which gets one if it has none."""
+        known = self._cards.get(id(node))
+        if known is None or known.reference() is not node:
+            known = self._cards[id(node)] = Card(node)
+        return known
 
 
 def is_leaf(node: Any) -> bool:
@@ -41,6 +64,14 @@ def is_leaf(node: Any) -> bool:
     if isinstance(node, ForeignNode):
         return node.is_leaf
     return isinstance(node, AccumulateGrad)
+
+
+def is_users(node: Any) -> bool:
+    """Whether the node's rule was written by a user, so that its call is a step."""
+    if isinstance(node, ForeignNode):
+        return node.is_users
+    function = getattr(node, "_forward_cls", None)
+    return function is not None and not issubclass(function, Builtin)
 
 
 def attributes_of(ctx: Any) -> dict[str, Any]:
@@ -59,6 +90,13 @@ def function_of(ctx: Any) -> str:
 def label_of(node: Any) -> str:
     """The name of a node without torch's C++ namespace."""
     return "AccumulateGrad" if is_leaf(node) else str(node.name()).split("::")[-1]
+
+
+def receivers_of(node: Any) -> Iterator[tuple[int, Any, int]]:
+    """For each edge that leads on: its slot, the receiver, and which output of it."""
+    for slot, edge in enumerate(node._edges):
+        if edge is not None and edge is not NOT_A_TENSOR:
+            yield slot, *split_edge(edge)
 
 
 def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:

@@ -12,10 +12,13 @@ from typing import Any, Final, Self, cast
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
+from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, codes_of
 from minigrad.tracing.foreign import torch_module
+from minigrad.tracing.graph_log import GraphLog
+from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.hearing import Hearing
 from minigrad.tracing.keeping import MOST_BYTES, Keeper
-from minigrad.tracing.lines import APPLY_CODE, ENGINE_CODES, FrameLog, codes_of
+from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.program import remember
@@ -89,7 +92,12 @@ class Recorder:
             self._log.names.add(driver.f_locals, driver.f_code)
             self._log.names.add(driver.f_globals, driver.f_code)
         self._frames = FrameLog(self._log, driver, self._codes)
-        self._story = Story(self._log, self._phase_start, self._watch, self._lines)
+        self._graph = GraphLog(self._log)
+        self._story = Story(
+            self._log, self._graph, self._phase_start, self._watch, self._lines
+        )
+        self._happenings = Happenings(self._log, self._graph, self._story)
+        self._watched: set[Any] = set()
         self._frames.phase_entered = self._story.phase_entered
         self._log.hears_lines = self._lines
         self._backend = choose_backend(self._frames, driver) if self._lines else None
@@ -101,14 +109,15 @@ class Recorder:
         self._keeper: Keeper | None = None
         self._torch = self._torch_listener()
         # Last, so that a start that failed leaves nobody listening.
-        observers: list[Any] = [self._story]
+        observers: list[Any] = [self._happenings, self._story]
         if self._most_bytes is not None:
             self._keeper = Keeper(self._log, self._most_bytes)
         elif self._keep_rules:
             self._keeper = RuleKeeper(self._log)
         if self._keeper is not None:
             observers.append(self._keeper)
-        hearing = Hearing(observers, lambda: self._spoke("minigrad"))
+        unheard = nothing_done if self._backend is None else self._backend.unheard
+        hearing = Hearing(observers, lambda: self._spoke("minigrad"), unheard)
         observe.observer = cast(observe.Observer, hearing)
         return self
 
@@ -127,6 +136,7 @@ class Recorder:
         self._log.let_go()
         self._frames.let_go()
         self._story.let_go()
+        self._graph.modules.clear()
         if isinstance(self._keeper, RuleKeeper):
             self.trace.rules = self._keeper.kept
         elif self._keeper is not None:
@@ -144,7 +154,12 @@ class Recorder:
             return None
         try:
             listener = TorchListener(
-                torch, self._story, self._log, lambda: self._spoke("torch")
+                torch,
+                self._story,
+                self._happenings,
+                self._graph,
+                self._log,
+                lambda: self._spoke("torch"),
             )
             listener.start()
         except AttributeError as error:
@@ -168,7 +183,10 @@ class Recorder:
 
     def _watch(self, function: Any) -> None:
         """Show the lines of a Function that the user wrote, wherever it stands."""
-        if self._backend is None or not isinstance(function, type):
+        if self._backend is None or function in self._watched:
+            return
+        self._watched.add(function)
+        if not isinstance(function, type):
             return
         if issubclass(function, Builtin):
             return
@@ -181,7 +199,7 @@ class Recorder:
     def _teller(self, error: BaseException | None) -> Callable[[], dict[str, Any]]:
         """What makes the data of the facts, holding nothing of the program."""
         log, sources = self._log, self._frames.sources
-        nodes, edges = self._story.nodes, self._story.edges
+        nodes, edges = self._graph.nodes, self._graph.edges
         meta = self._meta(error)
 
         def tell() -> dict[str, Any]:
@@ -223,6 +241,11 @@ class Recorder:
         elif self._torch is None and torch_module() is not None:
             meta["unseen"] = [self._torch_unheard]
         return meta
+
+
+def nothing_done(tell: Callable[..., None]) -> Callable[..., None]:
+    """``tell`` as it is: no lines are traced."""
+    return tell
 
 
 def watched_codes(watch: Any) -> list[CodeType]:

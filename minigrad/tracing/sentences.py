@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad.errors import count_of
 from minigrad.tracing.foreign import is_tensor
-from minigrad.tracing.values import MOST_ITEMS, brief, error_text, short_repr
+from minigrad.tracing.values import brief, error_text, short_repr
 
 NameOf = Callable[[Any], str | None]
 
@@ -36,8 +36,8 @@ def called(tensor: Any, name_of: NameOf) -> str:
     return f"a tensor of shape {tuple(tensor.shape)}"
 
 
-def collected(inputs: tuple[Any, ...], recording: bool, name_of: NameOf) -> str:
-    """Apply, phase 1."""
+def inputs_told(inputs: tuple[Any, ...], name_of: NameOf) -> list[str]:
+    """What is said of each argument of apply."""
     seen = []
     for value in inputs:
         if not is_tensor(value):
@@ -46,6 +46,11 @@ def collected(inputs: tuple[Any, ...], recording: bool, name_of: NameOf) -> str:
             seen.append(f"{called(value, name_of)} requires grad")
         else:
             seen.append(f"{called(value, name_of)} requires none")
+    return seen
+
+
+def collected(seen: list[str], recording: bool) -> str:
+    """Apply, phase 1."""
     end = "So this call will be recorded." if recording else "Nothing will be recorded."
     return f"apply collects the inputs: {joined(seen) or 'there are none'}. {end}"
 
@@ -60,8 +65,9 @@ def forward_runs(function: str) -> str:
     return f"apply runs {function}.forward, with recording switched off."
 
 
-def saved(to_save: tuple[Any, ...], attributes: list[str], name_of: NameOf) -> str:
-    """Apply, phase 4."""
+def saved(to_save: tuple[Any, ...], kept: list[str], name_of: NameOf) -> str:
+    """Apply, phase 4; ``kept`` are the attributes of ctx."""
+    attributes = [f"ctx.{name}" for name in kept]
     tensors = [
         called(value, name_of) if is_tensor(value) else short_repr(value)
         for value in to_save
@@ -163,7 +169,7 @@ def rule_called(function: str) -> str:
     )
 
 
-def returned(function: str, gradients: tuple[Any, ...]) -> str:
+def returned(function: str, gradients: list[Any]) -> str:
     """Backward, phase 3."""
     values = joined([brief(gradient) for gradient in gradients])
     many = count_of(len(gradients), "argument")
@@ -181,10 +187,10 @@ def aside(value: Any) -> str:
 
 
 def sent(receiver: str, gradient: Any, total: Any) -> str:
-    """Backward, phase 4."""
+    """Backward, phase 4; ``total`` is a sum with what waited there, or None."""
     if gradient is None:
         return f"No gradient goes to {receiver}."
-    if total is gradient:
+    if total is None:
         return f"The gradient{aside(gradient)} goes to {receiver}."
     return (
         f"The gradient{aside(gradient)} goes to {receiver} and is added to what "
@@ -205,6 +211,11 @@ def released(name: str, count: int, size: int) -> str:
         return f"{name} is done. It had saved nothing, so there is nothing to release."
     text = f"{name} is done and lets go of its {count_of(count, 'saved tensor')}"
     return f"{text}, {bytes_text(size)}." if size else f"{text}."
+
+
+def traversal_leaves(name: str) -> str:
+    """The end of a node's turn."""
+    return f"The traversal leaves {name}."
 
 
 def cut(kept: int, left_out: int) -> str:
@@ -235,11 +246,11 @@ def entered(title: str) -> str:
     return f"{title} is called."
 
 
-def left(title: str, value: Any) -> str:
-    """A function returns."""
-    if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
-        values = joined([brief(item) for item in value])
-        return f"{title} returns {len(value)} values: {values}."
+def left(title: str, value: Any, items: list[Any] | None) -> str:
+    """A function returns; ``items`` are those of a short tuple."""
+    if items is not None:
+        values = joined([brief(item) for item in items])
+        return f"{title} returns {len(items)} values: {values}."
     return f"{title} returns {brief(value)}."
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.grad_mode import running_task
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
-from minigrad.tracing.foreign import ForeignNode, is_tensor, maker_of, version_of
-from minigrad.tracing.happenings import Happenings
+from minigrad.tracing.foreign import ForeignNode, maker_of
+from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import ENGINE, STORY, EventLog
-from minigrad.tracing.nodes import Identities, attributes_of, is_leaf, label_of
-from minigrad.tracing.values import Ref
+from minigrad.tracing.nodes import attributes_of, is_users
 
-MOST_OLD_NODES = 2_000
 PhaseStart = Callable[[str], int | None]
 
 
-class Story(Happenings):
+class Story:
     """An observer of the engine that writes what it hears into the event log.
 
     ``phase_start`` tells at which event the running apply entered a phase, so that
@@ -31,56 +30,50 @@ class Story(Happenings):
     def __init__(
         self,
         log: EventLog,
+        graph: GraphLog,
         phase_start: PhaseStart,
         watch: Callable[[Any], None],
         hears_lines: bool,
     ) -> None:
-        super().__init__(log)
-        self.nodes: list[dict[str, Any]] = []
-        self.edges: list[dict[str, Any]] = []
+        self._log = log
+        self._cards = log.cards
+        self._look = log.values.look
+        self._graph = graph
         self._phase_start = phase_start
         self._watch = watch
         self._hears_lines = hears_lines
         self._picked: Any = None
-        self._node_ids = Identities("n")
-        self._edge_ids: dict[tuple[str, int], str] = {}
+        self._told_as_returned: int | None = None
         self._running: dict[int, Any] = {}
-        self._recorded_tasks: list[int] = []
         self._open_tasks: list[tuple[int, int]] = []
-        self._labels: dict[str, str] = {}
-        self.other_engine_runs = False
-        self.entry_of: Callable[[Any], Any] = lambda node: node
-        self._modules: list[tuple[Any, list[str], int]] = []
-        log.node_of = self._node_of
 
     def let_go(self) -> None:
         """Hold no node of the program any more."""
         self._picked = None
         self._running.clear()
-        self._modules.clear()
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        self._log.program_ran()
-        self._start_making(ctx, function)
+        log = self._log
+        log.program_ran()
         if issubclass(function, Builtin):
             return
         self._watch(function)
-        log = self._log
-        recording = bool(ctx._edges)
+        told = sentences.inputs_told(inputs, log.names.of)
         log.emit(
             "phase",
             STORY,
-            sentences.collected(inputs, recording, log.names.of),
+            (sentences.collected, told, bool(ctx._edges)),
             phase=("apply", "collect inputs"),
             at=self._phase_start("collect inputs"),
         )
         log.ctxs.open(ctx)
+        label = ctx.name()
         log.emit(
             "ctx.new",
             STORY,
-            sentences.ctx_created(ctx.name()),
+            (sentences.ctx_created, label),
             phase=("apply", "create ctx"),
-            cue=f"ctx: {ctx.name()}",
+            cue=f"ctx: {label}",
         )
 
     def phase_entered(self, name: str) -> None:
@@ -96,7 +89,7 @@ class Story(Happenings):
         self._log.emit(
             "phase",
             STORY,
-            sentences.forward_runs(name),
+            (sentences.forward_runs, name),
             phase=("apply", "run forward"),
             cue=f"{name}.forward",
         )
@@ -106,7 +99,7 @@ class Story(Happenings):
         self._log.emit(
             "phase",
             STORY,
-            sentences.rule_called(name),
+            (sentences.rule_called, name),
             phase=("backward", "call its backward"),
             cue=f"{name}.backward",
         )
@@ -120,79 +113,77 @@ class Story(Happenings):
     def say_saved(self, ctx: Any) -> None:
         """Forward has returned: what it left on ``ctx``."""
         to_save = ctx.to_save or ()
-        attributes = [f"ctx.{attribute}" for attribute in attributes_of(ctx)]
         self._log.emit(
             "ctx.save",
             STORY,
-            sentences.saved(to_save, attributes, self._log.names.of),
+            sentences.saved(to_save, list(attributes_of(ctx)), self._log.names.of),
             phase=("apply", "take what was saved"),
             cue="saved[0]" if to_save else "",
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         self._log.program_ran()
-        self._stop_making(ctx)
         recorded = any([isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs])
         self.say_wired(ctx, outputs, recorded)
         for output in outputs:
             base = output._base if isinstance(output, Tensor) else None
             changed = None if base is None else maker_of(base)
-            if changed is not None and self._known(changed) is None:
-                self._add_node(changed, (base,))  # a view was changed in place
+            if changed is not None and self._graph.known(changed) is None:
+                self._graph.add(changed, (base,))  # a view was changed in place
 
     def say_wired(self, ctx: Any, outputs: tuple[Any, ...], recorded: bool) -> None:
         """The call of ``ctx`` has its outputs; ``recorded``: it joins the graph."""
-        if not is_users(ctx):
+        if not recorded and not self._log.ctxs.is_open(ctx):
+            return  # a built-in operation of which nobody wants a gradient
+        if not self._cards.of(ctx).is_users:
             if recorded:
-                self._add_node(ctx, outputs)
+                self._graph.add(ctx, outputs)
             return
         log = self._log
+        plain = without_wire(outputs) if recorded else []
         log.emit(
             "phase",
             STORY,
-            sentences.wrapped(outputs, recorded)
-            + (asides.no_wire(without_wire(ctx, outputs)) if recorded else ""),
+            sentences.wrapped(outputs, recorded) + asides.no_wire(plain),
             phase=("apply", "wrap outputs"),
             at=self._phase_start("wrap outputs"),
             cue="output",
         )
         if recorded:
-            self._add_node(ctx, outputs)
+            self._graph.add(ctx, outputs)
         else:
-            log.emit(
-                "phase",
-                STORY,
-                sentences.not_wired(),
-                phase=("apply", "wire edges"),
-            )
+            wiring = ("apply", "wire edges")
+            log.emit("phase", STORY, sentences.not_wired(), phase=wiring)
         log.ctxs.close(ctx)
 
     def say_joined(self, node: Any) -> None:
         """A node that was not heard being made has joined the graph."""
-        self._add_node(node, ())
+        self._graph.add(node, ())
 
     def backward_started(self, task: Any) -> None:
         self._log.program_ran()
         if task.create_graph:
-            self._recorded_tasks.append(id(task))
+            self._graph.recorded_tasks.append(id(task))
         while self._open_tasks and self._open_tasks[-1][1] >= task.depth:
             self._open_tasks.pop()  # an error has ended it
         inside = len(self._open_tasks)
         self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
-            self._show_older(node)
-        names = [label_of(node) for node, _, _ in task.roots]
-        gradients = [gradient for _, _, gradient in task.roots]
+            self._graph.show_older(node)
+        names = [self._cards.of(node).label for node, _, _ in task.roots]
+        shown = [self._look(gradient) for _, _, gradient in task.roots]
+        roots = [
+            {"n": self._graph.id_of(node), "slot": slot, "g": ref}
+            for (node, slot, _), (ref, _) in zip(task.roots, shown, strict=True)
+        ]
+        told = [one for _, one in shown]
         self._log.emit(
             "backward.begin",
             STORY,
-            sentences.backward_begins(names, gradients, task.create_graph),
+            (sentences.backward_begins, names, told, task.create_graph),
             create_graph=task.create_graph,
             retain=task.retain_graph,
-            roots=[
-                {"n": self._id(node), "slot": slot, "g": self._ref(gradient)}
-                for node, slot, gradient in task.roots
-            ],
+            roots=roots,
             **inside_of(inside),
         )
 
@@ -200,24 +191,51 @@ class Story(Happenings):
         self._end_those_inside(task)
         self._leave(task)
         self._running[id(task)] = node
-        log = self._log
-        if not is_leaf(node):
+        log, card = self._log, self._cards.of(node)
+        if not card.is_leaf:
             log.ctxs.open(node)
-            self._watch(getattr(node, "_forward_cls", Builtin))
+            if card.is_users:
+                self._watch(node._forward_cls)
+        shown = [self._look(gradient) for gradient in gradients]
         log.emit(
             "node.enter",
-            ENGINE if is_leaf(node) else STORY,
-            sentences.picked(label_of(node), gradients),
+            ENGINE if card.is_leaf else STORY,
+            (sentences.picked, card.label, [told for _, told in shown]),
             phase=("backward", "pick the newest ready node"),
-            n=self._id(node),
-            g=[self._ref(gradient) for gradient in gradients],
-            cue=label_of(node),
+            n=self._graph.id_of(node),
+            g=[ref for ref, _ in shown],
+            cue=card.label,
         )
-        self.say_unused_outputs(node, gradients)
+        if len(gradients) > 1:
+            self._say_unused_outputs(node, gradients)
         self._picked = node
         unheard = not self._hears_lines or isinstance(node, ForeignNode)
-        if is_users(node) and unheard:
+        if card.is_users and unheard:
             self._say_rule_called(node)
+
+    def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
+        """Nothing arrived for some outputs: backward is given zeros, or None."""
+        materialize = getattr(node, "_materialize_grads", False)
+        for slot, gradient in enumerate(gradients):
+            if gradient is not None:
+                continue
+            metadata = node._output_metadata[slot]
+            zeros = materialize and metadata is not None
+            fields: dict[str, Any] = {}
+            if zeros:
+                shape, dtype = metadata
+                empty = np.zeros(shape, dtype if dtype.kind in "fc" else np.float32)
+                fields["g"] = self._log.values.ref(empty)
+            label = self._cards.of(node).label
+            self._log.emit(
+                "grad.zeros" if zeros else "grad.absent",
+                STORY,
+                asides.unused(label, slot, zeros and metadata[0]),
+                n=self._graph.id_of(node),
+                slot=slot,
+                cue=f"out {slot}",
+                **fields,
+            )
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
         self._log.program_ran()
@@ -226,15 +244,23 @@ class Story(Happenings):
             self._say_returned(node, gradients)
         self._told_as_returned = None
 
+    def say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
+        """What a rule has returned, before hooks change it."""
+        self._say_returned(node, gradients)
+        self._told_as_returned = id(node)
+
     def _say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
-        if is_users(node):
-            self._log.emit(
-                "phase",
-                STORY,
-                sentences.returned(node._forward_cls.__name__, gradients),
-                phase=("backward", "check what it returned"),
-                returned=[self._ref(gradient) for gradient in gradients],
-            )
+        if not self._cards.of(node).is_users:
+            return
+        shown = [self._look(gradient) for gradient in gradients]
+        name, told = node._forward_cls.__name__, [one for _, one in shown]
+        self._log.emit(
+            "phase",
+            STORY,
+            (sentences.returned, name, told),
+            phase=("backward", "check what it returned"),
+            returned=[ref for ref, _ in shown],
+        )
 
     def gradient_sent(
         self,
@@ -246,28 +272,33 @@ class Story(Happenings):
         gradient: Any,
         total: Any,
     ) -> None:
-        edge = self._edge_ids.get((self._id(node), slot))
+        edge = self._graph.edge_of(self._graph.id_of(node), slot)
         if edge is None and not self._log.left_out:
             return  # the graph was too large to be shown whole
+        called = self._log.called(receiver)
+        ref, told = self._look(gradient)
+        new, sum_told = self._look(total)
+        is_sum = total is not gradient
         self._log.emit(
             "grad.none" if gradient is None else "grad",
             STORY,
-            sentences.sent(self._log.called(receiver), gradient, total),
+            (sentences.sent, called, told, sum_told if is_sum else None),
             phase=("backward", "add into the receivers"),
             e=edge,
-            n=self._id(receiver),
+            n=self._graph.id_of(receiver),
             slot=receiver_slot,
-            g=self._ref(gradient),
-            total=self._ref(total),
-            cue=self._log.called(receiver),
+            g=ref,
+            total=new,
+            cue=called,
         )
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
-        node: Any = leaf._living_accumulate_node()
+        node: Any = leaf._accumulate_node() if leaf._accumulate_node else None
         name = self._log.names.of(leaf) or "the leaf"
-        self._log.memory.look_at_grad(leaf, self._id(node), f"{name}.grad")
+        memory = self._log.memory
+        memory.look_at_grad(leaf, self._graph.id_of(node), f"{name}.grad")
         self.say_accumulated(node, leaf, first, gradient, new)
 
     def say_accumulated(
@@ -275,30 +306,33 @@ class Story(Happenings):
     ) -> None:
         """The ``.grad`` of ``leaf``, whose node is ``node``, is now ``new``."""
         name = self._log.names.of(leaf) or "the leaf"
+        ref, told = self._look(gradient)
+        now, now_told = self._look(new)
         self._log.emit(
             "grad.accumulate",
             STORY,
-            sentences.accumulated(name, gradient, new, first),
+            (sentences.accumulated, name, told, now_told, first),
             phase=("backward", "call its backward"),
-            n=self._id(node),
-            g=self._ref(gradient),
-            new=self._ref(new),
+            n=self._graph.id_of(node),
+            g=ref,
+            new=now,
             cue=f"{name}.grad",
         )
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
-        if is_leaf(node):
+        card = self._cards.of(node)
+        if card.is_leaf:
             return
-        memory, owner = self._log.memory, self._id(node)
+        memory, owner = self._log.memory, self._graph.id_of(node)
         size = memory.bytes_of(owner, "saved")
-        memory.look_at_node(node, owner, label_of(node))
+        memory.look_at_node(node, owner, card.label)
         memory.release(owner)
         self._log.emit(
             "ctx.free",
-            STORY if is_users(node) else ENGINE,
-            sentences.released(label_of(node), len(dropped), size),
+            STORY if card.is_users else ENGINE,
+            (sentences.released, card.label, len(dropped), size),
             phase=("backward", "release"),
-            n=self._id(node),
+            n=owner,
         )
 
     def note(self, text: str) -> None:
@@ -308,11 +342,14 @@ class Story(Happenings):
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
         self._leave(task)
-        self._recorded_tasks = [one for one in self._recorded_tasks if one != id(task)]
+        tasks = self._graph.recorded_tasks
+        tasks[:] = [one for one in tasks if one != id(task)]
         self._end(sentences.backward_ends(len(self._open_tasks) > 1))
 
     def _end_those_inside(self, task: Any) -> None:
         """``task`` goes on: what it had called and an error has ended is over."""
+        if len(self._open_tasks) < 2:
+            return
         if any([known == id(task) for known, _ in self._open_tasks]):
             while self._open_tasks[-1][0] != id(task):
                 self._running.pop(self._open_tasks[-1][0], None)
@@ -329,198 +366,18 @@ class Story(Happenings):
         node = self._running.pop(id(task), None)
         if node is None:
             return
-        say = f"The traversal leaves {label_of(node)}."
-        self._log.emit("node.exit", ENGINE, say, n=self._id(node))
+        say = (sentences.traversal_leaves, self._cards.of(node).label)
+        self._log.emit("node.exit", ENGINE, say, n=self._graph.id_of(node))
         self._log.ctxs.close(node)
 
-    def _add_node(self, node: Any, outputs: tuple[Any, ...]) -> None:
-        """A node has joined the graph; its receivers are shown first."""
-        for edge in node._edges:
-            receiver, _ = split_edge(edge)
-            if edge is not None and edge is not NOT_A_TENSOR:
-                self._show_older(receiver)
-        users = is_users(node)
-        receivers = [
-            self._log.called(split_edge(edge)[0])
-            for edge in node._edges
-            if edge is not None and edge is not NOT_A_TENSOR
-        ]
-        say = (sentences.wired if users else sentences.built_in)(
-            label_of(node), receivers
-        )
-        kept = self._log.memory.look_at_node(node, self._id(node), label_of(node))
-        say += sentences.kept(kept)
-        if self._order() > 1:
-            say += asides.second_graph(self._order())
-        moved = self._moved_handles(node, outputs)
-        for name, old in moved.items():
-            say += asides.handle_moved(name, old, label_of(node))
-        if not users:
-            self._log.ctxs.open(node)
-        plain = without_wire(node, outputs)
-        level = STORY
-        if self._modules and not users:
-            _, inside, size = self._modules[-1]
-            inside.append(label_of(node))
-            self._modules[-1] = (self._modules[-1][0], inside, size + kept)
-            level = ENGINE
-        self._emit_node(node, level, say, ("apply", "wire edges"), moved, plain)
-        if not users:
-            self._log.ctxs.close(node)
-
-    def module_entered(self, module: Any) -> None:
-        """A layer of minigrad.nn runs: its nodes are one step of the story."""
-        self._log.program_ran()
-        self._modules.append((module, [], 0))
-
-    def module_left(self, module: Any, result: Any) -> None:
-        """The layer has returned, or an exception has left it."""
-        self._log.program_ran()
-        _, inside, size = self._modules.pop()
-        if not inside:
-            return
-        name = self._log.names.of_module(module)
-        self._log.emit(
-            "module",
-            STORY,
-            asides.module(type(module).__name__, name, inside, size, result),
-            cue=name or type(module).__name__,
-        )
-
-    def _order(self) -> int:
-        """1 for a node of forward, 2 for one that a recorded backward makes."""
-        if running_task() is None and not self.other_engine_runs:
-            self._recorded_tasks.clear()  # an error may have left one behind
-        return 1 + len(self._recorded_tasks)
-
-    def _moved_handles(self, node: Any, outputs: tuple[Any, ...]) -> dict[str, str]:
-        """Variables whose tensor got ``node`` in place of another: that one's name."""
-        moved = {}
-        for output in outputs:
-            if version_of(output) > 0:
-                name = self._log.names.of(output)
-                before = self._log.handles.get(name or "")
-                if name is not None and before is not None:
-                    moved[name] = self._labels.get(before, before)
-        return moved
-
-    def _node_of(self, tensor: Any) -> str | None:
-        """The id of the node whose output ``tensor`` is."""
-        node = maker_of(tensor)
-        return None if node is None else self._node_ids.get(self.entry_of(node))
-
-    def _show_older(self, node: Any) -> None:
-        """Show a node, and all below it, that this recording has not met yet."""
-        unseen = [] if self._node_ids.get(node) is not None else [node]
-        found: list[Any] = []
-        while unseen and len(found) < MOST_OLD_NODES:
-            current = unseen.pop()
-            if self._node_ids.get(current) is not None:
-                continue
-            self._node_ids.add(current)
-            found.append(current)
-            for edge in current._edges:
-                if edge is not None and edge is not NOT_A_TENSOR:
-                    unseen.append(split_edge(edge)[0])
-        for current in reversed(found):
-            if is_leaf(current):
-                name = self._log.names.of(current.variable) or "without a name"
-                say = sentences.leaf_node(name)
-            else:
-                memory, owner = self._log.memory, self._id(current)
-                kept = memory.look_at_node(current, owner, label_of(current))
-                say = sentences.older_node(label_of(current)) + sentences.kept(kept)
-            self._emit_node(current, ENGINE, say, None)
-
-    def _emit_node(
-        self,
-        node: Any,
-        level: int,
-        say: str,
-        phase: tuple[str, str] | None,
-        moved: Iterable[str] = (),
-        plain: Sequence[int] = (),
-    ) -> None:
-        if self._log.left_out:
-            self._log.emit("graph.node", level, say)
-            return  # a node that no step shows would stay faint for ever
-        name = self._id(node)
-        leaf = is_leaf(node)
-        cid = None
-        if not leaf:
-            cid = self._log.ctxs.belongs_to(node, name)
-        self._labels[name] = label_of(node)
-        self.nodes.append(
-            {
-                "id": name,
-                "label": label_of(node),
-                "kind": "accumulate" if leaf else "function",
-                "ctx": cid,
-                "tensor": self._log.names.of(node.variable) if leaf else None,
-                "outputs": len(node._output_metadata),
-                "plain": list(plain),
-                "order": self._order(),
-                "again": self._reruns > 0,
-            }
-        )
-        added = []
-        for slot, edge in enumerate(node._edges):
-            receiver, receiver_slot = split_edge(edge)
-            if edge is None or edge is NOT_A_TENSOR:
-                continue
-            if self._node_ids.get(receiver) is None:
-                continue
-            new = f"e{len(self.edges)}"
-            self._edge_ids[name, slot] = new
-            self.edges.append(
-                {
-                    "id": new,
-                    "from": name,
-                    "to": self._id(receiver),
-                    "slot": slot,
-                    "to_slot": receiver_slot,
-                }
-            )
-            added.append(new)
-        fields: dict[str, Any] = {}
-        if moved:
-            fields["h"] = dict.fromkeys(moved, name)
-            self._log.handles.update(fields["h"])
-        self._log.emit("graph.node", level, say, phase=phase, n=name, e=added, **fields)
-
-    def _id(self, node: Any) -> str:
-        return self._node_ids.get(node) or self._node_ids.add(node)
-
-    def _known(self, node: Any) -> str | None:
-        return self._node_ids.get(node)
-
-    def _adds_to_grad(self, tensor: Any) -> bool:
+    def adds_to_grad(self, tensor: Any) -> bool:
+        """Whether backward adds to a ``.grad`` just now, which is ``tensor``."""
         picked = self._picked
         return isinstance(tensor, Tensor) and (
             isinstance(picked, AccumulateGrad) and picked.variable._grad is tensor
         )
 
-    def _ref(self, value: Any) -> Ref:
-        return None if value is None else self._log.values.ref(value)
-
 
 def inside_of(count: int) -> dict[str, Any]:
     """The field of a backward that runs inside ``count`` others."""
     return {"inside": count} if count else {}
-
-
-def without_wire(node: Any, outputs: tuple[Any, ...]) -> list[int]:
-    """The outputs of a recorded call through which no gradient comes back."""
-    return [
-        slot
-        for slot, output in enumerate(outputs)
-        if len(outputs) > 1 and not (is_tensor(output) and maker_of(output) is not None)
-    ]
-
-
-def is_users(node: Any) -> bool:
-    """Whether the node's rule was written by a user, so that its call is a step."""
-    if isinstance(node, ForeignNode):
-        return node.is_users
-    function = getattr(node, "_forward_cls", None)
-    return function is not None and not issubclass(function, Builtin)

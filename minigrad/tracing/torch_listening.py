@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from minigrad.tracing.foreign import unheard, version_of
+from minigrad.tracing.graph_log import GraphLog
+from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_backward import TorchTask
@@ -63,16 +65,24 @@ class TorchListener:
     """Tells the story what torch does in this thread, between start and stop."""
 
     def __init__(
-        self, torch: Any, story: Story, log: EventLog, spoke: Callable[[], None]
+        self,
+        torch: Any,
+        story: Story,
+        happenings: Happenings,
+        graph: GraphLog,
+        log: EventLog,
+        spoke: Callable[[], None],
     ) -> None:
         self.failure: str | None = None
         self.said: list[str] = []
         self._torch = torch
         self._story = story
+        self._happenings = happenings
+        self._told = graph
         self._log = log
         self._spoke = spoke
         self._graph = TorchGraph(torch, log.values)
-        story.entry_of = self._entry_of
+        graph.entry_of = self._entry_of
         self._thread = threading.get_ident()
         self._calls: list[TorchNode] = []
         self._tasks: list[TorchTask] = []
@@ -123,7 +133,7 @@ class TorchListener:
             else:
                 if version_of(changed) > before:
                     self._spoke()
-                    self._story.changed_in_place(changed)
+                    self._happenings.changed_in_place(changed)
                 self._meet_all(result if changed is None else changed)
         return result
 
@@ -231,7 +241,7 @@ class TorchListener:
         dirty = node.flags.get("dirty", ())
         node.forgets_marks()
         for tensor in dirty:
-            self._story.changed_in_place(tensor)
+            self._happenings.changed_in_place(tensor)
         if recorded:
             node._output_metadata = outputs_of(self._torch, ctx)
             self._graph.add(ctx, node)
@@ -256,7 +266,7 @@ class TorchListener:
                 self._log.ctxs.close_down_to(before)
                 raise
             finally:
-                self._story.other_engine_runs = len(self._tasks) > 1
+                self._told.other_engine_runs = len(self._tasks) > 1
         if task is not None:
             with self._looking():
                 self._tell_captured(task, args, result)
@@ -272,7 +282,7 @@ class TorchListener:
             node, slot = self._place_of(one)
             if node is not None and gradient is not None:
                 entry, told = self._graph.find(node), task.shown(gradient)
-                self._story.gradient_captured(entry, slot, told)
+                self._happenings.gradient_captured(entry, slot, told)
 
     def _begin(
         self,
@@ -297,7 +307,7 @@ class TorchListener:
         keeps, records = bool(retain_graph), bool(create_graph)
         depth = len(self._tasks)
         task = TorchTask(self._story, roots, keeps, records, targets, depth)
-        self._story.other_engine_runs = True
+        self._told.other_engine_runs = True
         for node in all_below(nodes):
             self._hook(node, task, hooks)
         self._tasks.append(task)

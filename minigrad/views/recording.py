@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from minigrad import errors
 from minigrad.engine.function import Function
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.keeping import MOST_BYTES
-from minigrad.tracing.lines import codes_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
 from minigrad.views.numbers import Explanation, explain

@@ -257,12 +257,12 @@ def function_of(mutant: Mutant) -> FunctionType:
 
 def put_in_place(function: FunctionType, code: CodeType) -> None:
     """Give a function other code, by which the recorder shall know it as before."""
-    from minigrad.tracing import lines, recorder
+    from minigrad.tracing import codes, recorder
 
     old = function.__code__
-    if old in lines.ENGINE_CODES:
-        lines.ENGINE_CODES[code] = lines.ENGINE_CODES.pop(old)
-    for module in (lines, recorder):
+    if old in codes.ENGINE_CODES:
+        codes.ENGINE_CODES[code] = codes.ENGINE_CODES.pop(old)
+    for module in (codes, recorder):
         if vars(module)["APPLY_CODE"] is old:
             vars(module)["APPLY_CODE"] = code
     function.__code__ = code

@@ -1,0 +1,120 @@
+"""The code objects that a recording shows, and what is known of each beforehand."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from types import CodeType
+from typing import Any, Final
+
+from minigrad.engine.backward import GraphTask
+from minigrad.engine.function import Function
+from minigrad.tracing import sentences
+from minigrad.tracing.sources import SourceStore, is_ours, phases_of
+
+APPLY_PHASES: Final = (
+    "collect inputs",
+    "create ctx",
+    "run forward",
+    "take what was saved",
+    "wrap outputs",
+    "wire edges",
+)
+BACKWARD_PHASES: Final = (
+    "pick the newest ready node",
+    "call its backward",
+    "check what it returned",
+    "add into the receivers",
+    "release",
+)
+UNSHOWN: Final = ("cls", "self", "ctx")
+"""Local names that are left out: ctx has a pane of its own."""
+GRADIENT_RULES: Final = ("backward", "vjp")
+"""The story itself tells that these are called, as forward is, and what they return."""
+RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
+SETTING: Final = ("STORE_", "DELETE_", "POP_TOP")
+APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
+ENGINE_CODES: Final = {
+    APPLY_CODE: ("apply", APPLY_PHASES),
+    GraphTask.run.__code__: ("backward", BACKWARD_PHASES),
+}
+
+
+class ShownCode:
+    """A code object: its source, its variables, and what each of its lines does."""
+
+    def __init__(self, code: CodeType, role: str, sources: SourceStore) -> None:
+        self.role = role
+        self.source = sources.add(code, role)
+        source = sources.sources[self.source]
+        self.title: str = source["name"]
+        self.head = sources.head(self.source)
+        self.is_rule = code.co_name in RULES
+        self.is_gradient_rule = code.co_name in GRADIENT_RULES
+        self.names = shown_names(code)
+        is_module = code.co_name == "<module>"
+        self._before_first = 1 if is_module else code.co_firstlineno
+        self._first: int = source["first"]
+        self._sources = sources
+        self._says: dict[int, str] = {}
+        self.of, names = ENGINE_CODES.get(code, ("", ()))
+        self.phases = phases_of(sources.lines[self.source], names) if names else {}
+        self._setting = {line - self._before_first for line in setting_lines(code)}
+
+    def offset(self, line: int) -> int:
+        """The place of a line of the file in what is shown."""
+        return line - self._before_first
+
+    def number(self, offset: int) -> int:
+        """The number that the line has in its file."""
+        return self._first + offset
+
+    def may_set_variables(self, offset: int) -> bool:
+        """Whether a line may change a variable, or what that holds.
+
+        Any line of the program's may; of the engine's, those that are made for it.
+        """
+        return self.role != "engine" or offset in self._setting
+
+    def say(self, offset: int) -> str:
+        """The sentence for a line that comes next."""
+        known = self._says.get(offset)
+        if known is None:
+            text = self._sources.text(self.source, offset)
+            known = sentences.line_next(self.title, self.number(offset), text)
+            self._says[offset] = known
+        return known
+
+
+def shown_names(code: CodeType) -> list[str]:
+    """The variables of a function that are shown."""
+    names = (*code.co_varnames, *code.co_cellvars)
+    if code.co_name == "<module>":
+        names = code.co_names
+    return [name for name in names if name not in UNSHOWN and not name.startswith("__")]
+
+
+def setting_lines(code: CodeType) -> set[int]:
+    """The lines that bind or unbind a variable, or call something for its effect."""
+    found = set()
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        line = instruction.starts_line or line
+        if instruction.opname.startswith(SETTING):
+            found.add(line)
+    return found
+
+
+def codes_of(item: Any) -> list[CodeType]:
+    """The code objects of a function, a method, a class's rules, or a code object."""
+    if isinstance(item, CodeType):
+        return [item]
+    if isinstance(item, type):
+        found = [getattr(item, name, None) for name in RULES]
+        return [code for one in found for code in codes_of(one)]
+    function = getattr(item, "__func__", item)
+    function = inspect.unwrap(function) if callable(function) else function
+    code = getattr(function, "__code__", None)
+    return (
+        [code] if isinstance(code, CodeType) and not is_ours(code.co_filename) else []
+    )

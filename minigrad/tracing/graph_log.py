@@ -1,0 +1,208 @@
+"""The graph of a recording: its nodes and edges, each when it is first met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from minigrad.engine.grad_mode import running_task
+from minigrad.tracing import asides, sentences
+from minigrad.tracing.foreign import is_tensor, maker_of, version_of
+from minigrad.tracing.log import ENGINE, STORY, EventLog, Say
+from minigrad.tracing.nodes import Card, receivers_of
+
+MOST_OLD_NODES: Final = 2_000
+
+
+class GraphLog:
+    """Tells of nodes that join the graph, and of those that were there before.
+
+    ``reruns`` counts the checkpointed parts that run once more at the moment,
+    ``recorded_tasks`` are the backwards that are themselves recorded, and ``modules``
+    the layers that run, each with the nodes that have joined meanwhile.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[dict[str, Any]] = []
+        self.reruns = 0
+        self.recorded_tasks: list[int] = []
+        self.other_engine_runs = False
+        self.modules: list[tuple[Any, list[str], int]] = []
+        self.entry_of: Callable[[Any], Any] = lambda node: node
+        self._log = log
+        self._cards = log.cards
+        self._count = 0
+        self._edge_ids: dict[tuple[str, int], str] = {}
+        self._labels: dict[str, str] = {}
+        log.node_of = self._node_of
+
+    def id_of(self, node: Any) -> str:
+        """The id of a node, which gets one if it has none."""
+        card = self._cards.of(node)
+        return card.node or self._number(card)
+
+    def known(self, node: Any) -> str | None:
+        """The id of a node that was met before."""
+        card = self._cards.known(node)
+        return None if card is None else card.node
+
+    def edge_of(self, node: str, slot: int) -> str | None:
+        """The id of an edge; None if the graph was too large to be shown whole."""
+        return self._edge_ids.get((node, slot))
+
+    def add(self, node: Any, outputs: tuple[Any, ...]) -> None:
+        """A node has joined the graph; its receivers are shown first."""
+        log, card = self._log, self._cards.of(node)
+        receivers = [receiver for _, receiver, _ in receivers_of(node)]
+        for receiver in receivers:
+            self.show_older(receiver)
+        name = card.node or self._number(card)
+        kept = log.memory.look_at_node(node, name, card.label)
+        moved = self._moved_handles(outputs)
+        say = (
+            joining,
+            card,
+            [log.called(receiver) for receiver in receivers],
+            kept,
+            self._order(),
+            moved,
+        )
+        level = STORY
+        if self.modules and not card.is_users:
+            module, inside, size = self.modules[-1]
+            inside.append(card.label)
+            self.modules[-1] = (module, inside, size + kept)
+            level = ENGINE
+        plain = without_wire(outputs)
+        if card.is_users:
+            self._tell(node, card, level, say, ("apply", "wire edges"), moved, plain)
+            return
+        log.ctxs.open(node)
+        self._tell(node, card, level, say, ("apply", "wire edges"), moved, plain)
+        log.ctxs.close(node)
+
+    def show_older(self, node: Any) -> None:
+        """Show a node, and all below it, that this recording has not met yet."""
+        if self.known(node) is not None:
+            return
+        unseen = [node]
+        found: list[Any] = []
+        while unseen and len(found) < MOST_OLD_NODES:
+            current = unseen.pop()
+            if self.known(current) is not None:
+                continue
+            self.id_of(current)
+            found.append(current)
+            unseen += [receiver for _, receiver, _ in receivers_of(current)]
+        for current in reversed(found):
+            card, name = self._cards.of(current), self.id_of(current)
+            if card.is_leaf:
+                variable = self._log.names.of(current.variable) or "without a name"
+                say = sentences.leaf_node(variable)
+            else:
+                kept = self._log.memory.look_at_node(current, name, card.label)
+                say = sentences.older_node(card.label) + sentences.kept(kept)
+            self._tell(current, card, ENGINE, say, None)
+
+    def _tell(
+        self,
+        node: Any,
+        card: Card,
+        level: int,
+        say: Say,
+        phase: tuple[str, str] | None,
+        moved: Iterable[str] = (),
+        plain: Sequence[int] = (),
+    ) -> None:
+        log = self._log
+        if log.left_out:
+            log.emit("graph.node", level, say)
+            return  # a node that no step shows would stay faint for ever
+        name = card.node or self._number(card)
+        leaf = card.is_leaf
+        self._labels[name] = card.label
+        self.nodes.append(
+            {
+                "id": name,
+                "label": card.label,
+                "kind": "accumulate" if leaf else "function",
+                "ctx": None if leaf else log.ctxs.belongs_to(node, name),
+                "tensor": log.names.of(node.variable) if leaf else None,
+                "outputs": len(node._output_metadata),
+                "plain": list(plain),
+                "order": self._order(),
+                "again": self.reruns > 0,
+            }
+        )
+        fields: dict[str, Any] = {}
+        if moved:
+            fields["h"] = dict.fromkeys(moved, name)
+            log.handles.update(fields["h"])
+        edges = self._add_edges(node, name)
+        log.emit("graph.node", level, say, phase=phase, n=name, e=edges, **fields)
+
+    def _add_edges(self, node: Any, name: str) -> list[str]:
+        """Add the edges of a node to those that are shown; their ids."""
+        added = []
+        for slot, receiver, receiver_slot in receivers_of(node):
+            to = self.known(receiver)
+            if to is None:
+                continue
+            new = f"e{len(self.edges)}"
+            self._edge_ids[name, slot] = new
+            edge = {"id": new, "from": name, "to": to}
+            self.edges.append({**edge, "slot": slot, "to_slot": receiver_slot})
+            added.append(new)
+        return added
+
+    def _number(self, card: Card) -> str:
+        card.node = f"n{self._count}"
+        self._count += 1
+        return card.node
+
+    def _order(self) -> int:
+        """1 for a node of forward, 2 for one that a recorded backward makes."""
+        if self.recorded_tasks and not self.other_engine_runs and not running_task():
+            self.recorded_tasks.clear()  # an error may have left one behind
+        return 1 + len(self.recorded_tasks)
+
+    def _moved_handles(self, outputs: tuple[Any, ...]) -> dict[str, str]:
+        """Variables whose tensor got a node in place of another: that one's name."""
+        moved = {}
+        for output in outputs:
+            if version_of(output) > 0:
+                name = self._log.names.of(output)
+                before = self._log.handles.get(name or "")
+                if name is not None and before is not None:
+                    moved[name] = self._labels.get(before, before)
+        return moved
+
+    def _node_of(self, tensor: Any) -> str | None:
+        """The id of the node whose output ``tensor`` is."""
+        node = maker_of(tensor)
+        return None if node is None else self.known(self.entry_of(node))
+
+
+def joining(
+    card: Card, receivers: list[str], kept: int, order: int, moved: dict[str, str]
+) -> str:
+    """The sentence for a node that joins."""
+    tell = sentences.wired if card.is_users else sentences.built_in
+    say = tell(card.label, receivers) + sentences.kept(kept)
+    if order > 1:
+        say += asides.second_graph(order)
+    for name, old in moved.items():
+        say += asides.handle_moved(name, old, card.label)
+    return say
+
+
+def without_wire(outputs: tuple[Any, ...]) -> list[int]:
+    """The outputs of a recorded call through which no gradient comes back."""
+    if len(outputs) < 2:
+        return []
+    return [
+        slot
+        for slot, output in enumerate(outputs)
+        if not is_tensor(output) or maker_of(output) is None
+    ]
