@@ -157,8 +157,7 @@ class Again(Recorder):
         for names in self.names:
             self._log.names.add(names)
         self.editor.listen(self._story)
-        hearing = Hearing([self.editor, observe.observer], lambda: None)
-        observe.observer = cast(observe.Observer, hearing)
+        cast(Hearing, observe.observer).hears_first(self.editor)
         return self
 
 

@@ -25,6 +25,10 @@ class Hearing:
         self._spoke: Callable[[], None] | None = spoke
         self._thread = threading.get_ident()
 
+    def hears_first(self, observer: Any) -> None:
+        """Pass on to ``observer`` before the others; to be said before anything is."""
+        self._observers.insert(0, observer)
+
     def __getattr__(self, moment: str) -> Callable[..., None]:
         """Make the method that passes this moment on; from then on it is there."""
         heard = [getattr(one, moment, None) for one in self._observers]
