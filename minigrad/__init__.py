@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from minigrad.course import diagnose
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
-    from minigrad.views import compare, live, load_trace, record, step
+    from minigrad.views import compare, live, load_trace, plot_lines, record, step
 
 __version__ = "0.1.0"
 
@@ -153,6 +153,7 @@ __all__ = [
     "ones_like",
     "optim",
     "pi",
+    "plot_lines",
     "promote_types",
     "rand",
     "rand_like",
@@ -196,7 +197,7 @@ pi = _np.pi
 e = _np.e
 newaxis = None
 
-_FROM_VIEWS = ("compare", "live", "load_trace", "record", "step")
+_FROM_VIEWS = ("compare", "live", "load_trace", "plot_lines", "record", "step")
 
 
 def __getattr__(name: str) -> Any:

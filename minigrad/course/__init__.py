@@ -3,6 +3,7 @@
 from minigrad.course.checking import Hint, check, examine, hint
 from minigrad.course.diagnosis import Diagnosis, diagnose
 from minigrad.course.health import doctor
+from minigrad.course.lifetimes import peak_bytes, watch
 from minigrad.course.remember import ask as cards
 from minigrad.course.remember import recall, review
 from minigrad.course.replay import step_through
@@ -26,6 +27,7 @@ __all__ = [
     "exercise",
     "gym",
     "hint",
+    "peak_bytes",
     "predict",
     "progress",
     "recall",
@@ -34,4 +36,5 @@ __all__ = [
     "rules",
     "step_through",
     "try_a_button",
+    "watch",
 ]

@@ -27,6 +27,7 @@ class Contract:
     unused output is to arrive as None. ``skips_unneeded``: a gradient that nobody needs
     is to be None. ``random``: the result is drawn anew in each call. ``keeps``: the
     arguments and outputs that ctx may hold on to, if it is not to hold on to others.
+    ``bytes_a_number``: how many bytes it may keep for each number of the first input.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Contract:
     skips_unneeded: bool = False
     random: bool = False
     keeps: tuple[str, ...] | None = None
+    bytes_a_number: float | None = None
 
 
 @dataclass(frozen=True)

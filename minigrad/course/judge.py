@@ -42,6 +42,7 @@ ONE_BY_ONE: Sequence[Look] = (
     values.precision,
     keeping.on_ctx,
     keeping.more_than_needed,
+    keeping.more_bytes_than_allowed,
     behaviour.written_inputs,
     orders.second_derivatives,
     orders.tangents,

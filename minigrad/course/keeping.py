@@ -67,6 +67,26 @@ def more_than_needed(case: CaseFile) -> Iterator[Finding]:
         )
 
 
+def more_bytes_than_allowed(case: CaseFile) -> Iterator[Finding]:
+    """More bytes on ctx than the exercise allows for each number of its input."""
+    allowed = case.contract.bytes_a_number
+    if allowed is None:
+        return
+    for fact, trial in case.plain:
+        count = trial.inputs[0].size
+        arrays = [array for array, _ in held(trial)]
+        size = sum([array.nbytes for array in arrays])
+        if size > allowed * count:
+            dtypes = " and ".join(dict.fromkeys([str(a.dtype) for a in arrays]))
+            yield Finding(
+                ("K01",),
+                f"for {fact.case.name}, ctx keeps {size} bytes ({dtypes}) for {count} "
+                f"numbers; {allowed * count:g} are enough",
+                f"{case.name}, what forward leaves on ctx",
+            )
+            return
+
+
 def held(trial: Trial) -> Iterator[tuple[Array, bool]]:
     """Every array that ctx holds on to, and whether it is memory of its own."""
     for saved in trial.saved:

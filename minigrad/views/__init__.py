@@ -6,6 +6,7 @@ outside ``import minigrad``.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from minigrad.views.magics import register_if_ipython, register_magics
@@ -13,33 +14,40 @@ from minigrad.views.magics import register_if_ipython, register_magics
 if TYPE_CHECKING:
     from minigrad.views.comparing import Comparison, compare
     from minigrad.views.live_player import LivePlayer, live
+    from minigrad.views.plots import Lines, plot_lines
     from minigrad.views.recording import Recording, load_trace, record, step
 
 __all__ = [
     "Comparison",
+    "Lines",
     "LivePlayer",
     "Recording",
     "compare",
     "live",
     "load_trace",
+    "plot_lines",
     "record",
     "register_if_ipython",
     "register_magics",
     "step",
 ]
 
+_MODULES = {
+    "Comparison": "comparing",
+    "compare": "comparing",
+    "LivePlayer": "live_player",
+    "live": "live_player",
+    "Lines": "plots",
+    "plot_lines": "plots",
+    "Recording": "recording",
+    "load_trace": "recording",
+    "record": "recording",
+    "step": "recording",
+}
+"""Where the names are that are not loaded before they are used."""
+
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("Comparison", "compare"):
-        from minigrad.views import comparing
-
-        return getattr(comparing, name)
-    if name in ("LivePlayer", "live"):
-        from minigrad.views import live_player
-
-        return getattr(live_player, name)
-    from minigrad.views import recording
-
-    return getattr(recording, name)
+    return getattr(importlib.import_module(f"minigrad.views.{_MODULES[name]}"), name)

@@ -233,4 +233,5 @@ mg.compare(mg.step(of_a_product, TanhFromInput), mg.step(of_a_product, TanhFromO
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/02_what_should_ctx_remember.ipynb), to its recall
-# cards: open each one only after you have answered it.
+# cards: open each one only after you have answered it. Then
+# [lesson 03](../../notebooks/03_how_long_does_it_remember.ipynb): when it is let go.

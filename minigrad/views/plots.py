@@ -1,0 +1,151 @@
+"""Pictures of numbers, each with its sentence, in the colours of the page around it."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from minigrad import errors
+
+COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+"""Okabe and Ito's; each line has a marker and its name besides."""
+
+MARKERS: Final = ("o", "s", "^", "D")
+INK: Final = "#010203"
+"""Stands for the colour of the page's text, which is put in when the page shows it."""
+
+PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A picture of one or more lines; as text, its sentence and the numbers."""
+
+    across: Sequence[float]
+    lines: Mapping[str, Sequence[float]]
+    across_name: str
+    up_name: str
+    sentence: str
+
+    def __repr__(self) -> str:
+        rows = [[self.across_name, *self.lines]]
+        for place, x in enumerate(self.across):
+            rows.append([short(x), *[short(ys[place]) for ys in self.lines.values()]])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = [
+            "  ".join(
+                [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+            )
+            for row in rows
+        ]
+        return "\n".join([self.sentence, f"({self.up_name})", *table])
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> dict[str, str]:
+        says = html.escape(self.sentence)
+        figure = (
+            '<figure style="margin:0;max-width:44em;color:var(--jp-content-font-color1,'
+            f'inherit)" role="img" aria-label="{says}">{self.svg()}'
+            f'<figcaption style="font-size:0.93em">{says}</figcaption></figure>'
+        )
+        return {"text/plain": repr(self), "text/html": figure}
+
+    def svg(self) -> str:
+        """The drawing, its text in the colour of the text around it."""
+        from matplotlib import rc_context
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+        settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "", "font.size": 11}
+        settings |= {"font.family": "sans-serif", "text.color": INK}
+        with rc_context(settings):
+            figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+            FigureCanvasSVG(figure)
+            self._draw(figure.add_subplot())
+            text = io.StringIO()
+            figure.savefig(
+                text, format="svg", transparent=True, metadata={"Date": None}
+            )
+        drawn = text.getvalue()[text.getvalue().index("<svg") :]
+        drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+        drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawn, count=1)
+        drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
+        return drawn.replace(INK, "currentColor")
+
+    def _draw(self, axes: Any) -> None:
+        for place, (name, ys) in enumerate(self.lines.items()):
+            colour = COLOURS[place % len(COLOURS)]
+            marker = MARKERS[place % len(MARKERS)]
+            axes.plot(self.across, ys, color=colour, marker=marker, linewidth=2)
+            axes.annotate(
+                name,
+                (self.across[-1], ys[-1]),
+                xytext=(8, 0),
+                textcoords="offset points",
+                va="center",
+                color=INK,
+                annotation_clip=False,
+            )
+        axes.set_xlabel(self.across_name, color=INK)
+        axes.set_ylabel(self.up_name, color=INK)
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(lambda value, _: short(value))
+        axes.tick_params(colors=INK)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(INK)
+
+
+def short(number: float) -> str:
+    """A number in few letters.
+
+    >>> short(24), short(8000), short(1_250_000)
+    ('24', '8k', '1.25M')
+    """
+    for size, prefix in PREFIXES:
+        if abs(number) >= size:
+            return f"{number / size:.3g}{prefix}"
+    return f"{number:.3g}"
+
+
+def plot_lines(
+    across: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    *,
+    x: str,
+    y: str,
+    says: str,
+) -> Lines:
+    """Draw one or more lines by name; ``says`` is what the picture shows, in words.
+
+    ``x`` and ``y`` name the axes. Raises: ArgumentValueError for a line with another
+    number of points than ``across``, or for none.
+
+    >>> plot_lines([1, 2], {"squares": [1, 4]}, x="n", y="n * n", says="It grows.")
+    It grows.
+    (n * n)
+    n  squares
+    1        1
+    2        4
+    """
+    for name, ys in lines.items():
+        if len(ys) != len(across):
+            raise errors.ArgumentValueError(
+                errors.message(
+                    "plot_lines",
+                    f"the line {name!r} has {len(ys)} points, and there are "
+                    f"{len(across)} places for them",
+                    "give one value for each place",
+                )
+            )
+    if not lines or not len(across):
+        raise errors.ArgumentValueError(
+            errors.message(
+                "plot_lines", "there is no line to draw", "give a name and values"
+            )
+        )
+    return Lines(list(across), dict(lines), x, y, says)

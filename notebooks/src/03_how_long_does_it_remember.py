@@ -1,0 +1,283 @@
+# ruff: noqa: E501  (a link)
+
+# %% [markdown]
+# # How long does it remember?
+#
+# You will
+# * watch what was saved leave memory, node by node, while backward runs,
+# * say what a second backward needs, and what `retain_graph` keeps for it,
+# * find a leak that only Python's collector can clear, and close it.
+
+# %%
+import gc
+
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("03")
+
+# %% [markdown]
+# ## Who is still there?
+#
+# Python frees an object when nobody holds it any more. `course.watch(...)` looks at
+# things without holding them, and says whether they are alive. Here `z` loses its only
+# name.
+
+# %%
+x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+z = x * 2
+watched = course.watch(z=z)
+del z
+watched
+
+# %% [markdown]
+# Gone at once: a product with 2 keeps nothing of its result. The next Function keeps
+# its input, as in lesson 02. So the numbers of `z` should live on. How long?
+
+
+# %%
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+
+# %% [markdown]
+# **Predict.** Three of them in a chain. Each node holds what it saved, 8,000 bytes.
+# When are the bytes of the *last* call let go: when forward is over, as soon as its own
+# backward has run, when the whole backward is over, or when `y` goes? (The level
+# *Story* in the player makes the steps fewer.)
+
+# %% tags=["predict", "step"]
+# %%step
+x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+y = Square.apply(Square.apply(Square.apply(x)))
+y.sum().backward()
+
+# %% [markdown] tags=["explain"]
+# As soon as its own backward has run. The bars under the graph end one after the other,
+# from the last call to the first: the phase *release* comes after every single node. So
+# backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
+# are left. The nodes are still there, but empty.
+
+# %% tags=["explain", "raises-exception"]
+y.grad_fn.next_functions[0][0].saved_tensors
+
+# %% [markdown]
+# ## An attribute stays
+#
+# The same rule with an attribute. (Teaching mode warns of it when it is first used, as
+# it did in lesson 02.)
+
+
+# %%
+class SquareByAttribute(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2 * ctx.x
+
+
+# %% [markdown]
+# **Predict.** `saved` and `kept` are made from tensors that have no other name.
+# Backward runs through both. Which numbers are alive after it, while `a` and `b` are
+# still there?
+
+# %% tags=["predict", "step"]
+saved, kept = x * 2, x * 2
+watched = course.watch(saved=saved, kept=kept)
+a, b = Square.apply(saved), SquareByAttribute.apply(kept)
+del saved, kept
+(a + b).sum().backward()
+watched
+
+# %% [markdown] tags=["explain"]
+# The attribute is alive. The engine knows what was saved and releases it; of what you
+# hang on ctx it knows nothing. It goes when ctx goes, and ctx goes when the result
+# goes. In a training loop that keeps its losses in a list, that is never.
+
+# %% tags=["explain"]
+del b
+watched
+
+# %% [markdown]
+# ## Backward twice
+#
+# **Predict.** After a backward a `Square` is empty. What happens when backward runs
+# through the same graph a second time?
+
+# %% tags=["predict", "raises-exception"]
+x = mg.tensor(3.0, requires_grad=True)
+y = Square.apply(x)
+y.backward()
+y.backward()
+
+# %% [markdown] tags=["explain"]
+# An error, because what the rule needs has been released. `retain_graph=True` asks for
+# it to be kept: then the nodes release nothing, and the bytes stay until the graph
+# goes. Without a reason that is a leak with your signature on it.
+
+# %%
+x.grad = None
+y = Square.apply(x)
+y.backward(retain_graph=True)
+y.backward()
+x.grad
+
+# %% [markdown]
+# **Try.** 12 is twice the slope of 6, since a leaf *adds* what arrives. Change both
+# calls so that x.grad is 18, and then so that it stays 6. Which line do you need for
+# the second?
+
+# %% tags=["try"]
+x.grad = None
+y = SquareByAttribute.apply(x)
+y.backward()
+y.backward()
+x.grad
+
+# %% [markdown]
+# Twice through saved tensors is an error; twice through an attribute gives 12, and
+# nobody says a word. Both happen in training loops in which one line stands in the
+# wrong place.
+
+# %% tags=["because"]
+course.because(
+    "03.because",
+    "Which of the two would you want in a training loop, and why? One sentence; it is "
+    "for you and nobody grades it.",
+)
+
+# %% [markdown]
+# ## The leak
+#
+# This one keeps its *result* as an attribute. So that nothing is hidden, Python's
+# collector is switched off: it looks for objects that hold each other, now and then.
+
+
+# %%
+class ExpThatLeaks(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.result = x.exp()
+        return ctx.result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.result
+
+
+# %% [markdown]
+# **Predict.** `y` is the only name of the result, and it is deleted. Are its numbers
+# gone? Are they after `gc.collect()`, which runs the collector once?
+
+# %% tags=["predict", "step"]
+gc.disable()
+x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+y = ExpThatLeaks.apply(x)
+watched = course.watch(result=y, node=y.grad_fn)
+del y
+watched
+
+# %% tags=["step"]
+found = gc.collect()
+gc.enable()
+watched
+
+# %% [markdown] tags=["explain"]
+# The result holds its `grad_fn`, which is ctx; ctx holds the result as an attribute: a
+# **cycle**. Nobody outside holds either of them, and still each keeps the other alive.
+# The collector finds such cycles, but not when you run out of memory; it counts
+# objects, not bytes. `save_for_backward(result)` keeps the numbers *without* the way
+# back to ctx.
+
+# %% [markdown]
+# ## A picture of bytes
+#
+# `course.peak_bytes` runs a function and says how many bytes were alive at most. A
+# chain twice as long needs twice as much, forward and back; without a graph it needs
+# next to nothing, because nobody keeps what lies between.
+
+
+# %%
+def chain(length, x):
+    y = x
+    for _ in range(length):
+        y = Square.apply(y)
+    return y
+
+
+def without_graph(length, x):
+    with mg.no_grad():
+        return chain(length, x)
+
+
+lengths = [1, 5, 10, 20, 40]
+graph = [course.peak_bytes(lambda n=n: chain(n, x).sum().backward()) for n in lengths]
+none = [course.peak_bytes(without_graph, n, x) for n in lengths]
+
+# %% tags=["explain"]
+mg.plot_lines(
+    lengths,
+    {"forward and backward": graph, "forward in no_grad": none},
+    x="number of Squares in the chain",
+    y="bytes alive at most",
+    says="With a graph the peak grows with every call; without one it stays flat.",
+)
+
+# %% [markdown]
+# ## What to remember
+#
+# You can now say when something leaves memory, and who lets it go. Answer each card in
+# your own words before you open it.
+
+# %% [markdown] tags=["recall"]
+# <details><summary>When does a node let go of what it saved?</summary>
+#
+# As soon as its own backward has run, unless `retain_graph=True` was asked for. An
+# attribute stays until ctx goes.
+#
+# </details>
+#
+# <details><summary>What does a second backward need?</summary>
+#
+# What the nodes saved: so the first one has to retain it. And `x.grad` grows, because a
+# leaf adds.
+#
+# </details>
+#
+# <details><summary>Why must a result not be an attribute of its ctx?</summary>
+#
+# The result holds ctx through `grad_fn`, ctx would hold the result: a cycle, which only
+# the collector can free.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same: the error says *Trying to backward through the graph
+# a second time*, and the cycle is freed by the collector alone. Put `import torch as
+# mg` in the first cell, leave out the lines that teach (`teaching`, `course` and the
+# stepper), and every value above stays as it is.
+#
+# ## Now you
+#
+# [Five
+# exercises](../exercises/03_how_long_does_it_remember/03_how_long_does_it_remember.ipynb)
+# wait for you; in 03.3 you close a leak. They link back to this lesson. Where you
+# stand:
+
+# %%
+course.progress()

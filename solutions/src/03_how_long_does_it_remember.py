@@ -1,0 +1,240 @@
+# %% [markdown]
+# # Exercises: How long does it remember?
+#
+# You will
+# * say what is alive at six moments, and what a second backward does,
+# * close a leak, and say a peak of memory before it is measured,
+# * write a ReLU that keeps one byte a number.
+#
+# The lesson is [here](../../notebooks/03_how_long_does_it_remember.ipynb).
+
+# %%
+import minigrad as mg
+from minigrad.course import check, exercise, hint, peak_bytes, watch
+
+mg.teaching()
+
+# %% [markdown]
+# ## 03.1 Alive or gone?
+#
+# Six moments. Choose for each, then press *Commit*. (About 6 minutes.)
+
+# %% tags=["exercise"]
+exercise("03.1")
+
+# %% tags=["solution"]
+check("03.1", ["alive", "gone", "alive", "gone", "alive", "gone"])
+
+# %% tags=["check"]
+check("03.1")
+
+# %% [markdown]
+# ## 03.2 Twice
+#
+# Two classes with one rule. Use them to find out; then choose, and press *Commit*.
+# (About 10 minutes.)
+
+
+# %%
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return 2 * grad_output * x
+
+
+class SquareByAttribute(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return 2 * grad_output * ctx.x
+
+
+# %% [markdown]
+# Change `Square` into the other one, and `retain_graph` from one call to the other;
+# look at the bytes under the graph each time.
+
+# %% tags=["raises-exception"]
+# %%step
+x = mg.tensor(3.0, requires_grad=True)
+y = Square.apply(x)
+y.backward(retain_graph=True)
+y.backward()
+
+# %% [markdown]
+# When you have seen all four outcomes, answer here.
+
+# %% tags=["exercise"]
+exercise("03.2")
+
+# %% tags=["solution"]
+check(
+    "03.2",
+    {
+        "a": "it raises: a second time",
+        "b": "12.0",
+        "c": "what the nodes saved",
+        "d": "it runs",
+    },
+)
+
+# %% tags=["check"]
+check("03.2")
+
+# %%
+hint("03.2")
+
+# %% [markdown]
+# ## 03.3 The leak
+#
+# Numbers and gradients of this class are right, and each call leaves its result behind.
+# Run the cell below it first: what should be gone there, and is not? (About 8 minutes.)
+
+
+# %% tags=["exercise"]
+class Exp(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.result = x.exp()
+        return ctx.result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.result
+
+
+# %% tags=["solution"]
+class Exp(mg.autograd.Function):  # noqa: F811  the repaired class
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (result,) = ctx.saved_tensors
+        return grad_output * result
+
+
+# %%
+x = mg.ones(1000, requires_grad=True)
+y = Exp.apply(x)
+watched = watch(result=y, node=y.grad_fn)
+del y
+watched
+
+# %% [markdown]
+# Now repair the class. What counts is that nothing is left although the collector is
+# off.
+
+# %% tags=["check"]
+check("03.3", Exp)
+
+# %%
+hint("03.3")
+
+# %% [markdown]
+# ## 03.4 Peak of a chain
+#
+# `Damped` saves two tensors. Say the peak of a chain of `n` of them as a formula, in
+# bytes; the input itself is not counted. Measure as often as you like. (About 12
+# minutes.)
+
+
+# %%
+class Damped(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        decay = (-x).exp()
+        ctx.save_for_backward(x, decay)
+        return x * decay
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, decay = ctx.saved_tensors
+        return grad_output * decay * (1 - x)
+
+
+# %% [markdown]
+# Here is a chain of it, and its peaks for one, two and three calls.
+
+# %%
+x = mg.ones(5000, dtype=mg.float64, requires_grad=True)
+
+
+def forward_and_back(n):
+    y = x
+    for _ in range(n):
+        y = Damped.apply(y)
+    y.sum().backward()
+
+
+[peak_bytes(forward_and_back, n) for n in (1, 2, 3)]
+
+# %% [markdown]
+# Your formula goes here. `size` is how many numbers x has, 5000 above.
+
+
+# %% tags=["exercise"]
+def peak(n, size):
+    # region solution: return the bytes that are alive at most
+    return 2 * n * size * 8
+    # endregion
+
+
+# %% [markdown]
+# The check measures three chains of its own, with more calls than you tried, and with a
+# size that is drawn anew. Five percent off counts as right.
+
+# %% tags=["check"]
+check("03.4", peak)
+
+# %%
+hint("03.4")
+
+# %% [markdown]
+# ## 03.5 A mask instead of floats
+#
+# Write `Relu`. ctx may keep one byte for each number of x; the gradient is 0 where x is
+# 0 or less. (About 12 minutes.)
+
+
+# %% tags=["exercise"]
+class Relu(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        # region solution: keep one byte a number, return x where it is above 0, else 0
+        mask = x > 0
+        ctx.save_for_backward(mask)
+        return x * mask
+        # endregion
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: return the gradient for x
+        (mask,) = ctx.saved_tensors
+        return grad_output * mask
+        # endregion
+
+
+# %% tags=["check"]
+check("03.5", Relu)
+
+# %%
+hint("03.5")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/03_how_long_does_it_remember.ipynb), to its
+# recall cards: open each one only after you have answered it.

@@ -1,0 +1,44 @@
+"""Pictures of numbers: their words, their colours, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from minigrad import errors
+from minigrad.views.plots import INK, plot_lines
+
+
+def test_picture_has_its_sentence_its_names_and_the_colour_of_the_page() -> None:
+    drawn = plot_lines(
+        [1, 2, 3],
+        {"a < b": [1000, 2000, 4000], "none": [0, 0, 0]},
+        x="calls",
+        y="bytes",
+        says="It doubles & doubles.",
+    )
+    bundle = drawn._repr_mimebundle_()
+    page = bundle["text/html"]
+    assert page.count("It doubles &amp; doubles.") == 2
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    assert {"a &lt; b", "none", "calls", "bytes", "4k"} <= {t.strip() for t in texts}
+    assert INK not in page
+    assert page.count("currentColor") > 5
+    assert "background" not in page
+    assert "3     4k     0" in bundle["text/plain"]
+
+
+def test_same_numbers_give_the_same_picture() -> None:
+    first, second = (
+        plot_lines([1, 2], {"a": [1, 2]}, x="x", y="y", says="s").svg()
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_lines_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(errors.ArgumentValueError, match="'a' has 1 points, and there"):
+        plot_lines([1, 2], {"a": [1]}, x="x", y="y", says="s")
+    with pytest.raises(errors.ArgumentValueError, match="no line to draw"):
+        plot_lines([1, 2], {}, x="x", y="y", says="s")
