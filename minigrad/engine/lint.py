@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine import observe
 from minigrad.engine.tensor import Array, Tensor
 
 if TYPE_CHECKING:
@@ -342,7 +343,8 @@ def tell(
     if str(getattr(owner, "__module__", "")).startswith("minigrad."):
         return
     told = _told.setdefault(owner, set())
-    if (id, subject) in told:
+    is_known = (id, subject) in told
+    if is_known and observe.observer is None:
         return
     told.add((id, subject))
     if id:
@@ -352,6 +354,10 @@ def tell(
         what = f"{what}. {TABLE[id].looks_like}"
     warning = TeachingWarning(errors.message(where, what.rstrip("."), fix, lesson))
     warning.id = id
+    if observe.observer is not None:
+        observe.observer.advice_given(owner, subject, warning)
+    if is_known:
+        return
     code = getattr(getattr(owner, "forward", owner), "__code__", None)
     warnings.warn_explicit(
         warning,

@@ -101,6 +101,9 @@ class Observer(Protocol):
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again, unless an exception ended it."""
 
+    def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
+        """Teaching mode finds something, whether or not it has been shown before."""
+
     def backward_finished(self, task: GraphTask) -> None:
         """No node is ready any more."""
 

@@ -131,6 +131,11 @@ def backward_failed() -> str:
     return "An error has ended this backward; the one around it goes on."
 
 
+def advice(what: str) -> str:
+    """Something that runs today and will be wrong one day."""
+    return f"Teaching mode: {what.rstrip('.')}."
+
+
 def captured(owner: str, gradient: Any) -> str:
     """A gradient that ``grad`` was asked for."""
     return f"The gradient {brief(gradient)} at {owner} is what was asked for: kept."

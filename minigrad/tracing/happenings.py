@@ -9,6 +9,7 @@ from minigrad.engine.inplace import name_in_place
 from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
+from minigrad.tracing.advice import advice_of, phase_of_advice
 from minigrad.tracing.foreign import maker_of, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
@@ -139,6 +140,13 @@ class Happenings:
             cue="tangent",
             **fields,
         )
+
+    def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
+        """Teaching mode has found something in a class or a hook of the learner's."""
+        advice = advice_of(owner, subject, warning)
+        say = asides.advice(advice["what"])
+        phase = phase_of_advice(advice["what"])
+        self._log.emit("lint", STORY, say, phase=phase, advice=advice, cue="advice")
 
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""

@@ -121,9 +121,11 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
     ``memory`` as ``memory_at`` has it; ``handles``: for each variable the node whose
     output it is; ``tangents``: for each node that of its output; ``waiting``: for each
     node and output the gradients that wait there, and their ``total``; ``grads``: for
-    each node of a leaf its ``.grad``.
+    each node of a leaf its ``.grad``; ``advice``: for each ctx what teaching mode said.
     """
-    facts: dict[str, dict[str, Any]] = {"handles": {}, "tangents": {}, "grads": {}}
+    facts: dict[str, dict[str, Any]] = {
+        name: {} for name in ("handles", "tangents", "grads", "advice")
+    }
     waiting: dict[str, dict[str, Any]] = {}
     outer: list[dict[str, dict[str, Any]]] = []
     slots = {edge["id"]: edge["to_slot"] for edge in data["graph"]["edges"]}
@@ -139,6 +141,9 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
             facts["grads"].pop(owners.get(drop["id"], ""), None)
         if event["k"] == "tangent" and "n" in event:
             facts["tangents"][event["n"]] = event["g"]
+        elif event["k"] == "lint":
+            found = facts["advice"].setdefault(event.get("cid", ""), [])
+            found += [] if event["advice"] in found else [event["advice"]]
         elif event["k"] == "grad.accumulate":
             facts["grads"][event["n"]] = event["new"]
         else:

@@ -16,8 +16,10 @@ FOLD = """
   const story = new (document.getElementById("player").player.story.constructor)(trace);
   return positions.map((position) => {
     const state = story.stateAt(position);
-    const { memory, waiting, handles, tangents, grads, nodes, edges } = state;
-    return structuredClone({ memory, waiting, handles, tangents, grads, nodes, edges });
+    const { memory, waiting, handles, tangents, grads, advice } = state;
+    const { nodes, edges } = state;
+    const facts = { memory, waiting, handles, tangents, grads, advice };
+    return structuredClone({ ...facts, nodes, edges });
   });
 }
 """

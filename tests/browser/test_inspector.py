@@ -10,7 +10,9 @@ from playwright.sync_api import Page
 from minigrad.tracing.sentences import bytes_text
 from minigrad.views.state import bytes_alive, memory_at, stops_of
 from tests.browser.conftest import Open
+from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real
+from tests.tracing.test_advice import advised, keeps, running
 from tests.views import stories
 
 
@@ -115,3 +117,27 @@ def test_click_on_the_timeline_goes_to_that_step(play: Open) -> None:
 def test_recording_without_memory_has_no_timeline(play: Open) -> None:
     page = play(stories.fan_in())
     assert page.locator(".memory").is_hidden()
+
+
+def test_advice_of_teaching_mode_stands_at_its_step_with_the_line(play: Open) -> None:
+    trace = advised(running(keeps()))
+    data = trace._drawn()
+    page = play(data)
+    at = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "lint")
+    shown = page.locator(".pane.ctx .advice")
+    for position, there in ((at - 1, False), (at, True), (at + 1, True), (0, False)):
+        page.evaluate("at => player.player.go(at)", position)
+        assert shown.is_visible() == there, position
+    page.evaluate("at => player.player.go(at)", at)
+    number, text = data["events"][at - 1]["advice"]["line"]
+    words = shown.inner_text()
+    assert "⚠ Keeps.forward: ctx.kept is a Tensor kept as an attribute." in words
+    assert f"line {number}: {text}" in words
+    assert "fix: use ctx.save_for_backward(kept)" in words
+    assert unreadable(page.main_frame, "#player") == {}
+
+
+def test_recording_without_advice_shows_none(play: Open) -> None:
+    data = advised(running(keeps()), mode=False)._drawn()
+    page = play(data, len(data["events"]) // 2)
+    assert page.locator(".pane.ctx .advice").is_hidden()

@@ -30,7 +30,7 @@ const HELP_KEYS = [
   ["Esc", "key.leave"],
 ];
 
-const HELP_MARKS = ["line", "cue", "flash", "active", "done", "gradient", "handle", "tangent"];
+const HELP_MARKS = ["line", "cue", "flash", "active", "done", "advice", "gradient", "handle", "tangent"];
 
 export function iconButton(icon, label, key, action) {
   const button = textButton("", label, key, action);

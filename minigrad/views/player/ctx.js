@@ -12,6 +12,7 @@ export class CtxPane {
     this.choose = choose;
     this.ask = ask;
     Object.assign(this, pane("ctx", message("ctx.name")));
+    this.advice = element("div", "advice");
     this.table = element("dl", "entries");
     this.empty = element("p", "empty");
     this.cue = element("span", "cue");
@@ -21,7 +22,7 @@ export class CtxPane {
     this.summary = element("summary");
     this.localsTable = element("dl", "entries");
     this.locals.append(this.summary, this.localsTable);
-    this.body.append(this.empty, this.table, this.moving, this.locals);
+    this.body.append(this.advice, this.empty, this.table, this.moving, this.locals);
     rove(this.body, ".entry");
   }
 
@@ -59,6 +60,7 @@ export class CtxPane {
       more.append(...lines.map((line) => element("p", "", line)));
       row.append(more);
     }
+    this.showAdvice(state.advice[event?.k === "lint" ? event.cid ?? "" : state.cid] || [], event);
     this.showMoving(event);
     this.showLocals(state, changes, cue, level);
     this.showCue(cue, entries);
@@ -114,6 +116,22 @@ export class CtxPane {
     row.append(name, value);
     table.append(row);
     return row;
+  }
+
+  // What teaching mode has said of this ctx, with the line that is meant.
+  showAdvice(found, event) {
+    this.advice.replaceChildren();
+    for (const { what, rest, line } of found) {
+      const box = element("div", event?.advice?.what === what ? "piece flash" : "piece");
+      box.append(element("p", "warn", message("advice.what", { what })));
+      if (line) {
+        const [at, text] = line;
+        box.append(element("code", "", message("advice.line", { number: at, text })));
+      }
+      box.append(...rest.map((words) => element("p", "", words)));
+      this.advice.append(box);
+    }
+    this.advice.hidden = !found.length;
   }
 
   showMoving(event) {

@@ -50,6 +50,7 @@ export const MESSAGES = {
   "mark.done": "a node that is done (with a tick)",
   "mark.handle": "a variable, beside the node whose output it is",
   "mark.tangent": "the tangent of a node's output, in forward mode",
+  "mark.advice": "what teaching mode says: it runs, and will be wrong one day",
   "mark.gradient": "a gradient; 5 = 2 + 3 is a sum of gradients that met",
 
   "key.search": "search the steps: a name, a word, a question",
@@ -140,6 +141,9 @@ export const MESSAGES = {
   "number.choose": "choose an element for its terms",
   "number.reason": "no terms are told: {reason}",
   "number.unkept": "no terms are told: %%step, minigrad.step and record(keep_values=True) keep them, of gradients up to 8×8",
+
+  "advice.what": "⚠ {what}",
+  "advice.line": "line {number}: {text}",
 
   "entry.changed": "changed: {old} → {new}",
   "entry.needs": "{name} needs a gradient",

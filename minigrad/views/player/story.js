@@ -131,6 +131,7 @@ function blankState() {
     phases: [],
     printed: "",
     pass: null, // null before backward, then "backward", then "over"
+    advice: {}, // ctx -> what teaching mode has said of it
     outer: [], // the backwards around the one that runs: what they had lit
   };
 }
@@ -287,6 +288,12 @@ const HANDLERS = {
   "grad.absent": fillSlot,
   "hook.tensor": replaceWaiting,
   "hook.pre": replaceWaiting,
+
+  lint(state, event) {
+    const before = state.advice[event.cid ?? ""] || [];
+    const known = before.some(({ what }) => what === event.advice.what);
+    if (!known) state.advice[event.cid ?? ""] = [...before, event.advice];
+  },
 
   tangent(state, event) {
     if (event.n !== undefined) state.tangents[event.n] = event.g;
