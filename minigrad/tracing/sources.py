@@ -9,6 +9,7 @@ import linecache
 import sysconfig
 import textwrap
 import tokenize
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -139,7 +140,8 @@ def tokens_of(text: str) -> list[list[Token]]:
     ]
 
 
-def coloured(text: str) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
+@lru_cache(maxsize=64)  # the engine's own functions are in every recording
+def coloured(text: str) -> tuple[tuple[str, tuple[int, int], tuple[int, int]], ...]:
     """The tokens that have a colour: class, start and end (row from 1, column)."""
     found = []
     before = ""
@@ -149,7 +151,7 @@ def coloured(text: str) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
             found.append((kind, token.start, token.end))
         if token.string.strip():
             before = token.string
-    return found
+    return tuple(found)
 
 
 def kind_of(token: tokenize.TokenInfo, before: str) -> str:

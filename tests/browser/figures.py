@@ -46,10 +46,21 @@ MOVES = """
 LIVE = """\
 import minigrad as mg
 
+class Times(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
 def program(x, n=2):
     y = x
     for _ in range(n):
-        y = y * x
+        y = Times.apply(y, x)
     y.backward()
 
 player = mg.live(program, x=mg.tensor(1.0, requires_grad=True), n=(1, 6))
