@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.laboratory import wait_for_player
-from tests.browser.scenes import GO_TO_WORDS, SCENES
+from tests.browser.laboratory import ROOT, wait_for_player
+from tests.browser.pictures import FOLDER, STORY, recorded
+from tests.browser.scenes import GO_TO_WORDS, SCENES, THEMES
 
 MARKED = (".line.current, .line.failed", ".node.marked", ".cued, .moving")
 
@@ -36,20 +37,31 @@ def narrow(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize(("name", "recorded", "words"), SCENES)
+@pytest.mark.parametrize(("name", "program", "words"), SCENES)
 def test_what_is_marked_is_in_view(
-    narrow: Page, tmp_path: Path, name: str, recorded: Any, words: str
+    narrow: Page, tmp_path: Path, name: str, program: Any, words: str
 ) -> None:
-    narrow.goto(recorded().save_html(tmp_path / f"{name}.html").as_uri())
+    narrow.goto(program().save_html(tmp_path / f"{name}.html").as_uri())
     wait_for_player(narrow)
     assert narrow.evaluate(GO_TO_WORDS, words) != -1
     assert narrow.locator(", ".join(MARKED)).count() > 0
     assert narrow.evaluate(OUT_OF_VIEW, list(MARKED)) == []
 
 
+def test_story_of_the_readme_is_still_the_one_of_its_pictures() -> None:
+    says = iter(event["say"] for event in recorded().data["events"])
+    assert [words for words in STORY if not any(words in say for say in says)] == []
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for theme in THEMES:
+        for ending, most in (("png", 200_000), ("gif", 620_000)):
+            picture = FOLDER / f"player-{theme}.{ending}"
+            assert f".github/{picture.name}" in readme
+            assert picture.stat().st_size < most
+
+
 def test_what_is_scrolled_away_is_found(narrow: Page, tmp_path: Path) -> None:
-    _, recorded, words = SCENES[3]
-    narrow.goto(recorded().save_html(tmp_path / "scene.html").as_uri())
+    _, program, words = SCENES[3]
+    narrow.goto(program().save_html(tmp_path / "scene.html").as_uri())
     wait_for_player(narrow)
     narrow.evaluate(GO_TO_WORDS, words)
     narrow.evaluate("player.player.ctx.body.scrollTop = 0")

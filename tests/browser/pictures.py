@@ -1,0 +1,202 @@
+"""The README's pictures, still and animated: ``python -m tests.browser.pictures``."""
+
+from __future__ import annotations
+
+import io
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from minigrad import _bootstrap
+from tests.browser.laboratory import FLAGS, ROOT, wait_for_player
+
+FOLDER = ROOT / ".github"
+WIDTH, HEIGHT = 960, 760  # the narrowest page with three panes side by side
+SHARP = 1.5  # points of the still picture to one of the page
+HOLD, LAST_HOLD, TRAVEL = 1700, 4000, 80  # milliseconds
+COLOURS = 95
+FLIGHT = 6  # pictures of a gradient on its way
+
+PROGRAM = """\
+import minigrad
+from minigrad.autograd import Function
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+y = minigrad.tensor([3.0, -1.0], requires_grad=True)
+with minigrad.record("A product") as trace:
+    z = Mul.apply(x, y)
+    loss = (z + x).sum()
+    loss.backward()
+"""
+
+# Words of the sentences of the steps that are shown, in order.
+STORY = (
+    "apply creates ctx",
+    "ctx.save_for_backward(x, y)",
+    "apply takes what forward saved",
+    "MulBackward joins the graph",
+    "SumBackward0 joins the graph",
+    "backward begins",
+    "goes to AddBackward0",
+    "goes to MulBackward",
+    "goes to AccumulateGrad of x",
+    "MulBackward is the newest ready node",
+    "x, y = ctx.saved_tensors",
+    "Mul.backward returned",
+    "is added to what waits",
+    "goes to AccumulateGrad of y",
+    "MulBackward is done",
+    "x.grad was empty",
+    "y.grad was empty",
+    "backward is finished",
+)
+STILL = "is added to what waits"
+
+# Time in the page stands still: what moves is put where it is after `at` milliseconds.
+HELD_TIME = """
+window.time = 0;
+performance.now = () => window.time;
+const waiting = [];
+window.requestAnimationFrame = (call) => waiting.push(call);
+window.setTime = (at) => {
+  window.time = at;
+  for (const call of waiting.splice(0)) call(at);
+};
+window.setAnimations = (at) => {
+  for (const one of document.getAnimations()) {
+    one.pause();
+    one.currentTime = at;
+  }
+};
+"""
+GO_TO = """
+words => {
+  const { player } = document.getElementById("player");
+  const { events } = player.trace;
+  const place = events.findIndex(({ say, lvl }, index) => {
+    return index + 1 > player.position && lvl < 3 && say.includes(words);
+  });
+  player.position = player.stops[player.stops.indexOf(place + 1) - 1]; // the one before
+  player.go(place + 1);
+  return place < 0 ? null : events[place].k;
+}
+"""
+
+
+def recorded() -> Any:
+    """The program, run as the file of a learner."""
+    name = "product.py"
+    linecache.cache[name] = (len(PROGRAM), None, PROGRAM.splitlines(True), name)
+    scope: dict[str, Any] = {"__name__": "product"}
+    exec(compile(PROGRAM, name, "exec"), scope)
+    return scope["trace"]
+
+
+def frames(page: Page) -> Iterator[tuple[Image.Image, int]]:
+    """Picture and milliseconds of every frame, in order."""
+    for words in STORY:
+        page.evaluate("setTime(0)")
+        kind = page.evaluate(GO_TO, words)
+        assert kind is not None, words
+        times = [i * 550 / FLIGHT for i in range(FLIGHT)] if kind == "grad" else []
+        for at in times:
+            page.evaluate("at => { setTime(at); setAnimations(at); }", at)
+            yield taken(page), TRAVEL
+        page.evaluate("setTime(2000); setAnimations(2000)")
+        yield taken(page), LAST_HOLD if words == STORY[-1] else HOLD
+
+
+def taken(page: Page) -> Image.Image:
+    return Image.open(io.BytesIO(page.locator("#player").screenshot())).convert("RGB")
+
+
+def make(browser: Browser, theme: str, file: Path) -> None:
+    """The still and the animated picture of a theme."""
+    page = opened(browser, theme, file, SHARP)
+    page.evaluate("setTime(0)")
+    page.evaluate(GO_TO, STILL)
+    page.evaluate("setTime(2000); setAnimations(2000)")
+    still = taken(page).quantize(256, dither=Image.Dither.NONE)
+    still.save(FOLDER / f"player-{theme}.png", optimize=True)
+    found = list(frames(opened(browser, theme, file)))
+    animate(found, FOLDER / f"player-{theme}.gif")
+
+
+def opened(browser: Browser, theme: Any, file: Path, sharp: float = 1.0) -> Page:
+    page = browser.new_page(
+        viewport={"width": WIDTH, "height": HEIGHT},
+        color_scheme=theme,
+        device_scale_factor=sharp,
+    )
+    page.add_init_script(HELD_TIME)
+    page.goto(file.as_uri())
+    wait_for_player(page)
+    return page
+
+
+def animate(found: list[tuple[Image.Image, int]], file: Path) -> None:
+    """A GIF with one palette, in which a frame has only the points that change."""
+    width, height = found[0][0].size
+    many = found[:: len(found) // 6]
+    sheet = Image.new("RGB", (width, height * len(many)))
+    for place, (picture, _) in enumerate(many):
+        sheet.paste(picture, (0, height * place))
+    palette = sheet.quantize(COLOURS, dither=Image.Dither.NONE)
+    shown: list[Image.Image] = []
+    before = None
+    for picture, _ in found:
+        plain = picture.quantize(palette=palette, dither=Image.Dither.NONE)
+        points = np.asarray(plain)
+        changed = (
+            points if before is None else np.where(points == before, COLOURS, points)
+        )
+        frame = Image.fromarray(changed.astype(np.uint8), "P")
+        frame.putpalette(palette.getpalette() or [])
+        shown.append(frame)
+        before = points
+    shown[0].save(
+        file,
+        save_all=True,
+        append_images=shown[1:],
+        duration=[time for _, time in found],
+        loop=0,
+        transparency=COLOURS,
+        disposal=1,
+        optimize=False,
+    )
+
+
+def main() -> int:
+    """Make all pictures."""
+    path = _bootstrap.find_browser(os.environ)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        file = FOLDER / "player.html"
+        recorded().save_html(file)
+        for theme in ("light", "dark"):
+            make(browser, theme, file)
+        file.unlink()
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
