@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.kernels._jit import kernel, like_the_first
+
 STEPS = 2**32
 """How many different numbers a place can draw."""
 
@@ -25,9 +27,38 @@ def dropout(array: Any, p: float, seed: int) -> Any:
 
     What an element draws depends on the seed and on its place alone.
     """
+    limit = min(round(p * STEPS), STEPS - 1)
+    flat = array.reshape(-1)
+    low, high = seed % STEPS, seed // STEPS % STEPS
+    kept = drop(flat, low, high, limit, 1 / (1 - p))
+    return kept.reshape(array.shape)
+
+
+def drop_in_numpy(array: Any, low: int, high: int, limit: int, scale: float) -> Any:
+    """The same in plain NumPy: the same elements, to the bit."""
     places = np.arange(array.size, dtype=np.uint64).astype(np.uint32)
-    low, high = np.uint32(seed % STEPS), np.uint32(seed // STEPS % STEPS)
-    drawn = mixed(mixed(places ^ low) + high).reshape(array.shape)
-    limit = np.uint32(min(round(p * STEPS), STEPS - 1))
-    scale = array.dtype.type(1 / (1 - p))
-    return np.where(drawn >= limit, array * scale, array.dtype.type(0))
+    drawn = mixed(mixed(places ^ np.uint32(low)) + np.uint32(high))
+    zero = array.dtype.type(0)
+    with np.errstate(all="ignore"):
+        return np.where(drawn >= limit, array * array.dtype.type(scale), zero)
+
+
+@kernel(drop_in_numpy, like_the_first)
+def drop(
+    array: Any, low: int, high: int, limit: int, scale: float, output: Any
+) -> None:
+    """The elements whose places draw at least ``limit``, times ``scale``; else 0."""
+    factor = array.dtype.type(scale)
+    zero = array.dtype.type(0)
+    here, there, least = np.uint32(low), np.uint32(high), np.uint32(limit)
+    first, second = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
+    for i in range(array.size):
+        # Without these conversions Numba would compute with 64 bits.
+        x = np.uint32(np.uint32(i) ^ here)
+        x = np.uint32(np.uint32(x ^ (x >> np.uint32(16))) * first)
+        x = np.uint32(np.uint32(x ^ (x >> np.uint32(15))) * second)
+        x = np.uint32(np.uint32(x ^ (x >> np.uint32(16))) + there)
+        x = np.uint32(np.uint32(x ^ (x >> np.uint32(16))) * first)
+        x = np.uint32(np.uint32(x ^ (x >> np.uint32(15))) * second)
+        x = np.uint32(x ^ (x >> np.uint32(16)))
+        output[i] = array[i] * factor if x >= least else zero

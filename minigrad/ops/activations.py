@@ -11,6 +11,7 @@ from minigrad import errors
 from minigrad.engine.promotion import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise as kernels
+from minigrad.kernels.activations import DENSITY, HALVES, gelu, gelu_backward
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where
 from minigrad.ops.elementwise import (
@@ -24,12 +25,6 @@ from minigrad.ops.elementwise import (
 from minigrad.ops.smooth import Erf
 
 SAMPLES: list[tuple[Any, ...]] = [(0.5,), ([[-3.0, -0.6], [0.2, 4.0]],)]
-
-HALVES = math.sqrt(0.5)
-"""What the normal distribution function gives to erf: input times this."""
-
-DENSITY = 1 / math.sqrt(2 * math.pi)
-"""The height of the normal density at 0."""
 
 TANH_SCALE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
@@ -121,7 +116,13 @@ class Gelu(Activation):
         refuse_integers("gelu", "GeluKernelImpl", input)
         if approximate == "tanh":
             return input * (np.tanh(bent(input)) + 1) * 0.5
-        return input * (kernels.erf(input * HALVES) + 1) * 0.5
+        return gelu(input)
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        if isinstance(grad, Tensor) or ctx.options[0] != "none":
+            return super().backward(ctx, grad)
+        return gelu_backward(grad, ctx.saved_values[0]), None
 
     @staticmethod
     def slope(x: Any, *options: Any) -> Any:

@@ -110,7 +110,8 @@ class EmbeddingSlope(Builtin):
     @staticmethod
     def forward(grad: Array, indices: Array, length: int, padding_idx: int) -> Any:
         table = np.zeros((length, grad.shape[-1]), grad.dtype)
-        add_rows(indices.reshape(-1), grad.reshape(-1, grad.shape[-1]), table)
+        rows = np.ascontiguousarray(grad).reshape(indices.size, grad.shape[-1])
+        add_rows(table, indices.reshape(-1), rows)
         if padding_idx >= 0:
             table[padding_idx] = 0
         return table
@@ -145,7 +146,7 @@ class Dropout(Builtin):
                     "use a floating-point tensor",
                 )
             )
-        return dropped(np.ascontiguousarray(input), p, seed).reshape(input.shape)
+        return dropped(input, p, seed)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

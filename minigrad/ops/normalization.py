@@ -202,8 +202,8 @@ class LayerNorm(Builtin):
                 grad.reshape(rows.shape),
                 rows,
                 scale,
-                mean.reshape(-1, 1),
-                rstd.reshape(-1, 1),
+                mean.reshape(-1),
+                rstd.reshape(-1),
             )
             found = (
                 into_input.reshape(input.shape),

@@ -11,9 +11,10 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.promotion import quietly
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.kernels import softmax as kernels
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import Exp
-from minigrad.ops.reduce import Sum, add_up
+from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import check_range
 
 MATRIX = [[1.0, 2.0, 3.0], [4.0, -5.0, 6.0]]
@@ -42,14 +43,6 @@ def as_floats(where: str, input: Array, dim: int, dtype: Any) -> Array:
             )
         )
     return input
-
-
-def shifted(input: Array, dim: int) -> Array:
-    """The input less its maximum, so that no power overflows."""
-    if not input.size:
-        return input
-    less: Array = input - np.max(input, axis=dim, keepdims=True)
-    return less
 
 
 class AlongOne(Builtin):
@@ -83,12 +76,15 @@ class Softmax(AlongOne):
     @staticmethod
     @quietly
     def forward(input: Array, dim: int, dtype: Any = None) -> Any:
-        powers = np.exp(shifted(as_floats("softmax", input, dim, dtype), dim))
-        return powers / add_up(powers, axis=dim, keepdims=True)
+        floats = as_floats("softmax", input, dim, dtype)
+        return kernels.along(kernels.softmax_of_rows, dim, floats)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
+        if not isinstance(grad, Tensor):
+            backward = kernels.softmax_backward_of_rows
+            return kernels.along(backward, ctx.dim, grad, output), None, None
         weighted = grad * output
         return weighted - output * Sum.of(weighted, ctx.dim, True, None), None, None
 
@@ -117,13 +113,15 @@ class LogSoftmax(AlongOne):
     @staticmethod
     @quietly
     def forward(input: Array, dim: int, dtype: Any = None) -> Any:
-        less = shifted(as_floats("log_softmax", input, dim, dtype), dim)
-        powers = add_up(np.exp(less), axis=dim, keepdims=True)
-        return less - np.log(powers)
+        floats = as_floats("log_softmax", input, dim, dtype)
+        return kernels.along(kernels.log_softmax_of_rows, dim, floats)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
+        if not isinstance(grad, Tensor):
+            backward = kernels.log_softmax_backward_of_rows
+            return kernels.along(backward, ctx.dim, grad, output), None, None
         return grad - Exp.of(output) * Sum.of(grad, ctx.dim, True, None), None, None
 
     @staticmethod

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.kernels.steps import adam
 from minigrad.optim.optimizer import Group, Optimizer, check_range
 
 
@@ -75,18 +76,21 @@ class Adam(Optimizer):
             gradient = gradient + decay * memory
 
         mean, mean_square = state["exp_avg"].array, state["exp_avg_sq"].array
+        length = lr / (1 - beta1**step)
+        # Both means began at 0: what that holds them back is divided out.
+        spread = math.sqrt(1 - beta2**step)
+        options = length, beta1, beta2, group["eps"], spread
+        if not group["amsgrad"]:
+            adam(memory, gradient, mean, mean_square, *options)
+            return
         mean += (1 - beta1) * (gradient - mean)
         mean_square *= beta2
         mean_square += (1 - beta2) * (gradient * gradient)
-        if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"].array
-            mean_square = np.maximum(largest, mean_square, out=largest)
-
-        # Both means began at 0: what that holds them back is divided out.
-        size = np.sqrt(mean_square)
-        size /= math.sqrt(1 - beta2**step)
+        largest = state["max_exp_avg_sq"].array
+        size = np.sqrt(np.maximum(largest, mean_square, out=largest))
+        size /= spread
         size += group["eps"]
-        memory -= lr / (1 - beta1**step) * (mean / size)
+        memory -= length * (mean / size)
 
     def _begin(self, state: dict[str, Any], memory: Array, group: Group) -> None:
         state["step"] = Tensor(np.zeros((), np.float32))

@@ -1,0 +1,175 @@
+"""Functions of one number that Numba can compute for many numbers at once.
+
+The exponential of the C library takes one number at a time. These are polynomials, with
+no branch, so a loop over them uses the wide registers of the processor. In float32 and
+in float64 ``exp`` is within 2 units in the last place; NaN stays NaN. The coefficients
+are interpolations at Chebyshev nodes, computed with 50 digits.
+
+This is plain Python. ``_jit`` tells Numba about the functions in ``FOR_LOOPS``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+F = np.float32
+"""A number in float32: beside a plain 1.0 all would become float64."""
+
+ONE, HALF = F(1), F(0.5)
+LOG2_E = math.log2(math.e)
+LOG2_E_32 = F(LOG2_E)
+LN2_HIGH, LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
+LN2_HIGH_32, LN2_LOW_32 = F(0.693359375), F(-2.12194440e-4)
+"""The logarithm of 2 in two parts: a whole number times the first is exact."""
+
+LOWEST, LOWEST_32 = -708.3, F(-87.3)
+"""Below these the exponential is 0: there are no more numbers of full precision."""
+
+ROUNDER, ROUNDER_32 = 6755399441055744.0, F(12582912)
+"""1.5 times the number from which on there are no fractions."""
+
+ZERO, ZERO_32 = 0.0, F(0)
+FAR = 60.0
+
+A0, A1, A2, A3, A4 = (
+    F(0.00139261761199355789),
+    F(0.0083631730745137109),
+    F(0.041666554662050534),
+    F(0.166665770255979882),
+    F(0.5),
+)
+
+HALVES = math.sqrt(0.5)
+HALVES_32 = F(HALVES)
+MIDDLE = 3.0
+BEND_32 = F(0.33)
+B0, B1, B2, B3, B4, B5, B6, B7 = (
+    F(-0.302273321145),
+    F(1.50655624135),
+    F(-2.14719112776),
+    F(2.21826767056),
+    F(-0.96477692613),
+    F(0.569560483338),
+    F(0.114004884215),
+    F(0.00585211132189),
+)
+
+
+def exp32(x: Any) -> Any:
+    """e**x in float32 for x <= 0: a power of 2, times a polynomial near 1."""
+    near = LOWEST_32 if x < LOWEST_32 else x
+    # Adding so large a number rounds: the last bits are the whole number then.
+    shifted = near * LOG2_E_32 + ROUNDER_32
+    power = shifted - ROUNDER_32
+    r = near - power * LN2_HIGH_32 - power * LN2_LOW_32
+    curve = (((A0 * r + A1) * r + A2) * r + A3) * r + A4
+    bits = np.float32(shifted).view(np.int32) + np.int32(127)
+    scale = np.int32(bits << np.int32(23)).view(np.float32)
+    result = (curve * r * r + r + ONE) * scale
+    return ZERO_32 if x < LOWEST_32 else result
+
+
+def exp64(x: Any) -> Any:
+    """The same in float64."""
+    near = LOWEST if x < LOWEST else x
+    shifted = near * LOG2_E + ROUNDER
+    power = shifted - ROUNDER
+    r = near - power * LN2_HIGH - power * LN2_LOW
+    curve = 2.09146793765839351e-9 * r + 2.51052063739570111e-8
+    curve = curve * r + 2.75572736613486362e-7
+    curve = curve * r + 2.75572554257464343e-6
+    curve = curve * r + 0.0000248015873255333638
+    curve = curve * r + 0.00019841269874800492
+    curve = curve * r + 0.00138888888888837524
+    curve = curve * r + 0.00833333333332614088
+    curve = curve * r + 0.0416666666666666698
+    curve = curve * r + 0.16666666666666671
+    curve = curve * r + 0.5
+    bits = np.float64(shifted).view(np.int64) + np.int64(1023)
+    scale = np.int64(bits << np.int64(52)).view(np.float64)
+    result = (curve * r * r + r + 1.0) * scale
+    return ZERO if x < LOWEST else result
+
+
+def tail32(x: Any) -> Any:
+    """e**(x*x) erfc(x) in float32 for x >= 0: a polynomial in 1 / (1 + 0.33x)."""
+    t = ONE / (BEND_32 * x + ONE)
+    p = ((((B0 * t + B1) * t + B2) * t + B3) * t + B4) * t + B5
+    return (p * t + B6) * t + B7
+
+
+def tail64(x: Any) -> Any:
+    """The same in float64: a polynomial in (x - 3) / (x + 3), divided by 1 + 2x."""
+    both = 1.0 / ((x + MIDDLE) * (1.0 + x + x))
+    t = (x - MIDDLE) * both * (1.0 + x + x)
+    p = 9.9488209471375396e-10 * t - 3.16959203955352196e-9
+    p = p * t - 1.3361953304404018e-8
+    p = p * t + 2.77790615997086329e-8
+    p = p * t + 1.01957173757908939e-7
+    p = p * t - 1.20387139236165253e-7
+    p = p * t - 6.16770949355096349e-7
+    p = p * t + 3.36490339652982549e-7
+    p = p * t + 3.47252028006551874e-6
+    p = p * t - 7.18614939630362216e-7
+    p = p * t - 0.0000201006276644061065
+    p = p * t + 4.94403121488292762e-6
+    p = p * t + 0.000125099374359158215
+    p = p * t - 0.000105158280854672537
+    p = p * t - 0.000779832277274254708
+    p = p * t + 0.00188869009083329058
+    p = p * t + 0.00252939181679966303
+    p = p * t - 0.0237705148906622709
+    p = p * t + 0.0683080273439214412
+    p = p * t - 0.119273663416815948
+    p = p * t + 0.129645158702762625
+    p = p * t - 0.0475622943534189722
+    p = p * t - 0.135621106124581193
+    p = p * t + 1.25300805826972954
+    return p * both * (x + MIDDLE)
+
+
+def below32(x: Any, bell: Any) -> Any:
+    """The probability that a normal number is smaller; ``bell`` is e**(-x*x/2)."""
+    tail = HALF * bell * tail32(abs(x) * HALVES_32)
+    return tail if x < ZERO_32 else ONE - tail
+
+
+def below64(x: Any, bell: Any) -> Any:
+    """The same in float64."""
+    # Further out the bell is 0, and infinity would make NaN of it.
+    far = abs(x) if abs(x) < FAR else FAR
+    tail = 0.5 * bell * tail64(far * HALVES)
+    tail = tail if x == x else x
+    return tail if x < ZERO else 1.0 - tail
+
+
+def exp(x: Any) -> Any:
+    """e**x for x <= 0, in the dtype of ``x``."""
+    return exp32(x) if isinstance(x, np.float32) else exp64(x)
+
+
+def below(x: Any, bell: Any) -> Any:
+    """The normal distribution function; ``bell`` is e**(-x*x/2)."""
+    small = isinstance(x, np.float32)
+    return below32(x, bell) if small else below64(x, bell)
+
+
+def greater(a: Any, b: Any) -> Any:
+    """The greater of two; if one is NaN, either."""
+    return max(a, b)
+
+
+FOR_LOOPS: dict[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Any]]] = {
+    exp: (exp32, exp64),
+    below: (below32, below64),
+    tail32: (tail32, tail32),
+    tail64: (tail64, tail64),
+}
+"""What loops may call, with the functions for float32 and for float64.
+
+``greater`` as well: for that the processor has an instruction.
+"""

@@ -1,0 +1,49 @@
+"""GELU and its slope."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.kernels._jit import elementwise_kernel
+from minigrad.kernels._math import below, exp
+from minigrad.kernels.elementwise import erf
+
+HALVES = math.sqrt(0.5)
+DENSITY = 1 / math.sqrt(2 * math.pi)
+"""The height of the normal density at 0."""
+
+
+def gelu_in_numpy(array: Any) -> Any:
+    """The input times the normal distribution function."""
+    with np.errstate(all="ignore"):
+        return array * (erf.twin(array * HALVES) + 1) * 0.5  # type: ignore[attr-defined]
+
+
+@elementwise_kernel(gelu_in_numpy)
+def gelu(array: Any, output: Any) -> None:
+    """The input times the probability that a normal number is smaller."""
+    half = array.dtype.type(-0.5)
+    for i in range(array.size):
+        x = array[i]
+        output[i] = x * below(x, exp(x * x * half))
+
+
+def gelu_backward_in_numpy(grad: Any, array: Any) -> Any:
+    """The gradient of the input."""
+    with np.errstate(all="ignore"):
+        probability = (erf.twin(array * HALVES) + 1) * 0.5  # type: ignore[attr-defined]
+        return grad * (probability + array * np.exp(array * array * -0.5) * DENSITY)
+
+
+@elementwise_kernel(gelu_backward_in_numpy)
+def gelu_backward(grad: Any, array: Any, output: Any) -> None:
+    """The gradient of the input, from that of GELU."""
+    half = array.dtype.type(-0.5)
+    height = array.dtype.type(DENSITY)
+    for i in range(array.size):
+        x = array[i]
+        bell = exp(x * x * half)
+        output[i] = grad[i] * (below(x, bell) + x * bell * height)
