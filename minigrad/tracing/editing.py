@@ -135,7 +135,8 @@ class StepEdit:
             new = attributes_of(node)[name] = like(old, value)
             self._tell(editor, f"ctx.{name}", old, new, node)
         for slot, value in self.gradients.items():
-            self._tell(editor, *change_gradient(editor, event, slot, value))
+            what, old, new, where = change_gradient(editor, event, slot, value)
+            self._tell(editor, what, old, new, None, **where)
 
     def _tell(
         self, editor: Editor, what: str, old: Any, new: Any, node: Any, **more: Any
@@ -166,8 +167,11 @@ def change_saved(node: Any, place: int, value: Any) -> tuple[Any, Any]:
     packed = node._saved[place]
     old = packed.tensor if isinstance(packed, Record) else packed
     new = in_place_of(old, value)
-    is_own = isinstance(packed, Record) and packed.output_nr is not None
-    kept = Record(new, new._version, packed.output_nr) if is_own else new
+    # A change of the old one in place is noticed as it would have been.
+    new._share_version(old)
+    new._detached_at = old._detached_at
+    is_record = isinstance(packed, Record)
+    kept = Record(new, packed.version, packed.output_nr) if is_record else new
     saved = [kept if i == place else one for i, one in enumerate(node._saved)]
     node._saved = type(node._saved)(saved)
     return old, new
@@ -175,19 +179,24 @@ def change_saved(node: Any, place: int, value: Any) -> tuple[Any, Any]:
 
 def change_gradient(
     editor: Editor, event: Json, slot: int, value: Any
-) -> tuple[Any, ...]:
-    """Let another gradient be where one is now: its name, the old one, the new one."""
+) -> tuple[str, Any, Any, Json]:
+    """Let another gradient be where one is now: its name, the old one, the new one.
+
+    And where in the graph that is, for the picture: ``total`` now waits there.
+    """
+    ref = editor.log.values.ref
     work, kind = editor.at_work, event["k"]
     if kind == "grad.accumulate":
         leaf = work["leaf"]
         old, new = leaf._grad, in_place_of(leaf._grad, value)
         leaf._grad = new
-        return f"{editor.log.names.of(leaf) or 'the leaf'}.grad", old, new, None
+        name = editor.log.names.of(leaf) or "the leaf"
+        return f"{name}.grad", old, new, {"n": event["n"]}
     if kind == "node.enter":
         old, new = work["gradients"][slot], like(work["gradients"][slot], value)
         work["gradients"][slot] = new
         where = f"the gradient that arrives at {editor.log.called(work['node'])}"
-        return where, old, new, None
+        return where, old, new, {"n": event["n"], "slot": slot, "total": ref(new)}
     task = work["task"]
     if kind == "backward.begin":
         receiver, place, old = task.roots[slot]
@@ -199,7 +208,9 @@ def change_gradient(
         total = new if work["before"] is None else work["before"] + new
     task.waiting[receiver][place] = total
     editor.totals[id(task), id(receiver), place] = total
-    return f"the gradient for {editor.log.called(receiver)}", old, new, None
+    name = f"the gradient for {editor.log.called(receiver)}"
+    node = event["n"] if kind == "grad" else event["roots"][slot]["n"]
+    return name, old, new, {"n": node, "slot": place, "total": ref(total)}
 
 
 def with_root(roots: Any, slot: int, new: Any) -> Any:

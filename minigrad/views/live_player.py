@@ -29,6 +29,7 @@ from minigrad.views.recording import (
     name_of_callable,
     step,
 )
+from minigrad.views.whatif import answer
 
 HERE: Final = Path(__file__).parent
 MOST_DRAWINGS: Final = 20  # a slider goes back and forth between the same graphs
@@ -55,7 +56,10 @@ class LivePlayer:
         self._typed = {name: one.text for name, one in self._inputs.items()}
         self._good = dict(self._typed)
         self._problems: dict[str, str] = {}
-        self._answers: dict[str, Answer] = {"inputs": self._changed}
+        self._answers: dict[str, Answer] = {
+            "inputs": self._changed,
+            "what-if": lambda asked: answer(self.recording, asked),
+        }
         self.arguments: Json = {}
         self.recording = Recording()
         self._drawings: dict[str, Any] = {}
@@ -148,7 +152,9 @@ class LivePlayer:
         self._call.arguments |= self.arguments
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            self.recording = step(self.function, *self._call.args, **self._call.kwargs)
+            self.recording = step(
+                self.function, *self._call.args, keep_values=True, **self._call.kwargs
+            )
         self._draw()
         self._printed = printed.getvalue()[-MOST_PRINTED:]
 

@@ -23,6 +23,7 @@ MODULES: Final = (
     "drawing",
     "graph",
     "ctx",
+    "whatif",
     "found",
     "asks",
     "memory",

@@ -144,11 +144,16 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
         elif event["k"] == "lint":
             found = facts["advice"].setdefault(event.get("cid", ""), [])
             found += [] if event["advice"] in found else [event["advice"]]
-        elif event["k"] == "grad.accumulate":
+        elif event["k"] == "grad.accumulate" or is_other_grad(event):
             facts["grads"][event["n"]] = event["new"]
         else:
             _wait(event, waiting, slots, outer)
     return {"memory": memory, "waiting": waiting, **facts}
+
+
+def is_other_grad(event: Json) -> bool:
+    """Whether an edit has put another ``.grad`` in the place of one."""
+    return event["k"] == "what.if" and "n" in event and "slot" not in event
 
 
 def _wait(
@@ -179,6 +184,8 @@ def _wait(
         }
     elif kind in ("grad.zeros", "grad.absent"):
         _replace(waiting, event["n"], event["slot"], event.get("g"))
+    elif kind == "what.if" and "slot" in event:
+        _replace(waiting, event["n"], event["slot"], event["total"])
     elif kind == "hook.tensor" and event["new"] is not None:
         _replace(waiting, event["n"], event["slot"], event["new"])
     elif kind == "hook.pre" and event["new"] is not None:

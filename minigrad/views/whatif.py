@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from minigrad.tracing.again import run_with, runnable
-from minigrad.tracing.editing import StepEdit, planned, refused
+from minigrad.tracing.editing import (
+    StepEdit,
+    editable_at,
+    numbers_like,
+    planned,
+    refused,
+)
 from minigrad.views.comparing import Comparison
 from minigrad.views.recording import Recording
 
@@ -35,8 +42,8 @@ class WhatIf(Comparison):
             f"{what} were {new} where it was {old}"
             for what, old, new in self._edit.said
         ]
-        start = f"What if {' and '.join(parts)}, from step {self._edit.position} on?"
-        return f"{start} {self.outcome}"
+        step = f"step {self._edit.position} of all {len(self._sides[0])}"
+        return f"What if {' and '.join(parts)}, from {step} on? {self.outcome}"
 
     @property
     def outcome(self) -> str:
@@ -142,3 +149,48 @@ def position_of(recording: Recording, step: int | str) -> int:
             f"give a number from 1 to {len(events)}, or words of a sentence",
         )
     return step
+
+
+def answer(recording: Recording, asked: Json) -> Json:
+    """What the page of a live player shows, where a value was typed over another.
+
+    ``asked`` has the position, what kind of value it is, its key and what was typed.
+    """
+    position, kind, key = asked["position"], asked["kind"], asked["key"]
+    here = editable_at(recording.data, position, asked.get("ctx", ""))
+    by_kind: dict[str, dict[Any, Json]] = {
+        "saved": dict(here.saved),
+        "attributes": dict(here.attributes),
+        "gradient": dict(here.gradients),
+    }
+    known = by_kind[kind]
+    ref = known.get(next(iter(known), None) if key is None else key)
+    if ref is None:
+        raise refused("it cannot be another at this step", f"edit {here}")
+    typed = read(asked["text"])
+    if ref["t"] != "P" and not isinstance(typed, dict):
+        what = f"saved[{key}]" if kind == "saved" else str(key or "the gradient")
+        typed = as_typed(recording.data, ref, typed, what)
+    edit = {kind: typed if key is None else {key: typed}}
+    return recording.what_if(position, node=asked.get("ctx", ""), **edit)._data()
+
+
+def read(text: str) -> Any:
+    """What was typed: a number, a list, anything that Python writes as it is.
+
+    Raises: ArgumentValueError.
+    """
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise refused(
+            f"{text!r} cannot be read", "type a number, a list of numbers or a text"
+        ) from None
+
+
+def as_typed(data: Json, ref: Json, typed: Any, what: str) -> Callable[[Any], Any]:
+    """What makes the new numbers: those that nobody has typed over stay exact."""
+    numbers = numbers_like(data, ref, typed, what)
+    shown = np.array(data["values"][ref["v"]]["rows"], numbers.dtype)
+    same = shown.reshape(numbers.shape) == numbers
+    return lambda old: np.where(same, old, numbers)

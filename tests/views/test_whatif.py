@@ -18,7 +18,7 @@ from minigrad.tracing.again import WhatIfError, first_difference
 from minigrad.tracing.editing import editable_at
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views.recording import Recording
-from minigrad.views.state import stops_of
+from minigrad.views.state import facts_at, stops_of, value_text
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
@@ -231,6 +231,26 @@ def test_edit_that_changes_nothing_tells_the_same_story(seed: int) -> None:
         edited += 1
         if edited == 2:
             return
+
+
+def test_picture_shows_the_edited_gradient_where_it_waits() -> None:
+    with mg.record(keep_values=True) as trace:
+        x = mg.tensor(2.0, requires_grad=True)
+        (x * 3 + x * 5).backward()
+
+    def shown(words: str, value: float) -> str:
+        data = trace.what_if(words, gradient=value).recording.data
+        at = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "what.if")
+        edit, facts = data["events"][at - 1], facts_at(data, at)
+        if "slot" not in edit:
+            return value_text(data, facts["grads"][edit["n"]])
+        waiting = facts["waiting"][edit["n"]][str(edit["slot"])]
+        return value_text(data, waiting["total"])
+
+    assert shown("MulBackward0 is the newest ready", 10.0) == "float32 scalar 10"
+    assert shown("and is added to what waits there", 100.0) == "float32 scalar 105"
+    assert shown("backward begins", 7.0) == "float32 scalar 7"
+    assert "scalar -1" in shown("x.grad was empty", -1.0)
 
 
 def test_difference_is_marked_where_the_edit_is() -> None:

@@ -24,6 +24,7 @@ export class Comparison {
       sides.append(box);
       const player = new Player(place, trace, {
         level: 1,
+        side: true,
         difference: data.difference?.[side],
         onMove: (at) => this.follow(side, at),
         onLevel: (level) => this.sameLevel(side, level),

@@ -134,27 +134,45 @@ export class CtxPane {
     this.advice.hidden = !found.length;
   }
 
+  // Of a gradient: what leads to its steps, and to what it might be instead.
+  headOf(words, what) {
+    const head = element("h3");
+    if (!what) {
+      head.textContent = words;
+      return head;
+    }
+    const entry = element("button", "entry", words);
+    entry.type = "button";
+    entry.dataset.what = what;
+    entry.onclick = () => this.choose(what, words);
+    head.append(entry);
+    return head;
+  }
+
   showMoving(event) {
     this.moving.replaceChildren();
-    const add = (words, ref, slot = null) => {
+    const add = (words, ref, slot = null, what = null) => {
       const ask = slot === null ? null : (cell) => this.ask(event.n, slot, cell);
-      this.moving.append(element("h3", "", words), valueView(this.trace, ref, "", ask));
+      this.moving.append(this.headOf(words, what), valueView(this.trace, ref, "", ask));
     };
     if (event?.k === "grad") {
       const slot = event.slot || 0;
-      add(message("gradient.on-edge"), event.g, slot);
+      add(message("gradient.on-edge"), event.g, slot, `edge ${event.e}`);
       const sum = event.total && event.total.v !== event.g?.v;
       if (sum) add(message("gradient.together"), event.total, slot);
     } else if (event?.k === "node.enter") {
       (event.g || []).forEach((gradient, slot) => {
         const one = event.g.length === 1;
         const words = message(one ? "gradient.waited" : "gradient.waited.slot", { slot });
-        if (gradient) add(words, gradient, slot);
+        if (gradient) add(words, gradient, slot, `node ${event.n} ${slot}`);
       });
     } else if (event?.k === "grad.accumulate") {
       const tensor = this.story.nodes[event.n]?.tensor || message("tensor.unnamed");
       if (event.old) add(message("gradient.before", { tensor }), event.old);
-      add(message("gradient.now", { tensor }), event.new, 0);
+      add(message("gradient.now", { tensor }), event.new, 0, `grad ${event.n}`);
+    } else if (event?.k === "what.if" && !event.ctx) {
+      add(message("what-if.was"), event.old);
+      add(message("what-if.now"), event.new);
     } else if (event?.k.startsWith("hook.")) {
       add(message("gradient.given"), event.g);
       if (event.new) add(message("gradient.hooked"), event.new);

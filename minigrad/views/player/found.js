@@ -3,6 +3,7 @@
 import { iconButton, textButton } from "./controls.js";
 import { element } from "./dom.js";
 import { message } from "./messages.js";
+import { WhatIf } from "./whatif.js";
 
 const MOST_LISTED = 100;
 
@@ -30,7 +31,10 @@ export class Found {
     this.list = element("ol");
     const close = message("found.close");
     this.closing = iconButton("close", close, "Esc", () => this.close());
-    this.box.append(this.input, this.title, this.moves, this.list, this.closing);
+    this.whatIf = new WhatIf(player);
+    this.box.append(
+      this.input, this.title, this.moves, this.list, this.closing, this.whatIf.box,
+    );
     this.marks = element("div", "found-marks");
     this.marks.setAttribute("aria-hidden", "true"); // the list says it in words
   }
@@ -51,6 +55,7 @@ export class Found {
   }
 
   search(question) {
+    this.whatIf.hide();
     this.asked = () => this.search(question);
     const found = this.player.index.search(question, this.player.level);
     this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
@@ -61,10 +66,12 @@ export class Found {
     this.asked = () => this.stepsOf(what, name);
     this.input.value = "";
     this.box.hidden = false;
-    const all = this.player.index.of(what);
+    const [kind, id] = what.split(" "); // of a node's output: the steps of the node
+    const all = this.player.index.of(kind === "node" ? `node ${id}` : what);
     const level = this.player.level;
     const told = all.filter((one) => this.player.trace.events[one.position - 1].lvl <= level);
     this.show(told.length ? told : all, () => message("found.of", { name }));
+    this.whatIf.show(what, name);
   }
 
   // After another level was chosen the same steps have other numbers.

@@ -1,6 +1,8 @@
 // The live player: inputs above a player, which shows what Python records with them.
 
 import { openChannel } from "./channel.js";
+import { Comparison } from "./compare.js";
+import { textButton } from "./controls.js";
 import { element, leaveFrame } from "./dom.js";
 import { message } from "./messages.js";
 import { fitFrame, followTheme, recall, remember } from "./page.js";
@@ -99,8 +101,39 @@ class Live {
     }, SAID_AFTER);
   }
 
+  // What was beside what would be, over the player: that waits as it is.
+  compare(comparison, from) {
+    this.endComparison();
+    this.beside = element("section", "beside");
+    const place = element("div");
+    const back = () => {
+      this.endComparison();
+      from.focus();
+      from.select();
+    };
+    const button = textButton(message("what-if.back"), message("what-if.back"), "Esc", back);
+    this.beside.append(button, place);
+    this.beside.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      back();
+      event.stopPropagation();
+    });
+    this.place.hidden = true;
+    this.place.after(this.beside);
+    this.beside.comparison = new Comparison(place, comparison);
+    this.beside.comparison.goToDifference();
+    button.focus();
+  }
+
+  endComparison() {
+    this.beside?.remove();
+    this.beside = null;
+    this.place.hidden = false;
+  }
+
   // Another trace in the place of the one shown, at the step that corresponds.
   replace(trace) {
+    this.endComparison();
     const before = this.player;
     const place = element("div");
     this.place.replaceWith(place);
@@ -114,6 +147,7 @@ class Live {
       speed: before?.speed,
       channel: this.channel,
       replace: (other) => this.replace(other),
+      compare: (comparison, from) => this.compare(comparison, from),
       onMove: (at) => remember(this.memory, at),
     });
     this.root.player = this.player = player;

@@ -76,6 +76,15 @@ export const MESSAGES = {
   "edge.name": "edge from {from} to {to}",
   "node.name": "{label} of {tensor}",
 
+  "what-if.were": "What if {name} were",
+  "what-if.see": "See",
+  "what-if.same": "That is what it is. Type another value, and press Enter.",
+  "what-if.in-python": "What if {name} were another? Ask it in Python:",
+  "what-if.kept": "trace is this recording, made with keep_values=True; change the value",
+  "what-if.back": "Back to what was",
+  "what-if.was": "as it was",
+  "what-if.now": "what if it were",
+
   "save.name": "Save",
   "save.svg": "This step as SVG",
   "save.png": "This step as PNG",
@@ -180,6 +189,7 @@ export const MESSAGES = {
   "did.ctx.new": "ctx is made",
   "did.ctx.save": "saves",
   "did.ctx.free": "frees",
+  "did.what.if": "is edited",
   "did.other": "changes",
   "did.set": "set",
   "did.changed": "changed",

@@ -292,8 +292,8 @@ export class Player {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
-    const typing = tag === "SELECT" || event.target.type === "search";
-    if (typing && event.key === "Enter") this.found.goOn(1);
+    const typing = tag === "SELECT" || ["search", "text"].includes(event.target.type);
+    if (event.target.type === "search" && event.key === "Enter") this.found.goOn(1);
     if (typing && event.key !== "Escape") return;
     if (event.target.type === "radio" && /^(Arrow| $|Enter)/.test(event.key)) return;
     const pressed = event.key === " " || event.key === "Enter";

@@ -18,6 +18,7 @@ const DEEDS = [
   "ctx.new",
   "ctx.save",
   "ctx.free",
+  "what.if",
 ];
 
 // What a question has beside the words it asks for.

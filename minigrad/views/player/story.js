@@ -307,6 +307,13 @@ const HANDLERS = {
     state.grads[event.n] = event.new;
   },
 
+  // A gradient that waits, or a .grad, was edited.
+  "what.if"(state, { n: node, slot, total, new: now }) {
+    if (node === undefined) return;
+    if (slot === undefined) state.grads[node] = now;
+    else putWaiting(state, node, slot, { parts: [total], total });
+  },
+
   "node.exit"(state, event) {
     state.nodes[event.n] = "done";
     delete state.waiting[event.n];
