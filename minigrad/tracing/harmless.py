@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
+import sys
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -17,16 +18,26 @@ from minigrad.tracing.sources import is_installed, is_ours
 
 WRITES: Final = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}
 READS: Final = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"}
+JUMPS: Final = {*dis.hasjrel, *dis.hasjabs}
 ASKS: Final = {"input", "open", "exec", "eval", "setattr", "delattr", "globals", "next"}
+WHILE: Final = "while"
 UNCHANGED: Final = (BuiltinFunctionType, np.ufunc, np.dtype)
 
 
-def what_it_touches(kind: Any) -> str:
-    """The first name outside of a rule that running it again might change; else empty.
+def harm_of(kind: Any) -> str:
+    """Why a rule should not be run again unasked; empty if nobody would notice.
 
     ``kind`` is the class of a node. What a rule prints is caught by whoever runs it.
     """
     function = getattr(kind, "_forward_cls", None)
+    name = what_it_touches(function)
+    if name == WHILE:
+        return "has a while loop, which might not end"
+    return f"uses {name}, which it could change" if name else ""
+
+
+def what_it_touches(function: Any) -> str:
+    """The first name outside of a Function's rule that the rule might change."""
     if function is None or issubclass(function, Builtin):
         return ""
     rules = [getattr(function, name, None) for name in ("backward", "vjp")]
@@ -55,6 +66,8 @@ def touched_by(code: CodeType, names: dict[str, Any], seen: set[Any]) -> str:
     """The same of some code, in which ``names`` mean something."""
     stores = ""
     classes: list[str] = []
+    if has_while_loop(code):
+        return WHILE
     for step in dis.get_instructions(code):
         name = str(step.argval)
         if step.opname in WRITES and name not in code.co_cellvars:
@@ -75,6 +88,15 @@ def touched_by(code: CodeType, names: dict[str, Any], seen: set[Any]) -> str:
     return next(filter(None, [by_class, *found_inside]), "")
 
 
+def has_while_loop(code: CodeType) -> bool:
+    """Whether a jump leads back to anything but the head of a ``for``."""
+    steps = list(dis.get_instructions(code))
+    heads = {step.offset for step in steps if step.opname == "FOR_ITER"}
+    jumps = [step for step in steps if step.opcode in JUMPS]
+    back = {step.argval for step in jumps if step.argval <= step.offset}
+    return not back <= heads
+
+
 def touched_value(name: str, value: Any, seen: set[Any]) -> str:
     """``name`` if what it stands for may be changed by who has it."""
     if isinstance(value, FunctionType):
@@ -82,9 +104,7 @@ def touched_value(name: str, value: Any, seen: set[Any]) -> str:
     if isinstance(value, type):
         return ""
     if isinstance(value, ModuleType):
-        path = getattr(value, "__file__", None) or ""
-        own = path and not (is_ours(path) or is_installed(path))
-        return name if own or value.__name__ == "__main__" else ""
+        return name if is_learners_module(value) else ""
     fixed = isinstance(value, UNCHANGED) or type(value) in ATOMS
     if type(value) is tuple:
         fixed = all([not touched_value(name, item, seen) for item in value])
@@ -96,10 +116,17 @@ def is_theirs(code: CodeType) -> bool:
     return not (is_ours(code.co_filename) or is_installed(code.co_filename))
 
 
+def is_learners_module(module: ModuleType | None) -> bool:
+    """Whether a module is the program's own, and no library."""
+    if module is None or module.__name__ == "__main__":
+        return True
+    path = getattr(module, "__file__", None)
+    return path is not None and not (is_ours(path) or is_installed(path))
+
+
 def is_defined_by_learner(value: type) -> bool:
     """Whether a class belongs to the program that was recorded."""
-    codes = [one.__code__ for one in vars(value).values() if hasattr(one, "__code__")]
-    return not codes or any([is_theirs(code) for code in codes])
+    return is_learners_module(sys.modules.get(value.__module__))
 
 
 def mutable_in(value: type) -> str:

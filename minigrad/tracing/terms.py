@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.tracing.harmless import what_it_touches
+from minigrad.tracing.harmless import harm_of
 from minigrad.tracing.keeping import Kept, KeptValues, Run
 from minigrad.tracing.pictures import json_number
 from minigrad.tracing.replay import backward_again, silence, unlike
@@ -127,12 +127,9 @@ def refusal(run: Run) -> str:
         return "they are told of real numbers only"
     if not all([is_shown_whole(array.shape) for array in arrays]):
         return "they are told of gradients up to 8 by 8 only"
-    touches = what_it_touches(run.node.kind) if run.node is not None else ""
-    if touches:
-        return (
-            f"the rule uses {touches}, which it could change, and is not run again "
-            "unasked"
-        )
+    harm = harm_of(run.node.kind) if run.node is not None else ""
+    if harm:
+        return f"the rule {harm}, and is not run again unasked"
     return run.skipped
 
 

@@ -6,7 +6,7 @@ import contextlib
 import io
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -145,6 +145,26 @@ def test_rule_that_changes_something_outside_is_not_run_again() -> None:
     assert CALLS == [1]
 
 
+def test_rule_with_a_while_loop_is_not_run_again_and_one_with_for_is() -> None:
+    def patient(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        while g.abs().sum().item() < 100:
+            g = g * 2
+        return g
+
+    def quick(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        for factor in (2, 3):
+            if factor == 2:
+                continue
+            g = g * factor
+        return sum([g for _ in range(2)])  # type: ignore[return-value]
+
+    says = (
+        "the rule has a while loop, which might not end, and is not run again unasked"
+    )
+    assert reason(patient) == says
+    assert reason(quick) == [0, 0, 0, 6.0, 1, 0, 1, 6.0]
+
+
 def test_rule_that_counts_on_its_class_is_not_run_again() -> None:
     class Counting(mg.autograd.Function):
         calls = 0
@@ -158,12 +178,22 @@ def test_rule_that_counts_on_its_class_is_not_run_again() -> None:
             Counting.calls += 1
             return g * 2
 
+    class Noting(Counting):
+        notes: ClassVar[list[int]] = []
+
+        @staticmethod
+        def backward(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+            Noting.notes.append(1)
+            return g * 2
+
     x = mg.tensor(1.0, requires_grad=True)
-    (turn,) = turns_of(
-        mg.step(lambda: Counting.apply(x).backward()), "CountingBackward"
-    )
-    assert "the rule uses Counting" in turn["terms"]["0"]
-    assert Counting.calls == 1
+    for function in (Counting, Noting):
+        (turn,) = turns_of(
+            mg.step(lambda of: of.apply(x).backward(), function),
+            f"{function.__name__}Backward",
+        )
+        assert f"the rule uses {function.__name__}" in turn["terms"]["0"]
+    assert (Counting.calls, Noting.notes) == (1, [1])
 
 
 def test_rule_that_is_run_again_prints_nothing_and_draws_nothing() -> None:
@@ -172,7 +202,7 @@ def test_rule_that_is_run_again_prints_nothing_and_draws_nothing() -> None:
         return g + 0 * np.random.rand() * random.random() * mg.rand(()).item()
 
     def states() -> tuple[Any, ...]:
-        numpys = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
+        numpys = str(np.random.get_state())
         return numpys, random.getstate(), mg.get_rng_state().tolist()
 
     class Talking(mg.autograd.Function):

@@ -201,6 +201,23 @@ def test_node_of_an_inner_backward_and_of_the_outer_one_are_told_apart() -> None
     assert ": 12 = 6 (from" in trace.explain(node).sentence
 
 
+def test_backward_that_an_error_ended_is_not_told_instead_of_a_later_one() -> None:
+    def fail(given: mg.Tensor) -> None:
+        handle.remove()
+        raise ValueError("stop")
+
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * 3
+    handle = y.register_hook(fail)
+    with mg.record(keep_values=True) as trace:
+        with pytest.raises(ValueError, match="stop"):
+            (y * 5).backward()
+        (y * 7).backward()
+    node = trace.explain("x").addends[0].node
+    assert node is not None
+    assert ": 7, from MulBackward0 alone." in trace.explain(node).sentence
+
+
 def test_rounded_numbers_are_said_to_be_about() -> None:
     def thirds() -> None:
         x = mg.tensor([1.0, 2.0], requires_grad=True)
