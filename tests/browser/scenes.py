@@ -108,6 +108,18 @@ def failing() -> Any:
     return trace
 
 
+def halved(x: Any, times: int) -> Any:
+    return x if times == 0 else halved(x / 2, times - 1)
+
+
+def deep() -> Any:
+    """A stack of seven calls."""
+    x, _ = leaves()
+    with record("Deep", watch=[halved]) as trace:
+        halved(x, 6).sum().backward()
+    return trace
+
+
 def of_slope(function: Any) -> Any:
     x, _ = leaves()
     with record(function.__name__) as trace:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.laboratory import ROOT, wait_for_player
 from tests.browser.pictures import FOLDER, STORY, recorded
-from tests.browser.scenes import GO_TO_WORDS, SCENES, THEMES
+from tests.browser.scenes import GO_TO_WORDS, SCENES, THEMES, deep
 
 MARKED = (".line.current, .line.failed", ".node.marked", ".cued, .moving")
 
@@ -20,9 +20,11 @@ OUT_OF_VIEW = """
 selectors => selectors.filter(selector => {
   const marked = [...document.querySelectorAll(selector)];
   return marked.filter(one => one.checkVisibility()).some(one => {
-    const room = one.closest(".listing, .body").getBoundingClientRect();
     const { top, bottom } = one.getBoundingClientRect();
-    return top < room.top - 1 || bottom > room.bottom + 1;
+    return [one.closest(".listing"), one.closest(".body")].some(box => {
+      const room = box?.getBoundingClientRect();
+      return room && (top < room.top - 1 || bottom > room.bottom + 1);
+    });
   });
 })
 """
@@ -37,7 +39,9 @@ def narrow(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize(("name", "program", "words"), SCENES)
+@pytest.mark.parametrize(
+    ("name", "program", "words"), [*SCENES, ("deep", deep, "halved returns")]
+)
 def test_what_is_marked_is_in_view(
     narrow: Page, tmp_path: Path, name: str, program: Any, words: str
 ) -> None:

@@ -4,6 +4,8 @@ import { element, pane, rove, tabStop } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
+const MOST_CARDS = 4;
+
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane {
   constructor(trace, index, choose) {
@@ -12,6 +14,7 @@ export class CodePane {
     this.choose = choose;
     Object.assign(this, pane("code", message("code.name")));
     this.stack = element("div", "stack");
+    this.between = element("div", "note");
     this.printed = element("pre", "printed");
     this.printed.setAttribute("aria-label", message("code.printed"));
     this.body.append(this.stack, this.printed);
@@ -24,9 +27,10 @@ export class CodePane {
     this.matchCards(frames);
     const top = frames.length - 1;
     frames.forEach((frame, index) => {
-      const role = index === top ? "top" : index < top - 1 ? "far" : "near";
+      const role = roleOf(index, top);
       this.showFrame(this.cards[index], frame, role, index === top ? cue : null);
     });
+    this.sayBetween(top);
     this.printed.hidden = !state.printed;
     this.printed.textContent = state.printed;
     const shown = frames[top] && trace.sources[frames[top].s];
@@ -48,6 +52,13 @@ export class CodePane {
     const driver = this.trace.sources.findIndex((source) => source.role === "driver");
     const index = driver < 0 ? 0 : driver;
     return this.trace.sources[index] ? [{ s: index, l: null, d: 0, locals: {} }] : [];
+  }
+
+  sayBetween(top) {
+    this.between.remove();
+    if (top < MOST_CARDS) return;
+    this.between.textContent = message("code.between", { count: top + 1 - MOST_CARDS });
+    this.cards[0].box.after(this.between);
   }
 
   matchCards(frames) {
@@ -99,7 +110,7 @@ export class CodePane {
   }
 
   showFrame(card, frame, role, cue) {
-    card.box.classList.remove("top", "near", "far");
+    card.box.classList.remove("top", "near", "far", "between");
     card.box.classList.add(role);
     for (const note of card.notes) note.remove();
     card.notes = [];
@@ -126,6 +137,13 @@ export class CodePane {
     else line.append(note);
     card.notes.push(note);
   }
+}
+
+// Of a deep stack the first card is shown, and the last ones.
+function roleOf(index, top) {
+  if (index === top) return "top";
+  if (index === top - 1) return "near";
+  return index && index < top + 2 - MOST_CARDS ? "between" : "far";
 }
 
 // Measures now what there is to scroll, and gives back how to do it.

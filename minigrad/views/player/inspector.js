@@ -47,7 +47,7 @@ export class Inspector {
     const needs = brief(this.trace, ref).match(/True|False/g) || [];
     const names = this.argumentsOf(this.story.ctxs[cid]?.function);
     const words = needs.map((need, place) => {
-      const name = names[place] || message("entry.argument", { place });
+      const name = argumentAt(names, place) || message("entry.argument", { place });
       return message(need === "True" ? "entry.needs" : "entry.needs-not", { name });
     });
     return words.length ? [words.join("; ")] : [];
@@ -60,4 +60,11 @@ export class Inspector {
     const names = listed.split(",").map((one) => one.trim().split(/[:=]/)[0].trim());
     return names[0] === "ctx" ? names.slice(1) : names;
   }
+}
+
+// Those that come in a *list are told apart by their places in it.
+function argumentAt(names, place) {
+  const list = names.findIndex((name) => name.startsWith("*"));
+  if (list < 0 || place < list) return names[place];
+  return `${names[list].slice(1)}[${place - list}]`;
 }

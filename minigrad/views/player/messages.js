@@ -208,6 +208,7 @@ export const MESSAGES = {
   "bytes.mega": "{count} MB",
 
   "pane.scrolls": "{name}, scrollable",
+  "code.between": "… calls between: {count}",
   "code.name": "Code",
   "code.printed": "printed so far",
   "code.returns": "returns {value}",
