@@ -22,6 +22,7 @@ from minigrad.views.recording import Recording
 Json = dict[str, Any]
 
 MOST_LISTED: Final = 6  # numbers that stand in a sentence
+MOST_ENDS: Final = 3  # things that end otherwise
 
 
 class WhatIf(Comparison):
@@ -54,6 +55,8 @@ class WhatIf(Comparison):
             for name in {**was, **now}
             if was.get(name) != now.get(name)
         ]
+        if len(ends) > MOST_ENDS:
+            ends[MOST_ENDS:] = [f"and {len(ends) - MOST_ENDS} more end otherwise"]
         return f"Then {'; '.join(ends)}." if ends else "Then all ends as it did."
 
     def _titles(self) -> list[str]:
@@ -99,12 +102,13 @@ def ending(value: Json | None) -> str:
         return "not there"
     if "error" in value:
         return str(value["error"])
-    numbers = [number(one) for row in value["rows"] for one in row]
-    if not value["shape"]:
-        return numbers[0]
-    if len(numbers) > MOST_LISTED:
-        return f"an array of {' x '.join(map(str, value['shape']))}"
-    return f"[{', '.join(numbers)}]"
+    shape, rows = value["shape"], value["rows"]
+    if not shape:
+        return number(rows[0][0])
+    if len(shape) > 2 or np.prod(shape) > MOST_LISTED:
+        return f"an array of {' x '.join(map(str, shape))}"
+    texts = [f"[{', '.join([number(one) for one in row])}]" for row in rows]
+    return texts[0] if len(shape) == 1 else f"[{', '.join(texts)}]"
 
 
 def number(value: Any) -> str:

@@ -212,7 +212,52 @@ def test_one_element_of_many_and_another_node() -> None:
     assert new.outcome == "Then x.grad at [1, 2] is 20 where it was 4."
 
 
-@pytest.mark.parametrize("seed", range(4))
+def several(x: Any, names: dict[str, Any] | None = None) -> None:
+    """Many kinds of nodes between x and its gradient; ``names`` collects tensors."""
+    a = (x * 2).exp()
+    b = Square.apply(a, 0.5)
+    c = checkpoint(lambda b: (b + 1).log(), b, use_reentrant=False)
+    c.register_hook(lambda grad: grad * 3)
+    d = c.clone().reshape(2, 1)
+    d.mul_(2)
+    e = (d @ d.t()).sum()
+    (slope,) = mg.autograd.grad(Square.apply(x, 1.0).sum(), x, create_graph=True)
+    f = (slope * slope).sum()
+    for name, value in {"a": a, "b": b, "c": c, "e": e, "slope": slope}.items():
+        (names or {}).get(name, lambda tensor: None)(value)
+    (e + f).backward()
+
+
+@pytest.mark.parametrize("name", ["b", "c", "slope"])
+def test_edited_gradient_is_what_a_hook_would_have_made_of_it(name: str) -> None:
+    trace = mg.step(several, leaf([0.1, 0.2]), keep_values=True)
+    nodes: list[str] = []
+    several(leaf([0.1, 0.2]), {name: lambda t: nodes.append(t.grad_fn.name())})
+    arrivals = [
+        at
+        for at, event in enumerate(trace.data["events"], 1)
+        if event["k"] == "node.enter" and event["say"].startswith(nodes[0])
+    ]
+    found = []
+    for at in arrivals:
+        new = trace.what_if(at, gradient=lambda grad: grad * -1.5)
+        found.append(grad_in(new.recording)[0])
+    x = leaf([0.1, 0.2])
+    several(x, {name: lambda t: t.grad_fn.register_prehook(times(-1.5))})
+    assert any(np.allclose(x.grad.tolist(), one, rtol=1e-4) for one in found)
+    several(other := leaf([0.1, 0.2]))
+    assert not np.allclose(x.grad.tolist(), other.grad.tolist())
+
+
+def times(factor: float) -> Callable[[Any], Any]:
+    return lambda grads: tuple(grad * factor for grad in grads)
+
+
+def leaf(value: Any) -> Any:
+    return mg.tensor(value, requires_grad=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_edit_that_changes_nothing_tells_the_same_story(seed: int) -> None:
     source = write_program(seed).source
     trace = mg.step(run.run, source, mg, keep_values=True)
@@ -270,6 +315,12 @@ def test_difference_is_marked_where_the_edit_is() -> None:
 NODE = "SquareBackward is the newest"
 
 
+@pytest.fixture(scope="module")
+def one() -> Recording:
+    """A recording of which nothing is asked but what is refused."""
+    return squared(mg.tensor(3.0, requires_grad=True))
+
+
 @pytest.mark.parametrize(
     ("step", "edit", "says"),
     [
@@ -288,11 +339,10 @@ NODE = "SquareBackward is the newest"
     ],
 )
 def test_edit_that_cannot_be_made_is_refused(
-    step: Any, edit: dict[str, Any], says: str
+    one: Recording, step: Any, edit: dict[str, Any], says: str
 ) -> None:
-    trace = squared(mg.tensor(3.0, requires_grad=True))
     with pytest.raises(errors.ArgumentValueError, match=says):
-        trace.what_if(step, **edit)
+        one.what_if(step, **edit)
 
 
 def test_node_must_be_one() -> None:

@@ -55,7 +55,7 @@ export const MESSAGES = {
 
   "key.search": "search the steps: a name, a word, a question",
   "key.found": "the next, the one before of the steps that were found",
-  "key.choose": "on a node, an edge, a line or an entry: its steps (so does a click)",
+  "key.choose": "on a node, an edge, a line or an entry: its steps (so does a click); on a saved value, an attribute or a gradient also: what if it were another",
   "key.among": "among the nodes, lines or entries of a pane",
   "key.number": "on a node: the sum that its gradient is, and the terms (so does a click); on a number of a gradient (Enter, a click): its terms",
 

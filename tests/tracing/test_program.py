@@ -1,0 +1,136 @@
+"""The block around a recording runs again, wherever it stands."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.again import first_difference, run_again, runnable
+
+seen: list[Any] = []
+
+
+@contextlib.contextmanager
+def noted(name: str) -> Iterator[str]:
+    seen.append(name)
+    yield name
+
+
+def same_again(trace: Trace) -> int:
+    """Run the program again: it must tell the same. How many steps it has."""
+    control = Trace()
+    run_again(control, runnable(trace))
+    assert first_difference(trace, control) is None
+    assert len(trace) > 3
+    return len(trace)
+
+
+class Inside:
+    """A block in a method, which uses what is around it."""
+
+    factor = 3.0
+
+    def run(self, x: Any, count: int = 2) -> Trace:
+        trace = Trace()
+
+        def scaled(one: Any) -> Any:
+            nonlocal count
+            count += 1
+            return one * count * self.factor
+
+        with noted("before"), Recorder(trace, keep_values=True) as _, noted("after"):
+            total = sum([scaled(x) for _ in range(count)])
+            total.sum().backward()
+        return trace
+
+
+def test_block_in_a_method_with_closures_and_other_managers() -> None:
+    seen.clear()
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    same_again(Inside().run(x))
+    assert seen == ["before", "after"]
+
+
+def test_block_that_returns() -> None:
+    trace = Trace()
+
+    def inner(x: Any) -> Any:
+        with Recorder(trace, keep_values=True):
+            y = x * 2
+            y.backward()
+            return y
+
+    inner(mg.tensor(1.0, requires_grad=True))
+    same_again(trace)
+
+
+def test_modes_around_the_block_are_put_back() -> None:
+    trace = Trace()
+    np.random.seed(3)
+    mg.manual_seed(4)
+    with mg.no_grad(), Recorder(trace, keep_values=True):
+        x = mg.randn(2) * float(np.random.rand())
+        with mg.enable_grad():
+            y = mg.rand(2, requires_grad=True)
+            (x * y).sum().backward()
+    state = np.random.rand(), mg.rand(1).item()
+    np.random.seed(3)
+    mg.manual_seed(4)
+    np.random.rand(), mg.randn(2), mg.rand(2)
+    assert state == (np.random.rand(), mg.rand(1).item())
+    same_again(trace)
+    assert mg.is_grad_enabled()
+
+
+def test_error_of_the_block_comes_again() -> None:
+    trace = Trace()
+    with contextlib.suppress(KeyError), Recorder(trace, keep_values=True):
+        x = mg.ones(2, requires_grad=True)
+        (x * 2).sum().backward()
+        raise KeyError("at the end")
+    assert "KeyError" in trace.data["meta"]["error"]
+    same_again(trace)
+
+
+def test_call_runs_again_with_the_names_of_the_caller() -> None:
+    w = mg.tensor(2.0, requires_grad=True)
+    trace = mg.step(lambda: (w * 3).backward(), keep_values=True)
+    assert "AccumulateGrad of w" in " ".join(trace.sentences())
+    same_again(trace)
+
+
+def why_not(source: str) -> str:
+    trace = Trace()
+    names = {"Recorder": Recorder, "trace": trace, "mg": mg}
+    exec(compile(source, "<nowhere>", "exec"), names)
+    assert trace.program is not None
+    return trace.program.why_not
+
+
+def test_program_without_its_text_says_so() -> None:
+    source = "with Recorder(trace, keep_values=True):\n    mg.ones(2) * 2\n"
+    assert why_not(source) == "its lines are not to be found"
+
+
+def yielding(trace: Trace) -> Iterator[Any]:
+    with Recorder(trace, keep_values=True):
+        yield mg.ones(2) * 2
+
+
+def test_block_that_yields_says_so() -> None:
+    trace = Trace()
+    list(yielding(trace))
+    assert trace.program is not None
+    assert trace.program.why_not == "it yields or awaits"
+    in_a_loop = Trace()
+    for _ in range(2):
+        with Recorder(in_a_loop, keep_values=True):
+            _ = mg.ones(2) * 2
+            break
+    assert in_a_loop.program is not None
+    assert "it cannot stand alone: 'break' outside loop" in in_a_loop.program.why_not
