@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import errors
 from minigrad.course import catalogue as exercises
 from minigrad.course import handed, journal, questions, replay
 from minigrad.course.casefile import is_todo
@@ -131,11 +130,13 @@ def _examine_by_spec(
     random = np.random.default_rng(seed)
     shipped = getattr(exercise.spec, "SHIPPED", "")
     if shipped:
-        unusable = handed.unusable(answer, exercise.answer)
-        if unusable:
-            return verdict_of(exercise, WRONG, (unusable,), seed=seed)
-        assert isinstance(answer, type)
-        if handed.is_as_shipped(answer, exercise.answer, shipped):
+        names = exercise.answer.split(", ")
+        answers, missing = handed.one_for_each(names, answer, exercise.id)
+        unusable = [handed.unusable(*pair) for pair in zip(answers, names, strict=True)]
+        findings = missing + [finding for finding in unusable if finding]
+        if findings:
+            return verdict_of(exercise, WRONG, tuple(findings[:1]), seed=seed)
+        if handed.are_as_shipped(answers, names, shipped):
             note = "it is as it was shipped"
             return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     with answers_running(deadline):
@@ -153,7 +154,8 @@ def _examine_by_spec(
             crash = Finding((), text, where, crashed=True)
             return verdict_of(exercise, CRASHED, (crash,), seed=seed)
     if found:
-        return verdict_of(exercise, WRONG, tuple(found), seed=seed)
+        state = CRASHED if any(finding.crashed for finding in found) else WRONG
+        return verdict_of(exercise, state, tuple(found), seed=seed)
     return verdict_of(exercise, SOLVED, seed=seed)
 
 
@@ -174,6 +176,11 @@ def _examine_function(
         note = f"forward still has its {first.text!r}"
         return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     judgement = judge(facts, exercise, references)
+    if not judgement.findings and hasattr(exercise.spec, "look_also"):
+        with answers_running(deadline), deadline.watching():
+            more = exercise.spec.look_also(answer, np.random.default_rng(seed))
+        hinted = [f.with_hint(exercise.mistake_hints.get(f.id, "")) for f in more]
+        judgement = replace(judgement, findings=tuple(hinted))
     if not judgement.findings:
         return verdict_of(exercise, SOLVED, remarks=judgement.remarks, seed=seed)
     crashed = any(finding.crashed for finding in judgement.findings)
@@ -187,16 +194,11 @@ def _examine_parts(
     exercise: Exercise, answer: object, seed: int, deadline: Deadline
 ) -> Verdict:
     """Several Functions, one after the other; then what else was handed over."""
-    parts, given = exercise.parts, answer
-    wanted = exercise.answer.split(", ")
-    handed_over = list(given) if isinstance(given, (list, tuple)) else [given]
-    if len(handed_over) != len(wanted):
-        got = errors.count_of(len(handed_over), "thing")
-        what = f"check was given {got}, not {len(wanted)}"
-        hint = f'Hand over all of them: check("{exercise.id}", [{exercise.answer}])'
-        finding = Finding((), what, "the call of check", hint=hint)
-        return verdict_of(exercise, WRONG, (finding,), seed=seed)
-    functions, rest = handed_over[: len(parts)], handed_over[len(parts) :]
+    parts, names = exercise.parts, exercise.answer.split(", ")
+    answers, missing = handed.one_for_each(names, answer, exercise.id)
+    if missing:
+        return verdict_of(exercise, WRONG, tuple(missing), seed=seed)
+    functions, rest = answers[: len(parts)], answers[len(parts) :]
     remarks: tuple[Finding, ...] = ()
     for part, function in zip(parts, functions, strict=True):
         verdict = _examine_function(part, function, seed, deadline)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import minigrad
+from minigrad import errors
 from minigrad.course.findings import Finding
 
 METHODS = ("forward", "setup_context", "backward")
@@ -25,14 +27,29 @@ def unusable(answer: object, name: str) -> Finding | None:
     return Finding((), what, "the call of check", hint=hint)
 
 
-def is_as_shipped(answer: type, name: str, shipped: str) -> bool:
+def one_for_each(
+    names: Sequence[str], answer: object, exercise_id: str
+) -> tuple[list[Any], list[Finding]]:
+    """What was handed over under each name; a finding if there is more or less."""
+    answers: list[Any] = [answer]
+    if isinstance(answer, (list, tuple)) and len(names) > 1:
+        answers = list(answer)
+    if len(answers) == len(names):
+        return answers, []
+    what = f"check was given {errors.count_of(len(answers), 'thing')}, not {len(names)}"
+    hint = f'Hand over all of them: check("{exercise_id}", [{", ".join(names)}])'
+    return [None] * len(names), [Finding((), what, "the call of check", hint=hint)]
+
+
+def are_as_shipped(answers: Sequence[type], names: Sequence[str], shipped: str) -> bool:
     """Whether all methods are those of the shipped source, line for line."""
-    names: dict[str, Any] = {"mg": minigrad}
-    exec(shipped, names)
+    defined: dict[str, Any] = {"mg": minigrad}
+    exec(shipped, defined)
     return all(
         [
             code_of(inspect.getattr_static(answer, method))
-            == code_of(inspect.getattr_static(names[name], method))
+            == code_of(inspect.getattr_static(defined[name], method))
+            for answer, name in zip(answers, names, strict=True)
             for method in METHODS
         ]
     )

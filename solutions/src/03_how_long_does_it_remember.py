@@ -237,4 +237,5 @@ hint("03.5")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/03_how_long_does_it_remember.ipynb), to its
-# recall cards: open each one only after you have answered it.
+# recall cards: open each one only after you have answered it. Then
+# [lesson 04](../../notebooks/04_who_needs_a_gradient.ipynb): what backward may skip.

@@ -19,6 +19,7 @@ LESSONS = [
     "01_where_ctx_comes_from",
     "02_what_should_ctx_remember",
     "03_how_long_does_it_remember",
+    "04_who_needs_a_gradient",
 ]
 PYTHONS = (NotImplementedError, RuntimeError, TypeError, Exception)
 TEACHES = ("import minigrad", "mg.step", "mg.record", "mg.plot_lines")

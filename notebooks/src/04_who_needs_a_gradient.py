@@ -1,0 +1,235 @@
+# ruff: noqa: E501  (a link)
+
+# %% [markdown]
+# # Who needs a gradient?
+#
+# You will
+# * return one value for each argument, and know what stands for *none*,
+# * see before the work which gradients anybody will read, and skip the others,
+# * meet the `None` that loses a gradient and says nothing.
+
+# %%
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("04")
+
+# %% [markdown]
+# ## One value for each argument
+#
+# `apply` was given some arguments; `backward` gives back one value for each of them, in
+# their order. `k` is a plain number, so this rule seems complete. **Predict** what the
+# engine says of it.
+
+
+# %% tags=["predict", "raises-exception"]
+class Scale(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.k
+
+
+Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
+
+# %% [markdown] tags=["explain"]
+# *Expected 2, got 1.* The engine does not guess which argument a gradient is for: it
+# counts places. What is no tensor has a place too, and `None` stands there.
+
+# %%
+Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
+x = mg.tensor(2.0, requires_grad=True)
+Scale.apply(x, 3.0).backward()
+x.grad
+
+# %% [markdown]
+# **Try.** Give back a third value behind the `None`: first another `None`, then a
+# number such as `grad_output`. Which of the two does the engine accept?
+
+# %% tags=["try", "raises-exception"]
+Scale.backward = staticmethod(lambda ctx, g: (g * ctx.k, None, None))
+Scale.apply(x, 3.0).backward()
+x.grad
+
+# %% [markdown]
+# ## A question before the work
+#
+# A product has two gradients, and often only one of them is read: data needs none, a
+# frozen weight needs none. `ctx.needs_input_grad` says so, with one flag for each
+# argument. This Function keeps a list of what it sees.
+
+# %%
+seen = []
+
+
+class Product(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        seen.append(ctx.needs_input_grad)
+        ctx.save_for_backward(x, w)
+        return x @ w
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, w = ctx.saved_tensors
+        return grad_output @ w.T, x.T @ grad_output
+
+
+# %% tags=["predict"]
+course.predict(
+    "04.no_grad",
+    "Both matrices require grad, and Product.apply runs in a no_grad block. Which flags?",
+    ["(True, True)", "(True, False)", "(False, False)"],
+)
+
+# %% tags=["step"]
+data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
+seen.clear()
+Product.apply(data, weight)
+Product.apply(data.clone().requires_grad_(), weight)
+with mg.no_grad():
+    Product.apply(data.clone().requires_grad_(), weight)
+seen
+
+# %% [markdown] tags=["explain"]
+# The last one is `(True, True)`. The flags repeat what each argument requires, and they
+# are set in the phase *create ctx*, before forward runs. Whether the call is recorded
+# at all is another question, which `no_grad` answers. So a True is no promise that
+# backward will be called.
+
+# %% [markdown]
+# **Look.** Data goes in without requiring a gradient. In the graph one of the two edges
+# of the node leads nowhere: which one? And what becomes of the gradient that backward
+# computes for it? Step to the line that returns both.
+
+# %% tags=["step"]
+# %%step
+data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
+loss = Product.apply(data, weight).sum()
+loss.backward()
+
+# %% [markdown] tags=["explain"]
+# The gradient for `data` was computed and dropped: a matrix product for nothing. In a
+# model whose first layer sees data, that is one third of the layer's work. The remedy
+# is a question in front of each gradient:
+
+
+# %%
+class Frugal(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x @ w
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, w = ctx.saved_tensors
+        for_x = grad_output @ w.T if ctx.needs_input_grad[0] else None
+        for_w = x.T @ grad_output if ctx.needs_input_grad[1] else None
+        return for_x, for_w
+
+
+# %% [markdown]
+# **Predict.** `weight` is frozen now, and the data needs no gradient either. What is
+# the `grad_fn` of the result, and what would backward do?
+
+# %% tags=["predict"]
+frozen = weight.detach()
+print(Frugal.apply(data, frozen).grad_fn)
+Frugal.apply(data, frozen).requires_grad
+
+# %% [markdown] tags=["explain"]
+# Nothing needs a gradient, so nothing was recorded: there is no node, and no backward
+# will ever run. Freezing all of a part saves its whole way back.
+
+# %% tags=["because"]
+course.because(
+    "04.because",
+    "A frozen layer in the middle of a model still passes a gradient on. Why must it? One "
+    "sentence; it is for you and nobody grades it.",
+)
+
+# %% [markdown]
+# ## The None that says nothing
+#
+# `None` is right for what needs no gradient. Here it comes back for an input that needs
+# one. **Predict**: an error, zeros, or something else?
+
+
+# %% tags=["predict"]
+class Forgets(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, None
+
+
+a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
+Forgets.apply(a, b).backward()
+a.grad, b.grad
+
+# %% [markdown] tags=["explain"]
+# Neither. `b.grad` is `None`, as if `b` had not taken part, and training goes on with a
+# weight that never moves. In PyTorch nobody says a word; here teaching mode does. When
+# a `.grad` is None, ask three things: does it require grad, was it used, and does some
+# backward on the way return None for it?
+
+# %% [markdown]
+# **Try.** The second question: `c` requires grad and is not used. What does
+# `autograd.grad` say of it, and what with `allow_unused=True`?
+
+# %% tags=["try", "raises-exception"]
+c = mg.tensor(1.0, requires_grad=True)
+mg.autograd.grad(a * 2, [a, c])
+
+# %% [markdown]
+# ## What to remember
+#
+# You can now say what backward has to return, and what it may leave out. Answer each
+# card in your own words before you open it.
+
+# %% [markdown] tags=["recall"]
+# <details><summary>How many values does backward return, and in which order?</summary>
+#
+# One for each argument of forward after ctx, in their order; None for what is no tensor
+# or needs no gradient.
+#
+# </details>
+#
+# <details><summary>When is <code>needs_input_grad</code> set, and what does it say?</summary>
+#
+# Before forward runs: one flag for each argument, whether it requires grad. `no_grad`
+# does not change it, nor does `autograd.grad(y, a)`.
+#
+# </details>
+#
+# <details><summary>Your weight's .grad is None. Which three questions?</summary>
+#
+# Does it require grad? Was it used? Does a backward on the way return None for it?
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same: the same count in the message, the same flags, and
+# the same silent `None`. Put `import torch as mg` in the first cell, leave out the
+# lines that teach (`teaching`, `course` and the stepper), and every value above stays
+# as it is.
+#
+# ## Now you
+#
+# [Five exercises](../exercises/04_who_needs_a_gradient/04_who_needs_a_gradient.ipynb)
+# wait for you; in 04.2 the check counts your matrix products. They link back to this
+# lesson. Where you stand:
+
+# %%
+course.progress()

@@ -1,0 +1,250 @@
+# %% [markdown]
+# # Exercises: Who needs a gradient?
+#
+# You will
+# * say which flags five calls see,
+# * write a layer that does no needless work, and repair three that the engine refuses,
+# * find out where backward goes when one layer is frozen.
+#
+# The lesson is [here](../../notebooks/04_who_needs_a_gradient.ipynb).
+
+# %%
+import minigrad as mg
+from minigrad.course import check, exercise, hint
+
+mg.teaching()
+
+# %% [markdown]
+# ## 04.1 True or False
+#
+# Five calls. Choose for each, then press *Commit*. (About 6 minutes.)
+
+# %% tags=["exercise"]
+exercise("04.1")
+
+# %% tags=["solution"]
+check(
+    "04.1",
+    ["(True, False)", "(True, False)", "(True, False)", "(True, True)", "(True, True)"],
+)
+
+# %% tags=["check"]
+check("04.1")
+
+# %% [markdown]
+# ## 04.2 Linear, without needless work
+#
+# Write `Linear`: `x @ W.T + b`. Write the shapes on paper first; then put a question to
+# `ctx.needs_input_grad` in front of each gradient. (About 18 minutes.)
+
+
+# %% tags=["exercise"]
+class Linear(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, W, b):
+        # region solution: keep what backward needs, return x @ W.T + b
+        ctx.save_for_backward(x, W)
+        return x @ W.T + b
+        # endregion
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: return the gradients for x, W and b, or None where not needed
+        x, W = ctx.saved_tensors
+        for_x = for_W = for_b = None
+        if ctx.needs_input_grad[0]:
+            for_x = grad_output @ W
+        if ctx.needs_input_grad[1]:
+            for_W = grad_output.T @ x
+        if ctx.needs_input_grad[2]:
+            for_b = grad_output.sum(0)
+        return for_x, for_W, for_b
+        # endregion
+
+
+# %% tags=["check"]
+check("04.2", Linear)
+
+# %%
+hint("04.2")
+
+# %% [markdown]
+# ## 04.3 The engine complains
+#
+# Three classes with right forwards. Their backwards are each refused. (About 10
+# minutes.)
+
+
+# %% tags=["exercise"]
+class Scale(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.k
+
+
+# %% tags=["solution"]
+class Scale(mg.autograd.Function):  # noqa: F811  the repaired class
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.k, None
+
+
+# %% [markdown]
+# This call raises as shipped. What was expected, and what was got?
+
+# %% tags=["raises-exception"]
+Scale.apply(mg.ones(3, requires_grad=True), 2.5).sum().backward()
+
+# %% [markdown]
+# The next one. Run its call, and read what was expected and what came.
+
+
+# %% tags=["exercise"]
+class Shift(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        return x + by
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output.sum()
+
+
+# %% tags=["solution"]
+class Shift(mg.autograd.Function):  # noqa: F811  the repaired class
+    @staticmethod
+    def forward(ctx, x, by):
+        return x + by
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output.sum(0)
+
+
+# %% [markdown]
+# `by` is added to each row of x. Which shape has `by`, and which shape does its
+# gradient have?
+
+# %% tags=["raises-exception"]
+Shift.apply(mg.ones(2, 3), mg.ones(3, requires_grad=True)).sum().backward()
+
+# %% [markdown]
+# The next one. Run its call, and read what was expected and what came.
+
+
+# %% tags=["exercise"]
+class Mix(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, t, y):
+        ctx.t = t
+        return x * (1 - t) + y * t
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * (1 - ctx.t), grad_output * ctx.t, None
+
+
+# %% tags=["solution"]
+class Mix(mg.autograd.Function):  # noqa: F811  the repaired class
+    @staticmethod
+    def forward(ctx, x, t, y):
+        ctx.t = t
+        return x * (1 - t) + y * t
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * (1 - ctx.t), None, grad_output * ctx.t
+
+
+# %% [markdown]
+# And this one? Count the places of its arguments.
+
+# %% tags=["raises-exception"]
+x, y = mg.ones(3, requires_grad=True), mg.ones(3, requires_grad=True)
+Mix.apply(x, 0.25, y).sum().backward()
+
+# %% [markdown]
+# Once all three run, check them together: the numbers are looked at, too.
+
+# %% tags=["check"]
+check("04.3", [Scale, Shift, Mix])
+
+# %%
+hint("04.3")
+
+# %% [markdown]
+# ## 04.4 Scale by a number
+#
+# The same `Scale`, this time from memory: complete both methods. (About 6 minutes.)
+
+
+# %% tags=["exercise"]
+class Scale(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        # region solution: keep k where a number belongs
+        ctx.k = k
+        # endregion
+        return x * k
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: return one value for each argument
+        return grad_output * ctx.k, None
+        # endregion
+
+
+# %% tags=["check"]
+check("04.4", Scale)
+
+# %%
+hint("04.4")
+
+# %% [markdown]
+# ## 04.5 Frozen layer
+#
+# Freeze `w1`, then `w2`, and run the cell each time. Look where backward goes, then
+# answer. (About 10 minutes.)
+
+# %% tags=["step"]
+# %%step
+x = mg.tensor([1.0, 2.0])
+w1 = mg.tensor([0.5, -1.0], requires_grad=True)
+w2 = mg.tensor([2.0, 3.0], requires_grad=True)
+h = (x * w1).tanh()
+y = (h * w2).sum()
+y.backward()
+
+# %% tags=["exercise"]
+exercise("04.5")
+
+# %% tags=["solution"]
+check(
+    "04.5",
+    {"a": "3", "b": "None", "c": "5", "d": "only the one for h"},
+)
+
+# %% tags=["check"]
+check("04.5")
+
+# %% [markdown]
+# Stuck, or surprised? Each hint is more direct than the one before.
+
+# %%
+hint("04.5")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/04_who_needs_a_gradient.ipynb), to its recall
+# cards: open each one only after you have answered it.
