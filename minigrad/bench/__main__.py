@@ -1,4 +1,4 @@
-"""``python -m minigrad bench``: the rows of the engine, beside torch if it is there."""
+"""``python -m minigrad bench``: all rows, beside torch if it is there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.bench.kernels import kernel_rows
 from minigrad.bench.recording import recording_rows
 from minigrad.bench.rows import Row, engine_rows
 
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=3.0, help="for each row")
     parser.add_argument("--quick", action="store_true", help="no chain of 1e6 nodes")
     parser.add_argument("--alone", action="store_true", help="without torch")
+    parser.add_argument("--only", choices=("engine", "kernels", "recording"))
     options = parser.parse_args(arguments)
 
     torch = None if options.alone else torch_if_installed()
@@ -41,8 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"CPU time of one thread, against {against}; a ratio below 1 is faster.")
     print("Ratios: median (quartiles) of rounds that took turns.")
     print(line(Row("", "minigrad", "torch", "ratio", "goal")))
-    engine = engine_rows(torch, options.seconds, options.quick)
-    for row in itertools.chain(engine, recording_rows()):
+    families = {
+        "engine": engine_rows(torch, options.seconds, options.quick),
+        "kernels": kernel_rows(torch, options.seconds / 3),
+        "recording": recording_rows(),
+    }
+    chosen = [options.only] if options.only else families
+    for row in itertools.chain.from_iterable([families[name] for name in chosen]):
         print(line(row), flush=True)
     return 0
 

@@ -109,7 +109,9 @@ class elementwise_kernel(kernel):
 
     def _run(self, inputs: tuple[Any, ...]) -> Any:
         flat = [flattened(value) for value in inputs]
-        return super()._run(tuple(flat)).reshape(inputs[0].shape)
+        output = np.empty(inputs[0].shape, inputs[0].dtype)
+        self._kernel()(*flat, output.reshape(-1))
+        return output
 
 
 def like_the_first(array: Any, *others: Any) -> tuple[Any, ...]:
@@ -129,10 +131,18 @@ def in_order(value: Any) -> Any:
 
 
 def flattened(value: Any) -> Any:
-    """An array in one dimension; others as they are."""
+    """An array in order and in one dimension; others as they are."""
     if isinstance(value, (np.ndarray, np.generic)):
-        return np.ascontiguousarray(value).reshape(-1)
+        return in_order(np.asarray(value)).reshape(-1)
     return value
+
+
+def shaped(array: Any, shape: tuple[int, ...]) -> Any:
+    """The array in another shape; itself, and not a view of it, if it has that one.
+
+    An array that is no view may become a ``.grad`` without being copied.
+    """
+    return array if array.shape == shape else array.reshape(shape)
 
 
 def compile_loop(loop: Loop, regroups: bool = False) -> Loop:

@@ -8,18 +8,26 @@ from typing import Any
 import numpy as np
 
 from minigrad.kernels._jit import elementwise_kernel
-from minigrad.kernels._math import below, exp
-from minigrad.kernels.elementwise import erf
+from minigrad.kernels._math import FAR, below, exp, tail32, tail64
 
 HALVES = math.sqrt(0.5)
 DENSITY = 1 / math.sqrt(2 * math.pi)
 """The height of the normal density at 0."""
 
 
+def bell_and_probability(array: Any) -> tuple[Any, Any]:
+    """e**(-x*x/2), and the normal distribution function."""
+    bell = np.exp(array * array * array.dtype.type(-0.5))
+    far = np.minimum(np.abs(array), FAR) * array.dtype.type(HALVES)
+    tail = (tail32 if array.dtype == np.float32 else tail64)(far)
+    tail = (bell * tail * 0.5).astype(array.dtype)
+    return bell, np.where(array < 0, tail, 1 - tail)
+
+
 def gelu_in_numpy(array: Any) -> Any:
     """The input times the normal distribution function."""
     with np.errstate(all="ignore"):
-        return array * (erf.twin(array * HALVES) + 1) * 0.5  # type: ignore[attr-defined]
+        return array * bell_and_probability(array)[1]
 
 
 @elementwise_kernel(gelu_in_numpy)
@@ -34,8 +42,9 @@ def gelu(array: Any, output: Any) -> None:
 def gelu_backward_in_numpy(grad: Any, array: Any) -> Any:
     """The gradient of the input."""
     with np.errstate(all="ignore"):
-        probability = (erf.twin(array * HALVES) + 1) * 0.5  # type: ignore[attr-defined]
-        return grad * (probability + array * np.exp(array * array * -0.5) * DENSITY)
+        bell, probability = bell_and_probability(array)
+        slope = probability + array * bell * array.dtype.type(DENSITY)
+        return (grad * slope).astype(grad.dtype)
 
 
 @elementwise_kernel(gelu_backward_in_numpy)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.kernels._jit import kernel, like_the_first
+from minigrad.kernels._jit import kernel, like_the_first, shaped
 from minigrad.kernels._math import exp, greater
 
 
@@ -113,9 +113,10 @@ def along(of_rows: Any, dim: int, *arrays: Any) -> Any:
     first = arrays[0]
     if first.ndim == 0:
         return of_rows(*[array.reshape(1, 1) for array in arrays]).reshape(())
-    last = [np.moveaxis(array, dim, -1) for array in arrays]
     length = first.shape[dim]
-    count = first.size // length if length else 0
-    rows = [np.ascontiguousarray(array).reshape(count, length) for array in last]
-    lines = of_rows(*rows).reshape(last[0].shape)
+    rows = first.size // length if length else 0, length
+    if dim in (-1, first.ndim - 1):
+        return shaped(of_rows(*[shaped(array, rows) for array in arrays]), first.shape)
+    last = [np.moveaxis(array, dim, -1) for array in arrays]
+    lines = of_rows(*[array.reshape(rows) for array in last]).reshape(last[0].shape)
     return np.ascontiguousarray(np.moveaxis(lines, -1, dim))

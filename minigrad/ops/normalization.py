@@ -12,6 +12,7 @@ from minigrad.engine.promotion import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import normalization as kernels
+from minigrad.kernels._jit import shaped
 from minigrad.ops._registry import op
 from minigrad.ops.activations import refuse_integers
 from minigrad.ops.losses import refuse_gradients
@@ -176,7 +177,8 @@ class LayerNorm(Builtin):
         shift = zeros(rows, 1) if bias is None else bias.reshape(-1)
         result, mean, rstd = kernels.layer_norm(rows, scale, shift, eps)
         kept = (*outer, *(1,) * len(sizes))
-        return result.reshape(input.shape), mean.reshape(kept), rstd.reshape(kept)
+        values = shaped(result, input.shape)
+        return values, mean.reshape(kept), rstd.reshape(kept)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -206,9 +208,9 @@ class LayerNorm(Builtin):
                 rstd.reshape(-1),
             )
             found = (
-                into_input.reshape(input.shape),
-                into_weight.reshape(sizes),
-                into_bias.reshape(sizes),
+                shaped(into_input, input.shape),
+                shaped(into_weight, sizes),
+                shaped(into_bias, sizes),
             )
         return (
             found[0] if needs[0] else None,
@@ -365,7 +367,7 @@ class BatchNorm(Builtin):
             number = x.shape[0] * x.shape[2]
             towards(running_var, var * (number / (number - 1)), momentum)
         rstd = 1 / np.sqrt(var + input.dtype.type(eps))
-        return result.reshape(input.shape), mean, rstd
+        return shaped(result, input.shape), mean, rstd
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -400,7 +402,7 @@ class BatchNorm(Builtin):
             into_input, into_weight, into_bias = kernels.batch_norm_backward(
                 grad.reshape(x.shape), x, scale, mean, rstd
             )
-            into_input = into_input.reshape(input.shape)
+            into_input = shaped(into_input, input.shape)
         else:
             dims, shape = over_channels(input.ndim)
             standard, spread = BatchNorm.standard(ctx)
