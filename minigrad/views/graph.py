@@ -14,6 +14,7 @@ from typing import Any
 
 MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
 TIME_OUT = 20.0
+MOST_DOT = 300_000  # characters, about 2,500 nodes; more would take many seconds
 
 _GRAPH = {"rankdir": "TB", "bgcolor": "white", "nodesep": "0.3", "ranksep": "0.55"}
 _NODE = {
@@ -70,8 +71,11 @@ def svg_of(dot: str) -> tuple[str, str] | None:
     """The SVG of a DOT text and the renderer that drew it; None if none could.
 
     Renderers are tried in order: ``$MINIGRAD_DOT``, ``graphviz-pure``, ``dot``. One
-    that fails or takes longer than ``TIME_OUT`` seconds is passed over.
+    that fails or takes longer than ``TIME_OUT`` seconds is passed over. A graph that is
+    too large is not tried: the player lists its nodes.
     """
+    if len(dot) > MOST_DOT:
+        return None
     for program in renderers():
         svg = _run(program, dot)
         if svg is not None:

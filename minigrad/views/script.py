@@ -21,6 +21,7 @@ MODULES: Final = (
     "presenter",
     "code",
     "drawing",
+    "listing",
     "graph",
     "ctx",
     "whatif",

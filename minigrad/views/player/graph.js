@@ -2,6 +2,7 @@
 
 import { drawingOf } from "./drawing.js";
 import { element, pane, rove, svgElement, tabStop, tells } from "./dom.js";
+import { Listing } from "./listing.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
@@ -21,9 +22,15 @@ export class GraphPane {
     this.parts = new Map(); // name of a node, edge or alias -> its parts
     const drawing = trace.graph.svg && drawingOf(trace.graph.svg, (part) => this.dress(part));
     if (drawing) this.adopt(drawing);
-    else if (trace.graph.dot && this.empty.hidden) {
-      this.body.append(element("pre", "dot", trace.graph.dot));
-    }
+    else if (this.empty.hidden) this.list();
+  }
+
+  // Where nothing could draw, or the graph is too large for it.
+  list() {
+    const nameOf = (id) => this.nodeName(id);
+    this.listing = new Listing(this.trace, this.story, nameOf, this.choose);
+    this.body.append(this.listing.list);
+    this.sayPart("graph.list");
   }
 
   adopt(drawing) {
@@ -42,16 +49,16 @@ export class GraphPane {
     rove(this.body, CHOICES);
     drawing.widen(LETTERS_WIDE * MOST_LETTERS + 18);
     this.body.append(svg);
-    if (drawing.windowed) this.sayWindow();
+    if (drawing.windowed) this.sayPart("graph.window");
     this.body.addEventListener("scroll", () => this.look(), { passive: true });
     new ResizeObserver(() => this.fit()).observe(this.body);
   }
 
-  sayWindow() {
+  sayPart(words) {
     const { nodes, edges } = this.trace.graph;
     const count = (all) => all.length.toLocaleString("en");
     const fields = { nodes: count(nodes), edges: count(edges) };
-    this.box.append(element("p", "window-note", message("graph.window", fields)));
+    this.box.append(element("p", "window-note", message(words, fields)));
   }
 
   // When the element of a part has been made.
@@ -125,8 +132,9 @@ export class GraphPane {
   show(view) {
     const { state, event } = view;
     this.now = view;
-    this.note.textContent = passWords(state, this.trace.graph.nodes.length);
+    this.note.textContent = passWords(state, this.svg ? this.trace.graph.nodes.length : 0);
     if (!this.empty.hidden) this.empty.textContent = this.emptyWords(view.position);
+    this.listing?.show(view);
     if (!this.svg) return;
     this.showStates(state);
     this.decorate(view);
@@ -144,6 +152,7 @@ export class GraphPane {
 
   // After all panes have changed: the window is moved to the node that is spoken of.
   measure(view) {
+    this.listing?.measure(this.body);
     if (!this.svg) return;
     if (!this.fitted) this.fit();
     this.follow(view);

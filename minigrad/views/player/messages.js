@@ -60,6 +60,11 @@ export const MESSAGES = {
   "key.number": "on a node: the sum that its gradient is, and the terms (so does a click); on a number of a gradient (Enter, a click): its terms",
 
   "button.search": "Search",
+  "list.active": "runs now",
+  "list.done": "✓ done",
+  "list.leads": "leads to {nodes}",
+  "list.unseen": "still to come",
+  "list.waits": "waits: {value}",
   "found.name": "Steps found",
   "found.search": "Search the steps",
   "found.example": "where does x.grad change?",
@@ -221,6 +226,7 @@ export const MESSAGES = {
   "graph.backward": "backward runs",
   "graph.backward.over": "backward is over",
   "graph.faint": "faint: still to come",
+  "graph.list": "Not drawn: {nodes} nodes, {edges} edges. Listed are those around the step.",
   "graph.window":
     "{nodes} nodes, {edges} edges: only the part around the step is drawn. Scroll for the rest.",
   "ctx.name": "ctx",
