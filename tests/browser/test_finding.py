@@ -37,6 +37,22 @@ def test_click_on_a_node_gives_its_steps_and_goes_to_them(play: Open) -> None:
     )
 
 
+def test_what_was_clicked_stays_where_it_is(play: Open) -> None:
+    data = stories.fan_in()
+    page = play(data, len(data["events"]))
+    node, found = page.locator("#mg_n0"), page.locator(".found")
+    before = node.bounding_box()
+    node.click()
+    assert found.is_visible()
+    assert node.bounding_box() == before
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    assert found.is_hidden()
+    page.keyboard.press("/")
+    assert found.is_visible()
+    assert node.bounding_box() != before
+
+
 def test_n_and_its_capital_go_round_the_steps_found(play: Open) -> None:
     page = play(stories.fan_in())
     page.locator("#mg_e0 .hit").dispatch_event("click")

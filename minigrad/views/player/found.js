@@ -40,6 +40,7 @@ export class Found {
   }
 
   open() {
+    if (this.box.hidden) this.player.root.firstChild.after(this.box);
     this.box.hidden = false;
     this.input.focus();
     this.input.select();
@@ -61,10 +62,12 @@ export class Found {
     this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
   }
 
-  // The steps of a node, an edge, an entry, a line.
+  // The steps of a node, an edge, an entry, a line: below, so that what was clicked
+  // stays under the pointer.
   stepsOf(what, name) {
     this.asked = () => this.stepsOf(what, name);
     this.input.value = "";
+    if (this.box.hidden) this.player.numbers.box.after(this.box);
     this.box.hidden = false;
     const [kind, id] = what.split(" "); // of a node's output: the steps of the node
     const all = this.player.index.of(kind === "node" ? `node ${id}` : what);
