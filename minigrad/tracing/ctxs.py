@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.saved import FREED
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.marks import ATOMS, mark_of, version_of
+from minigrad.tracing.marks import mark_of, version_of
 from minigrad.tracing.nodes import Card, Cards, attributes_of, edges_text, function_of
 from minigrad.tracing.values import Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
-Entries = dict[str, tuple[Any, Any]]
+Entries = Iterator[tuple[str, Any]]
 
 
 class CtxLog:
@@ -31,7 +31,7 @@ class CtxLog:
         self.at_work: list[Any] = []
         self.touched = 0
         self._values = values
-        self._called = called
+        self.called = called
         self._cards = cards
 
     def open(self, ctx: Any) -> None:
@@ -49,7 +49,7 @@ class CtxLog:
 
     def is_open(self, ctx: Any) -> bool:
         """Whether ``ctx`` is at work."""
-        return any([one is ctx for one in self.at_work])
+        return bool(self.at_work) and any([one is ctx for one in self.at_work])
 
     def id_of(self, ctx: Any) -> str:
         """The id of ``ctx``, which gets an entry when it is first met."""
@@ -74,29 +74,42 @@ class CtxLog:
 
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
         """What is new on ``ctx`` since it was last shown."""
-        shown = self._cards.of(ctx)
+        card = self._cards.of(ctx)
         if not isinstance(ctx, ForeignNode):
             glance = glance_at(ctx)
-            if shown.seen_at == self.touched and shown.glance == glance:
+            if card.seen_at == self.touched and card.glance == glance:
                 return None
-            shown.glance = glance
-            shown.seen_at = self.touched
-            look = look_of(ctx)
-            if shown.look == look:
-                return None
-            shown.look = look
-        before = shown.marks
-        now = entries_of(ctx, self._called, before)
-        new = {
-            key: self._ref(key, value)
-            for key, (mark, value) in now.items()
-            if key not in before or before[key] != mark
-        }
-        gone = [key for key in before if key not in now]
-        shown.marks = {key: mark for key, (mark, _) in now.items()}
+            card.glance = glance
+            card.seen_at = self.touched
+        before, card.look = card.look, look_of(ctx)
+        new: dict[str, Ref] = {}
+        gone: list[str] = []
+        for family, look in card.look.items():
+            if before is None or before[family] != look or look is None:
+                entries = dict(FAMILIES[family](self, ctx, card.marks))
+                self._compare(family, entries, card.marks, new, gone)
         if not new and not gone:
             return None
-        return {"id": shown.ctx, "set": new, "del": gone}
+        return {"id": card.ctx, "set": new, "del": gone}
+
+    def _compare(
+        self,
+        family: str,
+        entries: dict[str, Any],
+        marks: dict[str, Any],
+        new: dict[str, Ref],
+        gone: list[str],
+    ) -> None:
+        """Find what is new and what is gone among the entries of one family."""
+        for key, value in entries.items():
+            mark = mark_of(value)
+            if key not in marks or marks[key] != mark:
+                marks[key] = mark
+                new[key] = self._ref(key, value)
+        for key in [key for key in marks if key.startswith(family)]:
+            if key not in entries:
+                del marks[key]
+                gone.append(key)
 
     def _ref(self, key: str, value: Any) -> Ref:
         if isinstance(value, SavedTensor):
@@ -126,67 +139,106 @@ def glance_at(ctx: Any) -> tuple[int, ...]:
     return id(ctx._saved), id(ctx._edges)
 
 
-def look_of(ctx: Any) -> Any:
-    """Something quick to make that differs when ``entries_of`` does."""
-    saved = ctx._saved
-    attributes = [
-        (name, type(value), value) if type(value) in ATOMS else (name, mark_of(value))
-        for name, value in attributes_of(ctx).items()
-    ]
-    told = getattr(ctx, "to_save", None)
-    return (
-        id(saved),
-        [version_of(packed) for packed in saved],
-        attributes,
-        id(ctx._edges),
-        id(told),
-        [mark_of(value) for value in told or ()],
-        getattr(ctx, "_materialize_grads", True),
-        id(getattr(ctx, "dirty_tensors", None)),
-        id(getattr(ctx, "non_differentiable", None)),
-    )
+def look_of(ctx: Any) -> dict[str, Any]:
+    """For each family of entries something quick to make that differs when they do;
+    None where there is nothing quick."""
+    if isinstance(ctx, ForeignNode):
+        return dict.fromkeys(FAMILIES)
+    attributes = attributes_of(ctx)
+    if not isinstance(ctx, BackwardCFunction):
+        return {
+            "needs_input_grad": id(ctx._edges),
+            "edges": id(ctx._edges),
+            "saved.": [id(ctx._saved), *map(version_of, ctx._saved)],
+            "attr.": attributes and marks_of(attributes),
+            "flag.": 0,
+        }
+    told = ctx.to_save
+    return {
+        "needs_input_grad": 0,
+        "edges": id(ctx._edges),
+        "saved.": [
+            *(id(ctx._saved), id(told)),
+            *map(version_of, ctx._saved),
+            *map(mark_of, told or ()),
+        ],
+        "attr.": attributes and marks_of(attributes),
+        "flag.": (
+            ctx._materialize_grads,
+            id(ctx.dirty_tensors),
+            id(ctx.non_differentiable),
+        ),
+    }
 
 
-def entries_of(
-    ctx: Any, called: Callable[[Any], str], before: Iterable[str]
-) -> Entries:
-    """What ctx holds: a mark that changes when the entry does, and the value.
+def marks_of(attributes: dict[str, Any]) -> list[Any]:
+    """The names, with marks of what they hold."""
+    return [(name, mark_of(value)) for name, value in attributes.items()]
 
-    ``before`` names the entries it had; a saved value stays, as freed, when it is gone.
-    """
-    entries: Entries = {}
 
-    def enter(key: str, value: Any) -> None:
-        entries[key] = (mark_of(value), value)
+def needs(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
+    """Which arguments need a gradient."""
+    yield "needs_input_grad", str(tuple(ctx.needs_input_grad))
 
-    enter("needs_input_grad", str(tuple(ctx.needs_input_grad)))
+
+def edges(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
+    """Where gradients go on to."""
     if ctx._edges:
-        enter("edges", edges_text(ctx, called))
+        yield "edges", edges_text(ctx, log.called)
+
+
+def saved(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
+    """The saved values; those that are gone stay, as freed."""
     told = getattr(ctx, "to_save", None)
     if isinstance(ctx, ForeignNode):
-        for key, value in ctx.entries(before).items():
-            enter(key, value)
-        return entries
-    if told:
+        yield from theirs("saved.", ctx, before)
+    elif told:
         for i, value in enumerate(told):
-            enter(f"saved.{i}", value)
+            yield f"saved.{i}", value
     elif ctx._saved is FREED:
         for key in before:
             if key.startswith("saved."):
-                enter(key, FREED)
+                yield key, FREED
     else:
         for i, record in enumerate(ctx._raw_saved_tensors):
             value = record.data if record.tensor is None else record
             is_note = isinstance(value, Placeholder)
-            enter(f"saved.{i}", "computed again when needed" if is_note else value)
+            yield f"saved.{i}", "computed again when needed" if is_note else value
+
+
+def attributes(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
+    """What forward put on ctx by name."""
     for name, value in attributes_of(ctx).items():
-        enter(f"attr.{name}", value)
+        yield f"attr.{name}", value
+
+
+def flags(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
+    """What forward has marked."""
+    if isinstance(ctx, ForeignNode):
+        yield from theirs("flag.", ctx, before)
+        return
     if not getattr(ctx, "_materialize_grads", True):
-        enter("flag.materialize_grads", False)
+        yield "flag.materialize_grads", False
     for flag, field in (
         ("dirty", "dirty_tensors"),
         ("non_differentiable", "non_differentiable"),
     ):
         if getattr(ctx, field, None):
-            enter(f"flag.{flag}", getattr(ctx, field))
-    return entries
+            yield f"flag.{flag}", getattr(ctx, field)
+
+
+def theirs(family: str, ctx: ForeignNode, before: Iterable[str]) -> Entries:
+    """The entries of a node of another engine that are of one family."""
+    for key, value in ctx.entries(before).items():
+        if key.startswith(family):
+            yield key, value
+
+
+FAMILIES: Final[dict[str, Callable[[CtxLog, Any, Iterable[str]], Entries]]] = {
+    "needs_input_grad": needs,
+    "edges": edges,
+    "saved.": saved,
+    "attr.": attributes,
+    "flag.": flags,
+}
+"""The families of entries, by how their keys begin."""
