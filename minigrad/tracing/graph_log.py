@@ -116,9 +116,6 @@ class GraphLog:
         plain: Sequence[int] = (),
     ) -> None:
         log = self._log
-        if log.left_out:
-            log.emit("graph.node", level, say)
-            return  # a node that no step shows would stay faint for ever
         name = card.node or self._number(card)
         leaf = card.is_leaf
         self._labels[name] = card.label

@@ -110,7 +110,7 @@ class FrameLog:
         before, opened.phase = opened.phase, code.phases.get(offset)
         self._step("line", ENGINE, code.say(offset), opened)
         if opened.phase is not None and opened.phase != before:
-            opened.phase_starts[opened.phase] = len(self._log.events)
+            opened.phase_starts[opened.phase] = self._log.count
             self.phase_entered(opened.phase)
 
     def on_return(self, frame: FrameType, value: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
+from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
@@ -17,6 +18,8 @@ STORY: Final = 1
 LINES: Final = 2
 ENGINE: Final = 3
 MOST_EVENTS: Final = 20_000
+SLACK: Final = 5_000
+"""How many more there may be before the middle is left out."""
 Say = str | tuple[Any, ...]
 """A sentence; or what makes it when the recording has ended, and what that is given."""
 
@@ -30,7 +33,7 @@ class EventLog:
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self.left_out = 0
+        self.gap = Gap()
         self.names = Names()
         self.values = ValueStore(self.names)
         self.memory = Memory(self.names)
@@ -56,9 +59,8 @@ class EventLog:
         """Add an event, at the end or before event number ``at``."""
         if at is None and self.memory.gone:
             self._say_gone(self.memory.take_gone())
-        if len(self.events) >= MOST_EVENTS:
-            self.left_out += 1
-            return
+        if at is not None:
+            at = self._place_of(at)
         place = self.place if at is None else place_of(self.events[at - 1])
         event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
         event.update(place, **fields)
@@ -78,6 +80,8 @@ class EventLog:
             self.events.append(event)
         else:
             self.events.insert(at, event)
+        if len(self.events) > MOST_EVENTS + SLACK:
+            self._make_room()
         if self.told is not None:
             self.told(event)
 
@@ -87,25 +91,46 @@ class EventLog:
         if is_line or not self.hears_lines:
             self.names.may_have_changed()
 
-    def finish(self) -> dict[str, dict[str, Any]]:
-        """Say what was noted, and what was left out; the pictures of all values."""
+    @property
+    def count(self) -> int:
+        """How many events there were until now, with those left out."""
+        return len(self.events) + self.gap.count
+
+    def _place_of(self, number: int) -> int | None:
+        """Where event ``number`` of all stands; None if that was left out."""
+        if number <= MOST_EVENTS // 2:
+            return number
+        place = number - self.gap.count
+        return place if place > MOST_EVENTS // 2 or not self.gap.count else None
+
+    def _make_room(self) -> None:
+        """Leave out the middle: the events after the first half of the budget."""
+        start = MOST_EVENTS // 2
+        end = start + max(0, len(self.events) - MOST_EVENTS)
+        self.gap.take(self.events[start:end])
+        del self.events[start:end]
+        self.values.forget_unused()
+
+    def finish(self, graph: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """Say what was noted, and what was left out; the pictures of all values.
+
+        ``graph`` and the ctxs are left with what a step shows.
+        """
+        if self.gap.count:
+            edges = {edge["id"]: edge for edge in graph["edges"]}
+            start = MOST_EVENTS // 2
+            before, after = self.events[:start], self.events[start:]
+            self.events[start:start] = self.gap.events(before, after, edges)
+            only_shown(graph, self.ctxs.entries, self.events)
         for event in self.events:
             if type(event["say"]) is tuple:
                 say, *facts = event["say"]
                 event["say"] = say(*facts)
-        if self.left_out:
-            self.events.append(
-                {
-                    "k": "cut",
-                    "say": sentences.cut(len(self.events), self.left_out),
-                    "lvl": STORY,
-                    "d": 0,
-                }
-            )
-        return self.values.finish()
+        return self.values.finish(self.events)
 
     def let_go(self) -> None:
         """The program goes on unheard: nothing of it is held from now on."""
+        self._make_room()
         self.names = self.values.names = self.memory.names = Names()
         self.ctxs.at_work.clear()
         self.node_of = lambda tensor: None

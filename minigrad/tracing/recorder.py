@@ -132,8 +132,8 @@ class Recorder:
             self._torch.stop()
         if self._backend is not None:
             self._backend.stop()
-        self.trace.is_told_by(self._teller(error))
         self._log.let_go()
+        self.trace.is_told_by(self._teller(error))
         self._frames.let_go()
         self._story.let_go()
         self._graph.modules.clear()
@@ -203,19 +203,15 @@ class Recorder:
         meta = self._meta(error)
 
         def tell() -> dict[str, Any]:
+            graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
+            graph |= {"nodes": nodes, "edges": edges}
             return {
                 "schema": SCHEMA,
                 "meta": meta,
                 "sources": sources.finish(),
-                "values": log.finish(),
+                "values": log.finish(graph),
                 "ctxs": log.ctxs.entries,
-                "graph": {
-                    "dot": None,
-                    "svg": None,
-                    "renderer": None,
-                    "nodes": nodes,
-                    "edges": edges,
-                },
+                "graph": graph,
                 "events": log.events,
             }
 
@@ -230,8 +226,8 @@ class Recorder:
             "minigrad": __version__,
             "backend": self._backend.name if self._backend is not None else None,
             "title": self.title,
-            "truncated": self._log.left_out > 0,
-            "left_out": self._log.left_out,
+            "truncated": self._log.gap.count > 0,
+            "left_out": self._log.gap.count,
             "engines": self._engines,
         }
         if error is not None:

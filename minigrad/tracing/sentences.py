@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from minigrad.errors import count_of
@@ -218,11 +218,23 @@ def traversal_leaves(name: str) -> str:
     return f"The traversal leaves {name}."
 
 
-def cut(kept: int, left_out: int) -> str:
-    """The end of a recording that is full."""
+def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str:
+    """The middle of a recording that was full."""
+    lines = sum([kinds.get(kind, 0) for kind in ("call", "line", "return")])
+    among = [
+        count_of(count, what)
+        for count, what in (
+            (lines, "line"),
+            (kinds.get("graph.node", 0), "new node"),
+            (kinds.get("backward.begin", 0), "backward"),
+        )
+        if count
+    ]
+    what = f" ({joined(among)} among them)" if among else ""
     return (
-        f"The recording is full: {count_of(left_out, 'step')} more came after these "
-        f"{kept} and are left out. Record a smaller part, or with lines=False."
+        f"The recording is full: {count_of(left_out, 'step')}{what} are left out here, "
+        f"between the first {before:,} and the last {after:,}. To see them, record a "
+        "smaller part, or with lines=False."
     )
 
 

@@ -273,7 +273,7 @@ class Story:
         total: Any,
     ) -> None:
         edge = self._graph.edge_of(self._graph.id_of(node), slot)
-        if edge is None and not self._log.left_out:
+        if edge is None:
             return  # the graph was too large to be shown whole
         called = self._log.called(receiver)
         ref, told = self._look(gradient)

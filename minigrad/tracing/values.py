@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -30,6 +31,17 @@ class Told:
         self.text = text
 
 
+def put_keys(item: Any, found: dict[str, Sketch]) -> None:
+    """Put keys in the place of sketches, however deep, and add those to ``found``."""
+    for place, value in item.items() if type(item) is dict else enumerate(item):
+        kind = type(value)
+        if kind is Sketch:
+            item[place] = value.key
+            found[value.key] = value
+        elif kind is dict or kind is list:
+            put_keys(value, found)
+
+
 class ValueStore:
     """Turns values into references; equal arrays are kept once.
 
@@ -38,7 +50,6 @@ class ValueStore:
 
     def __init__(self, names: Names) -> None:
         self._sketches: dict[Any, Sketch] = {}
-        self._open: list[tuple[dict[str, Any], str]] = []
         self.names = names
 
     def ref(self, value: Any, name: str = "") -> Ref:
@@ -62,7 +73,7 @@ class ValueStore:
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)
         if kind is np.ndarray and value.dtype.kind in DRAWN:
-            return self._entry({"t": "A", "v": self.sketch(value)})
+            return {"t": "A", "v": self.sketch(value)}
         tensor = seen(value)
         if tensor is not None:
             shown = {
@@ -75,12 +86,11 @@ class ValueStore:
             }
             for tangent in tensor.tangents:
                 shown["tan"] = self.sketch(tangent.array, tangent._seen_version())
-                self._entry(shown, "tan")
-            return self._entry(shown)
+            return shown
         if isinstance(value, str) and SECRET.search(name):
             return plain("(hidden)")
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
-            return self._entry({"t": "A", "v": self.sketch(np.asarray(value))})
+            return {"t": "A", "v": self.sketch(np.asarray(value))}
         if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
             items = [self._ref(item, name, depth - 1) for item in value]
             return {"t": "L", "i": [item or plain("None") for item in items]}
@@ -98,7 +108,7 @@ class ValueStore:
             "now": now,
             "out": saved.output_nr,
         }
-        return self._entry(shown)
+        return shown
 
     def seen_ref(self, saved: SavedSeen) -> Ref:
         """The same of a tensor that torch has saved."""
@@ -110,7 +120,7 @@ class ValueStore:
             now = kept  # nobody but torch has it any more
         told = {"v": now["v"], "name": now["name"] or kept["name"]}
         shown = {"t": "S", **told, "ver": kept["ver"], "now": now["ver"], "out": None}
-        return self._entry(shown)
+        return shown
 
     def sketch(self, array: Any, version: int = 0, dtype: str = "") -> Sketch:
         """What is noted of ``array``: the same sketch for equal ones.
@@ -125,16 +135,21 @@ class ValueStore:
             known = self._sketches[digest] = Sketch(array, digest)
         return known
 
-    def _entry(self, shown: dict[str, Any], field: str = "v") -> dict[str, Any]:
-        self._open.append((shown, field))
-        return shown
+    def forget_unused(self) -> None:
+        """Keep no sketch that no reference leads to any more."""
+        # It is held by the dictionary, by the loop and by the call that counts.
+        self._sketches = {
+            digest: one
+            for digest, one in self._sketches.items()
+            if sys.getrefcount(one) > 3
+        }
 
-    def finish(self) -> dict[str, dict[str, Any]]:
-        """All pictures by their keys; the references lead to the keys from now on."""
-        for shown, field in self._open:
-            shown[field] = shown[field].key
-        self._open.clear()
-        return {one.key: one.picture for one in self._sketches.values()}
+    def finish(self, events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """All pictures by their keys; references lead to the keys from now on."""
+        found: dict[str, Sketch] = {}
+        for event in events:
+            put_keys(event, found)
+        return {key: sketch.picture for key, sketch in found.items()}
 
 
 def safely(look: Callable[[], T], otherwise: T) -> T:

@@ -224,7 +224,8 @@ def record(
     ``lines=False`` only the story is kept; with ``keep_values=True`` all values in
     full, at most ``most_bytes`` of them, so that ``trace.replay()`` can run each node
     again, and ``trace.what_if(...)`` the program with another value. An error inside is
-    kept in the recording, and raised.
+    kept in the recording, and raised. Of more than 20,000 steps the first and the last
+    half are kept; a step between them says what is left out.
 
     >>> import minigrad
     >>> with minigrad.record("double") as trace:

@@ -8,6 +8,7 @@ import json
 import threading
 import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ import minigrad as mg
 from minigrad.engine import observe
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.recorder import RecordingError
+from minigrad.views.state import facts_at, memory_at
+from tests.tracing.any_program import disagreements, memory_faults
 from tests.tracing.programs import (
     Breaks,
     Scale,
@@ -277,15 +280,57 @@ def test_string_named_like_a_secret_is_hidden() -> None:
     assert shown["fish"]["r"] == "'herring'"
 
 
-def test_long_recording_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_of_room(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr("minigrad.tracing.log.MOST_EVENTS", most)
+    monkeypatch.setattr("minigrad.tracing.log.SLACK", 3)
+
+
+def test_long_recording_keeps_start_and_end_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = record_scale()
     assert whole.data["meta"]["truncated"] is False
     assert events_of(whole, "cut") == []
-    monkeypatch.setattr("minigrad.tracing.log.MOST_EVENTS", 10)
+    short_of_room(monkeypatch, 20)
     trace = record_scale()
     assert trace.data["meta"]["truncated"] is True
-    left_out = len(whole) - 10
+    left_out = len(whole) - 20
     assert trace.data["meta"]["left_out"] == left_out
     assert trace.data["events"][:10] == whole.data["events"][:10]
-    (cut,) = trace.data["events"][10:]
-    assert f"full: {left_out} steps more came after these 10" in cut["say"]
+    assert trace.sentences(3)[-10:] == whole.sentences(3)[-10:]
+    (cut,) = events_of(trace, "cut")
+    assert trace.data["events"].index(cut) == 10
+    assert f"full: {left_out} steps (" in cut["say"]
+    assert "new nodes and 1 backward among them) are left out here" in cut["say"]
+
+
+@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("most", range(2, 60, 6))
+def test_what_is_kept_of_a_long_recording_agrees(
+    monkeypatch: pytest.MonkeyPatch, most: int, lines: bool
+) -> None:
+    def program() -> Trace:
+        x = mg.ones(3).requires_grad_()
+        trace = Trace()
+        with Recorder(trace, lines=lines):
+            for _ in range(4):
+                Scale.apply(x, 2.0).exp().sum().backward()
+        return trace
+
+    whole = program()
+    short_of_room(monkeypatch, most)
+    trace = program()
+    assert disagreements(trace.data) + memory_faults(trace.data) == []
+    now, then = (
+        [facts_at(one.data, len(one))["grads"], memory_at(one.data, len(one))]
+        for one in (trace, whole)
+    )
+    assert [told(trace, ref) for ref in now[0].values()] == [
+        told(whole, ref) for ref in then[0].values()
+    ]
+    alive = [[i for i in held.values() if "until" not in i] for _, held in (now, then)]
+    assert len(alive[0]) == len(alive[1])
+
+
+def told(trace: Trace, ref: dict[str, Any]) -> Any:
+    return trace.data["values"][ref["v"]]["rows"]
