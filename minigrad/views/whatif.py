@@ -9,13 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.tracing.again import run_with, runnable
-from minigrad.tracing.editing import (
-    StepEdit,
-    editable_at,
-    numbers_like,
-    planned,
-    refused,
-)
+from minigrad.tracing.editable import editable_at, numbers_like, planned, refused
+from minigrad.tracing.editing import StepEdit
 from minigrad.views.comparing import Comparison
 from minigrad.views.recording import Recording
 

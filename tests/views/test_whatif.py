@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import random
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from minigrad import errors
 from minigrad.engine import observe
 from minigrad.tracing import Trace
 from minigrad.tracing.again import WhatIfError, first_difference
-from minigrad.tracing.editing import editable_at
+from minigrad.tracing.editable import editable_at
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views.recording import Recording
 from minigrad.views.state import facts_at, stops_of, value_text
@@ -370,6 +371,14 @@ def test_recording_without_its_program_says_how_to_get_one() -> None:
         mg.ones(2, requires_grad=True).sum().backward()
     with pytest.raises(WhatIfError, match=r"record\(keep_values=True\)"):
         trace.what_if("backward begins", gradient=1.0)
+
+
+def test_recording_of_torch_says_that_it_cannot(one: Recording) -> None:
+    theirs = Recording(copy.deepcopy(one.data))
+    theirs.program = one.program
+    theirs.data["meta"]["engines"] = ["torch"]
+    with pytest.raises(WhatIfError, match="torch ran, whose engine lets nobody change"):
+        theirs.what_if("backward begins", gradient=1.0)
 
 
 def test_program_that_does_not_do_the_same_twice_is_found_out() -> None:

@@ -20,7 +20,8 @@ export class WhatIf {
   // What was clicked, if it can be another at this step.
   show(what, name) {
     const { player } = this;
-    this.target = player.options.side ? null : targetOf(player, what);
+    const foreign = (player.trace.meta.engines || []).includes("torch");
+    this.target = player.options.side || foreign ? null : targetOf(player, what);
     const words = this.target && startText(player.trace, this.target.ref);
     this.box.hidden = !words;
     this.box.replaceChildren();
