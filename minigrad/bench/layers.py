@@ -12,6 +12,7 @@ import minigrad
 from minigrad.kernels import (
     activations,
     lookup,
+    losses,
     normalization,
     randomness,
     softmax,
@@ -107,14 +108,16 @@ def cross_entropy_case(n: int, d: int) -> Case:
     def on_arrays(twin: Any) -> Program:
         forward = chosen(softmax.log_softmax_of_rows, twin)
         backward = chosen(softmax.log_softmax_backward_of_rows, twin)
-        rows = np.arange(n)
+        nll, nll_backward = (
+            chosen(one, twin) for one in (losses.nll, losses.nll_backward)
+        )
+        weight, each = np.ones(d, np.float32), np.full(n, 1 / n, np.float32)
 
         def run() -> Any:
             logs = forward(x)
-            loss = -logs[rows, classes].mean()
-            grad = np.zeros_like(logs)
-            grad[rows, classes] = -1 / n
-            return loss, backward(grad, logs)
+            found, factors, _ = nll(logs, classes, weight, -100)
+            loss = found.sum() / factors.sum()
+            return loss, backward(nll_backward(each, classes, weight, -100, d), logs)
 
         return run
 

@@ -10,10 +10,13 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import quietly
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.kernels._jit import shaped
+from minigrad.kernels.losses import ALL_RIGHT, nll, nll_backward
 from minigrad.ops import functions
 from minigrad.ops._registry import composite, op
 from minigrad.ops.activations import refuse_integers
 from minigrad.ops.losses import MEAN, NONE, SUM, refuse_gradients
+from minigrad.ops.reduce import add_up
 
 SCORES = [[0.5, -2.0, 3.0], [-8.0, 1.0, 0.0], [0.3, 0.2, 0.1]]
 CLASSES = np.array([2, 0, -100])
@@ -25,11 +28,25 @@ IGNORED = -100
 """The class that torch leaves out of the mean unless another is named."""
 
 
-def with_batch(input: Array, target: Array) -> tuple[Array, Array]:
-    """Scores and classes of one example as a batch of one."""
-    if input.ndim == 1:
-        return input[None], target.reshape(-1)[:1]
-    return input, target
+def in_rows(input: Array, target: Array) -> tuple[Array, Array]:
+    """Scores as a table with a row for each class to be found; and those classes."""
+    rows = np.moveaxis(input, 1, -1) if input.ndim > 2 else input
+    classes = target.reshape(-1).astype(np.int64, copy=False)
+    return rows.reshape(classes.size, input.shape[class_dim(input)]), classes
+
+
+def from_rows(rows: Array, shape: tuple[int, ...]) -> Array:
+    """The table in the shape of the scores."""
+    if len(shape) > 2:
+        lengths = shape[:1] + shape[2:] + shape[1:2]
+        return np.ascontiguousarray(np.moveaxis(rows.reshape(lengths), -1, 1))
+    table: Array = shaped(rows, shape)
+    return table
+
+
+def factors_of(weight: Array | None, rows: Array) -> Array:
+    """The weight of each class; 1 unless they are given."""
+    return np.ones(rows.shape[1], rows.dtype) if weight is None else weight
 
 
 def check_classes(input: Array, target: Array, weight: Array | None) -> None:
@@ -90,34 +107,15 @@ def check_weight(where: str, weight: Any, classes: int) -> None:
         )
 
 
-def places(target: Array, safe: Array) -> tuple[Array, ...]:
-    """NumPy's index of each right class; the classes are dimension 1."""
-    if target.ndim == 1:
-        return np.arange(len(target)), safe
-    grid = np.ogrid[tuple([slice(length) for length in target.shape])]
-    return grid[0], safe, *grid[1:]
-
-
-def weighed(
-    target: Array, weight: Array | None, ignore_index: int, classes: int, dtype: Any
-) -> tuple[tuple[Array, ...], Array]:
-    """Where the right classes stand, and how much each counts: 0 for the ignored.
-
-    Raises: IndexingError for a class that does not exist.
-    """
-    counted = target != ignore_index
-    safe = np.where(counted, target, 0)
-    if safe.size and not (safe.min() >= 0 and safe.max() < classes):
-        wrong = safe.min() if safe.min() < 0 else safe.max()
-        raise errors.IndexingError(
-            errors.message(
-                "nll_loss",
-                f"Target {wrong} is out of bounds.",
-                f"use classes from 0 to {classes - 1}, or {ignore_index} for none",
-            )
+def no_such_class(wrong: int, classes: int, ignore_index: int) -> errors.IndexingError:
+    """The error for a class that does not exist."""
+    return errors.IndexingError(
+        errors.message(
+            "nll_loss",
+            f"Target {wrong} is out of bounds.",
+            f"use classes from 0 to {classes - 1}, or {ignore_index} for none",
         )
-    factors = counted.astype(dtype) if weight is None else weight[safe] * counted
-    return places(target, safe), factors
+    )
 
 
 def nll_by_hand(
@@ -157,6 +155,11 @@ def without_slope_in_weight(
     return input, target, weight, reduction, ignore_index
 
 
+def first(outputs: tuple[Tensor, ...]) -> Tensor:
+    """The loss; the sum of the weights stays with the node."""
+    return outputs[0]
+
+
 @op(
     "nll_loss",
     node_name=lambda input, *more: (
@@ -170,6 +173,7 @@ def without_slope_in_weight(
         ([0.5, -2.0, 3.0], np.array(1), None, MEAN),
     ],
     arguments=without_slope_in_weight,
+    returns=first,
     function=False,
     method=False,
 )
@@ -180,7 +184,6 @@ class NllLoss(Builtin):
     ``weight`` says; the mean is over what counts.
     """
 
-    linear = True
     without_edges = (1, 2)
     saved_names = ("self", "target", "weight", "total_weight")
 
@@ -192,45 +195,48 @@ class NllLoss(Builtin):
         weight: Array | None,
         reduction: int,
         ignore_index: int,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         refuse_integers("nll_loss", "nll_loss_out_frame", input)
         check_classes(input, target, weight)
-        rows, classes = with_batch(input, target)
-        index, factors = weighed(
-            classes, weight, ignore_index, rows.shape[1], input.dtype
+        rows, classes = in_rows(input, target)
+        losses, factors, wrong = nll(
+            rows, classes, factors_of(weight, rows), ignore_index
         )
-        # What counts for nothing may be infinite, and then a product would be nan.
-        losses = np.where(factors == 0, input.dtype.type(0), -rows[index] * factors)
+        if wrong[0] != ALL_RIGHT:
+            raise no_such_class(wrong[0], rows.shape[1], ignore_index)
         if reduction == NONE:
-            return losses if input.ndim > 1 else losses.reshape(())
-        return losses.sum() / (factors.sum() if reduction == MEAN else 1)
+            each = losses.reshape(target.shape if input.ndim > 1 else ())
+            return each, np.zeros((), input.dtype)
+        number = np.asarray(add_up(factors))
+        together = add_up(losses)
+        return together / number if reduction == MEAN else together, number
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, target, weight, ctx.reduction, ctx.ignore_index = inputs
-        number = np.zeros((), input.dtype)
-        if ctx.reduction != NONE:
-            constant = None if weight is None else weight.array
-            _, factors = weighed(
-                target.array.reshape(-1), constant, ctx.ignore_index, 2**63, input.dtype
-            )
-            number = np.asarray(factors.sum())
         ctx.shape = input.array.shape
-        ctx.save_for_backward(input, target, weight, Tensor(number))
+        ctx.save_for_backward(input, target, weight, Tensor(output[1].array))
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
+    def backward(ctx: Any, *grads: Any) -> Any:
+        _, target, weight, number = ctx.saved_values
+        constants = ctx.shape, target, weight, number
+        options = ctx.reduction, ctx.ignore_index
+        into_input = NllSlope.of(grads[0], *constants, *options)
+        return into_input, None, None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
         _, target, weight, _ = ctx.saved_values
         options = ctx.reduction, ctx.ignore_index
-        into_input = NllSlope.of(grad, ctx.shape, target, weight, *options)
-        return into_input, None, None, None, None
+        return NllLoss.apply(tangent, target, weight, *options)[0], None
 
 
 class NllSlope(Builtin):
     """The transpose of NllLoss: minus the gradient at each right class, else 0."""
 
     linear = True
-    without_edges = (2, 3)
+    without_edges = (2, 3, 4)
 
     @staticmethod
     @quietly
@@ -239,28 +245,29 @@ class NllSlope(Builtin):
         shape: tuple[int, ...],
         target: Array,
         weight: Array | None,
+        number: Array,
         reduction: int,
         ignore_index: int,
     ) -> Any:
-        result = np.zeros(shape, grad.dtype)
-        rows, classes = with_batch(result, target)
-        index, factors = weighed(
-            classes, weight, ignore_index, rows.shape[1], grad.dtype
-        )
-        each = -factors * (grad / factors.sum() if reduction == MEAN else grad)
-        rows[index] = np.where(factors == 0, grad.dtype.type(0), each)
-        return result
+        classes = target.reshape(-1).astype(np.int64, copy=False)
+        count = shape[min(1, len(shape) - 1)]
+        factors = np.ones(count, grad.dtype) if weight is None else weight
+        each = grad / number if reduction == MEAN else grad
+        spread = np.empty(classes.size, grad.dtype)
+        spread[...] = each.reshape(-1)
+        rows = nll_backward(spread, classes, factors, ignore_index, count)
+        return from_rows(rows, shape)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        _, _, target, weight, *ctx.options = inputs
+        _, _, target, weight, _, *ctx.options = inputs
         ctx.save_for_backward(target, weight)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         target, weight = ctx.saved_values
-        into_grad = NllLoss.of(grad, target, weight, *ctx.options)
-        return into_grad, None, None, None, None, None
+        into_grad = NllLoss.of(grad, target, weight, *ctx.options)[0]
+        return into_grad, None, None, None, None, None, None
 
 
 @composite(
@@ -306,7 +313,7 @@ def nll_loss_nd(
         )
     loss: Tensor
     if input.ndim in (1, 2, 4):
-        loss = NllLoss.apply(input, target, *options)
+        loss, _ = NllLoss.apply(input, target, *options)
         return loss
     batch, classes, *rest = input.shape
     if tuple(target.shape) != (batch, *rest):
@@ -318,7 +325,7 @@ def nll_loss_nd(
             )
         )
     flat = input.reshape(batch, classes, 1, -1), target.reshape(batch, 1, -1)
-    loss = NllLoss.apply(*flat, *options)
+    loss, _ = NllLoss.apply(*flat, *options)
     return loss.reshape(batch, *rest) if reduction == NONE else loss
 
 
@@ -382,7 +389,7 @@ def cross_entropy_loss(
     return loss * (1 - label_smoothing) + even * share
 
 
-def class_dim(input: Tensor) -> int:
+def class_dim(input: Any) -> int:
     """The dimension of the classes: the second, or the only one."""
     return 0 if input.ndim == 1 else 1
 

@@ -10,6 +10,7 @@ from minigrad.kernels import (
     _math,
     activations,
     lookup,
+    losses,
     normalization,
     randomness,
     softmax,
@@ -90,11 +91,23 @@ def of_adam(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
     return memory, gradient, mean, normal(dtype, n, d, seed=3) ** 2, *options
 
 
+def of_classes(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
+    classes = np.random.default_rng(0).integers(0, d, n)
+    return normal(dtype, n, d), classes, normal(dtype, d, seed=1), 2
+
+
+def of_gradients(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
+    _, classes, weight, ignored = of_classes(dtype, n, d)
+    return normal(dtype, n), classes, weight, ignored, d
+
+
 CASES: list[tuple[str, Any, Inputs, float]] = [
     ("softmax", softmax.softmax_of_rows, of_rows, 8),
     ("log_softmax", softmax.log_softmax_of_rows, of_rows, 8),
     ("softmax backward", softmax.softmax_backward_of_rows, of_softmax, 16),
     ("log_softmax backward", softmax.log_softmax_backward_of_rows, of_logs, 32),
+    ("nll", losses.nll, of_classes, 0),
+    ("nll backward", losses.nll_backward, of_gradients, 0),
     ("layer_norm", normalization.layer_norm, of_layer_norm, 64),
     (
         "layer_norm backward",
@@ -165,7 +178,7 @@ def test_kernel_agrees_where_an_element_is_hard(
 ) -> None:
     for place in (0, 5, 18):
         given = inputs(np.float64, 3, 9)
-        given[0].flat[place] = bad
+        given[0].flat[place % given[0].size] = bad
         agree(kernel, given, roundings)
 
 
@@ -205,6 +218,17 @@ def test_exponential_is_within_two_roundings(dtype: Any) -> None:
     with np.errstate(invalid="ignore"):
         assert np.isnan(_math.exp(dtype(np.nan)))
         assert _math.exp(dtype(-np.inf)) == 0.0
+
+
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_class_that_does_not_exist_is_named(wrong: int) -> None:
+    classes = np.array([0, wrong, 7])
+    inputs = normal(np.float64, 3, 3), classes, np.ones(3), 7
+    for function in (losses.nll, losses.nll_in_numpy):
+        each, factors, found = function(*inputs)
+        assert found.tolist() == [wrong]
+        assert factors.tolist() == [1.0, 0.0, 0.0]
+        assert each[1:].tolist() == [0.0, 0.0]
 
 
 def test_dropout_drops_what_its_seed_says() -> None:
