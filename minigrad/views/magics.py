@@ -10,6 +10,7 @@ from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
+from minigrad.views.tracebacks import shorten_tracebacks
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
@@ -26,7 +27,7 @@ def register_if_ipython() -> None:
 
 
 def register_magics(shell: Any) -> None:
-    """Give an IPython shell the cell magic ``%%step``."""
+    """Give an IPython shell the cell magic ``%%step``, and short tracebacks."""
 
     def step(line: str, cell: str) -> None:
         """Run the cell while recording it, and show the player.
@@ -37,6 +38,7 @@ def register_magics(shell: Any) -> None:
         step_cell(shell, line.strip(), cell)
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
+    shorten_tracebacks(shell)
 
 
 class CellError(errors.MinigradError):

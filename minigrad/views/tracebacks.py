@@ -1,0 +1,80 @@
+"""In teaching mode, a notebook's traceback shows the learner's lines, not ours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from minigrad import errors
+from minigrad.engine import lint
+
+PACKAGE: Final = str(Path(errors.__file__).resolve().parent)
+LEFT_OUT: Final = "\n({count} in minigrad left out: %tb shows all)"
+
+
+def shorten_tracebacks(shell: Any) -> None:
+    """Let an IPython shell leave our lines out while teaching mode is on.
+
+    A handler that somebody else has put there stays.
+    """
+    if not shell.custom_exceptions:
+        shell.set_custom_exc((Exception,), show)
+
+
+def show(
+    shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    traceback: TracebackType,
+    tb_offset: int | None = None,
+) -> None:
+    """Show an exception of a cell; the whole of it remains for ``%tb``."""
+    left_out = [part for part in parts(traceback) if is_ours(part)]
+    shows_itself = hasattr(error, "_render_traceback_")
+    wanted = lint.enabled and left_out and is_learners(error, traceback)
+    if shows_itself or not wanted:
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        return
+    sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback
+    text = shell.InteractiveTB.structured_traceback(
+        kind, error, without(traceback, left_out), tb_offset=tb_offset
+    )
+    count = errors.count_of(len(left_out), "call")
+    shell._showtraceback(kind, error, [*text, LEFT_OUT.format(count=count)])
+
+
+def is_learners(error: BaseException, traceback: TracebackType) -> bool:
+    """Whether our lines say nothing: the error is meant for the learner, or from them.
+
+    Anything else that is raised in our lines is a fault of ours, and wants them all.
+    """
+    *_, last = parts(traceback)
+    return isinstance(error, errors.MinigradError) or not is_ours(last)
+
+
+def parts(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """A traceback call by call, the outermost first."""
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def is_ours(part: TracebackType) -> bool:
+    """Whether a call is one of minigrad's own."""
+    return part.tb_frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def without(
+    traceback: TracebackType, left_out: list[TracebackType]
+) -> TracebackType | None:
+    """The same traceback without some of its calls; it itself stays as it is."""
+    shorter = None
+    for part in reversed(list(parts(traceback))):
+        if part not in left_out:
+            shorter = TracebackType(
+                shorter, part.tb_frame, part.tb_lasti, part.tb_lineno
+            )
+    return shorter
