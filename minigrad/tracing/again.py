@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import json
@@ -62,6 +63,7 @@ class Editor:
         self.at_work: dict[str, Any] = {}
         self.totals: dict[tuple[int, int, int], Any] = {}
         self.failure: Exception | None = None
+        self.reached = ""
         self._edits = edits
         self._theirs = theirs
 
@@ -70,6 +72,11 @@ class Editor:
         self.story = story
         self.log = story._log
         self.log.told = self._told
+
+    def _refuse(self, how: str) -> None:
+        """Stop before a tensor of the learner's own is used."""
+        self.reached = how
+        raise ReachedOutsideError
 
     def _told(self, event: Json) -> None:
         if event["k"] in UNTIMELY:
@@ -84,7 +91,7 @@ class Editor:
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         for value in inputs:
             if value is not None and self._theirs.get(id(value)) is value:
-                raise ReachedOutsideError(f"{ctx.operation_name()} is given one")
+                self._refuse(f"{ctx.operation_name()} is given one")
 
     def backward_started(self, task: Any) -> None:
         self.totals = {k: v for k, v in self.totals.items() if k[0] != id(task)}
@@ -96,7 +103,7 @@ class Editor:
         if isinstance(node, AccumulateGrad):
             leaf = node.variable
             if self._theirs.get(id(leaf)) is leaf:
-                raise ReachedOutsideError("backward has come to one")
+                self._refuse("backward has come to one")
         self.at_work = {"task": task, "node": node, "gradients": gradients}
 
     def gradient_sent(
@@ -140,17 +147,21 @@ class Again(Recorder):
 
         Raises: WhatIfError if it reaches for what is the learner's own.
         """
+        if observe.observer is not None:
+            raise cannot_run(
+                "a recording is under way", "ask after its `with` block has ended"
+            )
         # Held until the end, so that no new tensor takes the place of one.
         alive = [one for one in gc.get_objects() if isinstance(one, Tensor)]
         self.editor = Editor(self._edits, {id(one): one for one in alive})
-        try:
+        with contextlib.suppress(ReachedOutsideError):
             self._program.run(self)
-        except ReachedOutsideError as error:
+        if self.editor.reached:
             raise cannot_run(
-                f"it uses a tensor of yours that cannot be copied with it ({error}), "
-                "and would change that",
+                "it uses a tensor of yours that cannot be copied with it "
+                f"({self.editor.reached}), and would change that",
                 "let the block reach its tensors by variables of its own cell or file",
-            ) from None
+            )
 
     def __enter__(self) -> Again:
         super().__enter__()

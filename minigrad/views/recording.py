@@ -94,8 +94,12 @@ class Recording(Trace):
         For a recording made with ``keep_values=True``. ``step`` is the number of a
         step, or words of its sentence; ``saved`` and ``attributes`` are of the ctx at
         work there, or of ``node``; ``gradient`` is the one that the step tells of, or
-        one for each output. The program runs on copies of all that it started from:
-        your tensors stay as they are.
+        one for each output. New numbers have the shape of the old; {(0, 1): 5.0} is
+        one element, a function makes the new array of the old one.
+
+        The program runs on copies of all that it started from, and prints nothing: your
+        tensors, lists and models stay as they are. Twice: first as it was, which must
+        tell the same. What it does outside of Python, to files, it does again.
         Raises: ArgumentValueError for what cannot be edited at the step; WhatIfError
         if the program does not do the same twice.
 

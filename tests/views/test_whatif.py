@@ -414,6 +414,29 @@ def test_tensor_that_no_copy_stands_for_is_not_touched() -> None:
         del Scale.hidden  # type: ignore[attr-defined]
 
 
+def test_recording_under_way_is_not_disturbed(one: Recording) -> None:
+    with (
+        mg.record() as other,
+        pytest.raises(WhatIfError, match="a recording is under way"),
+    ):
+        one.what_if("backward begins", gradient=2.0)
+    with mg.record() as other:
+        mg.ones(2, requires_grad=True).sum().backward()
+    assert len(other) > 2
+
+
+def test_interrupted_run_leaves_no_trace(one: Recording) -> None:
+    def stop(old: Any) -> Any:
+        raise KeyboardInterrupt
+
+    modes = mg.is_grad_enabled(), mg.get_rng_state().tolist()
+    with pytest.raises(KeyboardInterrupt):
+        one.what_if("backward begins", gradient=stop)
+    assert observe.observer is None
+    assert modes == (mg.is_grad_enabled(), mg.get_rng_state().tolist())
+    assert one.what_if("backward begins", gradient=2.0).outcome.startswith("Then x.g")
+
+
 def test_error_that_the_edit_causes_is_told() -> None:
     with mg.record(keep_values=True) as trace:
         x = mg.tensor(1.0, requires_grad=True)
