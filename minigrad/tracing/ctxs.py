@@ -81,6 +81,9 @@ class CtxLog:
                 return None
             card.glance = glance
             card.seen_at = self.touched
+        # Looking on is no reading: teaching mode asks whether the rule has read it.
+        watched = getattr(ctx, "_saved", None)
+        was_read = getattr(watched, "was_read", None)
         before, card.look = card.look, look_of(ctx)
         new: dict[str, Ref] = {}
         gone: list[str] = []
@@ -88,6 +91,8 @@ class CtxLog:
             if before is None or before[family] != look or look is None:
                 entries = dict(FAMILIES[family](self, ctx, card.marks))
                 self._compare(family, entries, card.marks, new, gone)
+        if watched is not None and was_read is not None:
+            watched.was_read = was_read
         if not new and not gone:
             return None
         return {"id": card.ctx, "set": new, "del": gone}

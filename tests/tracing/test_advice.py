@@ -90,6 +90,25 @@ def test_good_function_gets_no_advice() -> None:
     assert advice_in(advised(running(Good))) == []
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_recorder_that_looks_on_has_not_read_what_was_saved(reads: bool) -> None:
+    class Saves(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+            if reads:
+                assert len(ctx.saved_tensors) == 1
+            g = g * 1
+            return g * 2
+
+    found = advice_in(advised(running(Saves)))
+    assert [("never read" in one["what"]) for one in found] == ([] if reads else [True])
+
+
 def test_advice_that_was_shown_before_is_in_the_recording_and_not_shown_again() -> None:
     run = running(keeps())
     assert len(advice_in(advised(run))) == 2
