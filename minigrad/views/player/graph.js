@@ -56,8 +56,7 @@ export class GraphPane {
 
   sayPart(words) {
     const { nodes, edges } = this.trace.graph;
-    const count = (all) => all.length.toLocaleString("en");
-    const fields = { nodes: count(nodes), edges: count(edges) };
+    const fields = { nodes: thousands(nodes.length), edges: thousands(edges.length) };
     this.box.append(element("p", "window-note", message(words, fields)));
   }
 
@@ -399,6 +398,11 @@ function tick(box) {
   const mark = svgElement("g", { class: "tick", transform: `translate(${x} ${box.y + 2})` });
   mark.append(svgElement("circle", { r: 7 }), svgElement("path", { d: "M-3 0 L-1 2.5 L3.5 -2.5" }));
   return mark;
+}
+
+// toLocaleString takes 40 ms when it is called first.
+function thousands(count) {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 // The edge along which a gradient goes now.
