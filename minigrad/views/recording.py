@@ -94,8 +94,8 @@ class Recording(Trace):
         For a recording made with ``keep_values=True``. ``step`` is the number of a
         step, or words of its sentence; ``saved`` and ``attributes`` are of the ctx at
         work there, or of ``node``; ``gradient`` is the one that the step tells of, or
-        one for each output. New numbers have the shape of the old; {(0, 1): 5.0} is
-        one element, a function makes the new array of the old one.
+        one for each output, {0: ...}. New numbers have the shape of the old; a function
+        makes them of those, and {(0, 1): 5.0} is one element: saved={0: {(0, 1): 5.0}}.
 
         The program runs on copies of all that it started from, and prints nothing: your
         tensors, lists and models stay as they are. Twice: first as it was, which must

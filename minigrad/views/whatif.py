@@ -163,14 +163,17 @@ def answer(recording: Recording, asked: Json) -> Json:
         "gradient": dict(here.gradients),
     }
     known = by_kind[kind]
-    ref = known.get(next(iter(known), None) if key is None else key)
+    if key is None:
+        key = next(iter(known), None)
+    ref = known.get(key)
     if ref is None:
         raise refused("it cannot be another at this step", f"edit {here}")
     typed = read(asked["text"])
     if ref["t"] != "P" and not isinstance(typed, dict):
-        what = f"saved[{key}]" if kind == "saved" else str(key or "the gradient")
+        words = {"saved": f"saved[{key}]", "gradient": "the gradient"}
+        what = words.get(kind, f"the attribute {key!r}")
         typed = as_typed(recording.data, ref, typed, what)
-    edit = {kind: typed if key is None else {key: typed}}
+    edit: Json = {kind: {key: typed}}
     return recording.what_if(position, node=asked.get("ctx", ""), **edit)._data()
 
 

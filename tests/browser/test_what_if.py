@@ -181,6 +181,18 @@ def test_page_without_python_has_the_line_that_asks(play: Open) -> None:
         assert new.outcome == "Then all ends as it did."
 
 
+def test_line_names_one_element_of_a_large_array(play: Open) -> None:
+    with mg.record(keep_values=True) as trace:
+        program(mg.ones(13, requires_grad=True))
+    at = step_of(trace.data, NODE)
+    page = play(trace._drawn())
+    page.evaluate("at => player.player.go(at)", at)
+    page.locator('.pane.ctx .entry[data-what^="node "]').click()
+    line = page.inner_text(".what-if code")
+    assert line == f"trace.what_if({at}, gradient={{0: {{0: 3.0}}}})"
+    assert eval(line, {"trace": trace}).outcome == "Then all ends as it did."
+
+
 def test_freed_value_and_flags_have_no_such_line(play: Open) -> None:
     with mg.record(keep_values=True) as trace:
         program(leaf([1.0, 2.0]))

@@ -144,8 +144,10 @@ function pythonNumber(one, dtype) {
 
 // The line of Python that asks the same.
 function pythonLine({ kind, key, ctx }, position, words) {
-  const quoted = kind === "attributes" ? JSON.stringify(key) : key;
-  const value = key === null ? words : `{${quoted}: ${words}}`;
+  // Of the only gradient too: an element would be taken for an output.
+  const place = key === null && words.startsWith("{") ? 0 : key;
+  const quoted = kind === "attributes" ? JSON.stringify(place) : place;
+  const value = place === null ? words : `{${quoted}: ${words}}`;
   const name = kind === "gradient" || kind === "attributes" ? kind : "saved";
   const node = ctx ? `, node="${ctx}"` : "";
   return `trace.what_if(${position}, ${name}=${value}${node})`;
