@@ -230,14 +230,14 @@ export class GraphPane {
     }
   }
 
-  // Beside a node: the variables that stand for its output, and the output's tangent.
+  // At a node: the variables that stand for its output, and the output's tangent.
   showHandles({ state, event }) {
     const names = {};
     for (const name in state.handles) (names[state.handles[name]] ||= []).push(name);
     for (const node in names) {
       const fresh = names[node].some((name) => event?.h?.[name] === node);
       const words = names[node].join(", ");
-      const place = this.placeLeft(node, words);
+      const place = this.placeAtCorner(node, words);
       this.badge(words, fresh ? "badge handle cue" : "badge handle", place);
     }
     for (const node in state.tangents) {
@@ -292,10 +292,11 @@ export class GraphPane {
     return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 17 };
   }
 
-  placeLeft(node, words) {
+  // Where the output leaves, beside the arrow: a neighbour at the left is not covered.
+  placeAtCorner(node, words) {
     const box = this.nodeBox(node);
-    const inward = words.length * 3.15 + 4;
-    return box && { x: box.x - inward, y: box.y + box.height - 6 };
+    const width = Math.min(words.length, MOST_LETTERS) * LETTERS_WIDE + 10;
+    return box && { x: box.x - 8 + width / 2, y: box.y - 8 };
   }
 
   placeRight(node) {

@@ -48,7 +48,7 @@ export const MESSAGES = {
   "mark.flash": "has changed since the last step",
   "mark.active": "the node whose backward runs now",
   "mark.done": "a node that is done (with a tick)",
-  "mark.handle": "a variable, beside the node whose output it is",
+  "mark.handle": "a variable, at the node whose output it is",
   "mark.tangent": "the tangent of a node's output, in forward mode",
   "mark.advice": "what teaching mode says: it runs, and will be wrong one day",
   "mark.gradient": "a gradient; 5 = 2 + 3 is a sum of gradients that met",
