@@ -7,9 +7,7 @@ import importlib
 import os
 import types
 import warnings
-import zlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -165,7 +163,10 @@ def compile_loop(loop: Loop, regroups: bool = False) -> Loop:
 @functools.cache
 def digest() -> str:
     """A number that changes with what loops are compiled from beside themselves."""
-    return f"{zlib.crc32(Path(_math.__file__).read_bytes() + FLAGS):08x}"
+    import zlib  # as numba: nobody needs it before a kernel is called
+
+    with open(_math.__file__, "rb") as source:
+        return f"{zlib.crc32(source.read() + FLAGS):08x}"
 
 
 FLAGS = repr(sorted(IN_ANY_ORDER)).encode()

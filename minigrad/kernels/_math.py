@@ -45,6 +45,9 @@ A0, A1, A2, A3, A4 = (
 
 HALVES = math.sqrt(0.5)
 HALVES_32 = F(HALVES)
+DENSITY = 1 / math.sqrt(2 * math.pi)
+"""The height of the normal density at 0."""
+
 MIDDLE = 3.0
 BEND_32 = F(0.33)
 B0, B1, B2, B3, B4, B5, B6, B7 = (

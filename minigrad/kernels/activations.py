@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.kernels._jit import elementwise_kernel
-from minigrad.kernels._math import FAR, below, exp, tail32, tail64
-
-HALVES = math.sqrt(0.5)
-DENSITY = 1 / math.sqrt(2 * math.pi)
-"""The height of the normal density at 0."""
+from minigrad.kernels._math import DENSITY, FAR, HALVES, below, exp, tail32, tail64
 
 
 def bell_and_probability(array: Any) -> tuple[Any, Any]:

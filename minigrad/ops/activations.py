@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
+from minigrad import errors, kernels
 from minigrad.engine.promotion import quietly
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.kernels import elementwise as kernels
-from minigrad.kernels.activations import DENSITY, HALVES, gelu, gelu_backward
+from minigrad.kernels._math import DENSITY, HALVES
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where
 from minigrad.ops.elementwise import (
@@ -116,13 +115,13 @@ class Gelu(Activation):
         refuse_integers("gelu", "GeluKernelImpl", input)
         if approximate == "tanh":
             return input * (np.tanh(bent(input)) + 1) * 0.5
-        return gelu(input)
+        return kernels.activations.gelu(input)
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:
         if isinstance(grad, Tensor) or ctx.options[0] != "none":
             return super().backward(ctx, grad)
-        return gelu_backward(grad, ctx.saved_values[0]), None
+        return kernels.activations.gelu_backward(grad, ctx.saved_values[0]), None
 
     @staticmethod
     def slope(x: Any, *options: Any) -> Any:
@@ -155,7 +154,7 @@ class Silu(Activation):
     @quietly
     def forward(input: Array) -> Any:
         refuse_integers("silu", "silu_cpu", input)
-        return input * kernels.sigmoid(input)
+        return input * kernels.elementwise.sigmoid(input)
 
     @staticmethod
     def slope(x: Any, *options: Any) -> Any:

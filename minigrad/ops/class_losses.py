@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
+from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._jit import shaped
-from minigrad.kernels.losses import ALL_RIGHT, nll, nll_backward
 from minigrad.ops import functions
 from minigrad.ops._registry import composite, op
 from minigrad.ops.activations import refuse_integers
@@ -199,10 +198,10 @@ class NllLoss(Builtin):
         refuse_integers("nll_loss", "nll_loss_out_frame", input)
         check_classes(input, target, weight)
         rows, classes = in_rows(input, target)
-        losses, factors, wrong = nll(
+        losses, factors, wrong = kernels.losses.nll(
             rows, classes, factors_of(weight, rows), ignore_index
         )
-        if wrong[0] != ALL_RIGHT:
+        if wrong[0] != kernels.losses.ALL_RIGHT:
             raise no_such_class(wrong[0], rows.shape[1], ignore_index)
         if reduction == NONE:
             each = losses.reshape(target.shape if input.ndim > 1 else ())
@@ -255,7 +254,9 @@ class NllSlope(Builtin):
         each = grad / number if reduction == MEAN else grad
         spread = np.empty(classes.size, grad.dtype)
         spread[...] = each.reshape(-1)
-        rows = nll_backward(spread, classes, factors, ignore_index, count)
+        rows = kernels.losses.nll_backward(
+            spread, classes, factors, ignore_index, count
+        )
         return from_rows(rows, shape)
 
     @staticmethod

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
+from minigrad import errors, kernels
 from minigrad.engine import transforms
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.promotion import quietly
 from minigrad.engine.randomness import rand, source
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.kernels.lookup import add_rows
-from minigrad.kernels.randomness import dropout as dropped
 from minigrad.ops._registry import composite, name_nodes, op
 from minigrad.ops.choose import kept
 from minigrad.ops.elementwise import plain
@@ -111,7 +109,7 @@ class EmbeddingSlope(Builtin):
     def forward(grad: Array, indices: Array, length: int, padding_idx: int) -> Any:
         table = np.zeros((length, grad.shape[-1]), grad.dtype)
         rows = np.ascontiguousarray(grad).reshape(indices.size, grad.shape[-1])
-        add_rows(table, indices.reshape(-1), rows)
+        kernels.lookup.add_rows(table, indices.reshape(-1), rows)
         if padding_idx >= 0:
             table[padding_idx] = 0
         return table
@@ -146,7 +144,7 @@ class Dropout(Builtin):
                     "use a floating-point tensor",
                 )
             )
-        return dropped(input, p, seed)
+        return kernels.randomness.dropout(input, p, seed)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

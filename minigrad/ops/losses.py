@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def reduced(losses: Any, reduction: int) -> Any:
 
 def number_of(shape: tuple[int, ...]) -> int:
     """How many elements a tensor of ``shape`` has."""
-    return int(np.prod(shape, dtype=int))
+    return math.prod(shape)
 
 
 def share_of_each(grad: Any, shape: tuple[int, ...], reduction: int) -> Any:

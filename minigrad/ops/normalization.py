@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
+from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.kernels import normalization as kernels
 from minigrad.kernels._jit import shaped
 from minigrad.ops._registry import op
 from minigrad.ops.activations import refuse_integers
-from minigrad.ops.losses import refuse_gradients
+from minigrad.ops.losses import number_of, refuse_gradients
 from minigrad.ops.reduce import Mean, Sum
 from minigrad.ops.shape import reshaped
 from minigrad.ops.smooth import Rsqrt
@@ -48,7 +47,7 @@ def slope_of_standard(moved: Any, standard: Any, rstd: Any, dims: Dims) -> Any:
 
 
 def check_dtypes(kernel: str, input: Array, others: tuple[Any, ...], says: str) -> None:
-    """Refuse integers, and parameters of another dtype than the input.
+    """Refuse integers, and parameters of another dtype than the input; ``says`` why.
 
     Raises: UnsupportedOptionError; OperandError.
     """
@@ -57,7 +56,7 @@ def check_dtypes(kernel: str, input: Array, others: tuple[Any, ...], says: str) 
         raise errors.OperandError(
             errors.message(
                 kernel,
-                f"mixed dtype (CPU): {says}",
+                f"mixed dtype (CPU): {says.format(input.dtype)}",
                 f"convert: the input is {input.dtype}",
             )
         )
@@ -169,13 +168,13 @@ class LayerNorm(Builtin):
             "LayerNormKernelImpl",
             input,
             (weight, bias),
-            f"expect parameter to have scalar type of {input.dtype}",
+            "expect parameter to have scalar type of {}",
         )
         outer = input.shape[: input.ndim - len(sizes)]
         rows = input.reshape(number_of(outer), number_of(sizes))
         scale = ones(rows, 1) if weight is None else weight.reshape(-1)
         shift = zeros(rows, 1) if bias is None else bias.reshape(-1)
-        result, mean, rstd = kernels.layer_norm(rows, scale, shift, eps)
+        result, mean, rstd = kernels.normalization.layer_norm(rows, scale, shift, eps)
         kept = (*outer, *(1,) * len(sizes))
         values = shaped(result, input.shape)
         return values, mean.reshape(kept), rstd.reshape(kept)
@@ -200,12 +199,14 @@ class LayerNorm(Builtin):
             sizes = input.shape[input.ndim - len(ctx.dims) :]
             rows = input.reshape(mean.size, number_of(sizes))
             scale = ones(rows, 1) if weight is None else weight.reshape(-1)
-            into_input, into_weight, into_bias = kernels.layer_norm_backward(
-                grad.reshape(rows.shape),
-                rows,
-                scale,
-                mean.reshape(-1),
-                rstd.reshape(-1),
+            into_input, into_weight, into_bias = (
+                kernels.normalization.layer_norm_backward(
+                    grad.reshape(rows.shape),
+                    rows,
+                    scale,
+                    mean.reshape(-1),
+                    rstd.reshape(-1),
+                )
             )
             found = (
                 shaped(into_input, input.shape),
@@ -233,11 +234,6 @@ class LayerNorm(Builtin):
             into = slope_of_standard(t_input, standard, rstd, ctx.dims)
             moved = total(moved, into if weight is None else into * weight)
         return moved, None, None
-
-
-def number_of(shape: Dims) -> int:
-    """How many elements a tensor of ``shape`` has."""
-    return int(np.prod(shape, dtype=int))
 
 
 def ones(x: Array, dim: int) -> Array:
@@ -360,7 +356,7 @@ class BatchNorm(Builtin):
             result = x * scale[:, None] + shift[:, None]
             nothing = np.zeros(0, input.dtype)
             return result.reshape(input.shape), nothing, nothing
-        result, mean, var = kernels.batch_norm(x, scale, shift, eps)
+        result, mean, var = kernels.normalization.batch_norm(x, scale, shift, eps)
         if running_mean is not None:
             towards(running_mean, mean, momentum)
         if running_var is not None:
@@ -399,8 +395,10 @@ class BatchNorm(Builtin):
         if ctx.training and not isinstance(grad, Tensor):
             x = with_places(input)
             scale = ones(x, 1) if weight is None else weight
-            into_input, into_weight, into_bias = kernels.batch_norm_backward(
-                grad.reshape(x.shape), x, scale, mean, rstd
+            into_input, into_weight, into_bias = (
+                kernels.normalization.batch_norm_backward(
+                    grad.reshape(x.shape), x, scale, mean, rstd
+                )
             )
             into_input = shaped(into_input, input.shape)
         else:

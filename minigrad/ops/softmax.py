@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
+from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.promotion import quietly
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.kernels import softmax as kernels
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import Exp
 from minigrad.ops.reduce import Sum
@@ -77,14 +76,14 @@ class Softmax(AlongOne):
     @quietly
     def forward(input: Array, dim: int, dtype: Any = None) -> Any:
         floats = as_floats("softmax", input, dim, dtype)
-        return kernels.along(kernels.softmax_of_rows, dim, floats)
+        return kernels.softmax.along(kernels.softmax.softmax_of_rows, dim, floats)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         if not isinstance(grad, Tensor):
-            backward = kernels.softmax_backward_of_rows
-            return kernels.along(backward, ctx.dim, grad, output), None, None
+            backward = kernels.softmax.softmax_backward_of_rows
+            return kernels.softmax.along(backward, ctx.dim, grad, output), None, None
         weighted = grad * output
         return weighted - output * Sum.of(weighted, ctx.dim, True, None), None, None
 
@@ -114,14 +113,14 @@ class LogSoftmax(AlongOne):
     @quietly
     def forward(input: Array, dim: int, dtype: Any = None) -> Any:
         floats = as_floats("log_softmax", input, dim, dtype)
-        return kernels.along(kernels.log_softmax_of_rows, dim, floats)
+        return kernels.softmax.along(kernels.softmax.log_softmax_of_rows, dim, floats)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         if not isinstance(grad, Tensor):
-            backward = kernels.log_softmax_backward_of_rows
-            return kernels.along(backward, ctx.dim, grad, output), None, None
+            backward = kernels.softmax.log_softmax_backward_of_rows
+            return kernels.softmax.along(backward, ctx.dim, grad, output), None, None
         return grad - Exp.of(output) * Sum.of(grad, ctx.dim, True, None), None, None
 
     @staticmethod

@@ -105,3 +105,21 @@ def test_missing_numba_warns_once_and_gives_numpys_result(
     kernel = make(doubled)
     with pytest.warns(RuntimeWarning, match="ModuleNotFoundError|ImportError"):
         assert kernel(np.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_kernels_are_loaded_when_they_are_used() -> None:
+    program = (
+        "import sys, minigrad as m;"
+        "name = 'minigrad.kernels.softmax';"
+        "before = name in sys.modules;"
+        "m.zeros(2).softmax(0);"
+        "print(before, name in sys.modules, hasattr(m.kernels, 'nothing'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"MINIGRAD_JIT": "0", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "False True False\n"
