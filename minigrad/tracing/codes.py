@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import Any, Final
 
@@ -32,7 +33,8 @@ UNSHOWN: Final = ("cls", "self", "ctx")
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
-SETTING: Final = ("STORE_", "DELETE_", "POP_TOP")
+SETTING: Final = ("STORE_", "DELETE_")
+"""How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
 ENGINE_CODES: Final = {
     APPLY_CODE: ("apply", APPLY_PHASES),
@@ -59,7 +61,7 @@ class ShownCode:
         self._says: dict[int, str] = {}
         self.of, names = ENGINE_CODES.get(code, ("", ()))
         self.phases = phases_of(sources.lines[self.source], names) if names else {}
-        self._setting = {line - self._before_first for line in setting_lines(code)}
+        self._set_by = set_by_lines(code, self.names) if names else {}
 
     def offset(self, line: int) -> int:
         """The place of a line of the file in what is shown."""
@@ -69,12 +71,14 @@ class ShownCode:
         """The number that the line has in its file."""
         return self._first + offset
 
-    def may_set_variables(self, offset: int) -> bool:
-        """Whether a line may change a variable, or what that holds.
+    def set_by(self, offset: int) -> Iterable[str]:
+        """The variables that may be others after a line, or hold something else.
 
-        Any line of the program's may; of the engine's, those that are made for it.
+        Any line of the program's may change all; of the engine's more is known.
         """
-        return self.role != "engine" or offset in self._setting
+        if self.role != "engine":
+            return self.names
+        return self._set_by.get(offset + self._before_first, ())
 
     def say(self, offset: int) -> str:
         """The sentence for a line that comes next."""
@@ -94,15 +98,25 @@ def shown_names(code: CodeType) -> list[str]:
     return [name for name in names if name not in UNSHOWN and not name.startswith("__")]
 
 
-def setting_lines(code: CodeType) -> set[int]:
-    """The lines that bind or unbind a variable, or call something for its effect."""
-    found = set()
+def set_by_lines(code: CodeType, names: Sequence[str]) -> dict[int, set[str]]:
+    """For each line the variables that it binds; all, if it calls for an effect."""
+    found: dict[int, set[str]] = {}
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
-        line = instruction.starts_line or line
-        if instruction.opname.startswith(SETTING):
-            found.add(line)
+        line = line_of(instruction) or line
+        if instruction.opname == "POP_TOP":
+            found.setdefault(line, set()).update(names)
+        elif instruction.opname.startswith(SETTING):
+            bound = instruction.argval
+            several = bound if isinstance(bound, tuple) else (bound,)
+            found.setdefault(line, set()).update(several)
     return found
+
+
+def line_of(instruction: dis.Instruction) -> int | None:
+    """The line at which an instruction stands, if Python says it of this one."""
+    number = getattr(instruction, "line_number", None)  # from Python 3.13 on
+    return instruction.starts_line if number is None else number
 
 
 def codes_of(item: Any) -> list[CodeType]:

@@ -36,6 +36,8 @@ def torch_module() -> Any:
 def is_torch_tensor(value: Any) -> bool:
     """Whether ``value`` is a tensor of torch's."""
     torch = sys.modules.get("torch")
+    if torch is None:
+        return False
     kind = getattr(torch, "Tensor", None)
     return isinstance(kind, type) and isinstance(value, kind)
 

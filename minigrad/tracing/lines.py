@@ -33,7 +33,8 @@ class OpenFrame:
         self.phase: str | None = None
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
-        self.is_stale = True
+        self.stale: set[str] = set(code.names)
+        self.touched = -1
         self.ctxs_before = ctxs_before
         self.names: Any = None
         self.handles: set[str] = set()
@@ -102,7 +103,7 @@ class FrameLog:
             return
         if opened.line == offset and self._last_is(opened, "line"):
             return
-        opened.is_stale = opened.is_stale or code.may_set_variables(opened.line)
+        opened.stale.update(code.set_by(opened.line))
         opened.line = offset
         if code.role != "engine":
             self._step("line", LINES, code.say(offset), opened)
@@ -118,8 +119,8 @@ class FrameLog:
         opened = self._find(frame)
         if opened is None or frame is self._driver:
             return
-        opened.is_stale = True
         code = opened.code
+        opened.stale.update(code.names)
         told = code.title == "your cell" or code.is_gradient_rule
         level = ENGINE if code.role == "engine" or told else LINES
         shown, seen = self._log.values.look(value)
@@ -146,7 +147,7 @@ class FrameLog:
             return
         self._error = error
         code = opened.code
-        opened.is_stale = True
+        opened.stale.update(code.names)
         opened.line = code.offset(frame.f_lineno)
         say = sentences.failed(code.title, code.number(opened.line), error)
         self._step("exception", STORY, say, opened, err=error_text(error))
@@ -160,7 +161,7 @@ class FrameLog:
             self._close(opened)
             return
         say = f"The exception leaves {opened.code.title}."
-        opened.is_stale = True
+        opened.stale.update(opened.code.names)
         self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
         self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)
@@ -221,8 +222,10 @@ class FrameLog:
         code = opened.code
         if code.role != "engine":
             self._log.program_ran(is_line=True)
-        if opened.is_stale:
-            opened.is_stale = False
+        if opened.touched != self._log.ctxs.touched:
+            opened.touched = self._log.ctxs.touched
+            opened.stale.update(code.names)
+        if opened.stale:
             local = opened.frame.f_locals
             changed = self._changed_locals(opened, local)
             if changed:
@@ -264,8 +267,9 @@ class FrameLog:
     def _changed_locals(self, opened: OpenFrame, local: Any) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         marks = opened.marks
+        stale, opened.stale = opened.stale, set()
         for name in opened.code.names:
-            if name not in local:
+            if name not in stale or name not in local:
                 continue
             value = local[name]
             kind = type(value)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from minigrad.engine.node import _FunctionBase
 from minigrad.engine.saved import Record
 from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
@@ -31,6 +32,21 @@ def mark_of(value: Any) -> Any:
 
 
 def _mark_of(value: Any, depth: int) -> Any:
+    kind = type(value)  # the usual kinds first, as this runs for every line
+    if kind in ATOMS:
+        return (kind, value)
+    if kind is Tensor:
+        return tensor_mark(value)
+    if kind is tuple or kind is list:
+        if len(value) <= MOST_ITEMS and depth:
+            return (kind, *[_mark_of(item, depth - 1) for item in value])
+        return (kind, id(value), len(value))
+    if isinstance(value, _FunctionBase):
+        return (kind, id(value))
+    return _unusual_mark_of(value, depth)
+
+
+def _unusual_mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, SavedTensor) and value.tensor is not None:
         return ("saved", id(value.tensor), value.version, value.tensor._seen_version())
     if isinstance(value, SavedSeen):
@@ -41,8 +57,6 @@ def _mark_of(value: Any, depth: int) -> Any:
         tensor = seen_torch(value)
         digest = digest_of(tensor.array, tensor.version)
         return (id(value), tensor.version, tensor.node, digest)
-    if type(value) in ATOMS:
-        return (type(value), value)
     if isinstance(value, (np.ndarray, np.generic)):
         return (type(value), digest_of(np.asarray(value)))
     if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:

@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 MOST_ITEMS = 8
 MOST_DEPTH = 4
+NUMBERS = frozenset({bool, float, type(None)})
 SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNORECASE)
 
 
@@ -74,6 +75,11 @@ class ValueStore:
         kind = type(value)
         if kind is np.ndarray and value.dtype.kind in DRAWN:
             return {"t": "A", "v": self.sketch(value)}
+        if kind in NUMBERS:
+            return plain(repr(value))
+        if kind is tuple and len(value) <= MOST_ITEMS and depth:
+            items = [self._ref(item, name, depth - 1) for item in value]
+            return {"t": "L", "i": items}
         tensor = seen(value)
         if tensor is not None:
             shown = {

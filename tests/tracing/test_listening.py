@@ -142,7 +142,7 @@ def test_failed_start_leaves_nobody_listening(
 
     chosen = listening.SettraceBackend
     if backend == "monitoring":
-        chosen = listening.MonitoringBackend  # type: ignore[assignment]
+        chosen = listening.MonitoringBackend
     with monkeypatch.context() as patch:
         patch.setattr(chosen, "start", refuse)
         with pytest.raises(RuntimeError, match="no start"), Recorder(Trace()):
@@ -152,7 +152,7 @@ def test_failed_start_leaves_nobody_listening(
 
 @pytest.mark.skipif(not listening.free_tools(), reason="Python 3.12 has sys.monitoring")
 def test_settrace_helps_out_where_no_tool_number_is_free() -> None:
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    monitoring: Any = sys.monitoring
     taken = listening.free_tools()
     for tool in taken:
         monitoring.use_tool_id(tool, "another")

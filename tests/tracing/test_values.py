@@ -28,11 +28,11 @@ class Evil:
     def __len__(self) -> int:
         raise ValueError("len")
 
-    __eq__ = __hash__ = __bool__ = __len__  # type: ignore[assignment]
+    __eq__ = __hash__ = __bool__ = __len__
 
 
 class EvilText(str):
-    __eq__ = __hash__ = __repr__ = Evil.__len__  # type: ignore[assignment]
+    __eq__ = __hash__ = __repr__ = Evil.__len__
 
 
 class EvilError(Exception):

@@ -16,12 +16,12 @@ from tests.views import stories
 
 class Saved(Function):
     @staticmethod
-    def forward(ctx, x):  # type: ignore[no-untyped-def]
+    def forward(ctx, x):
         ctx.save_for_backward(x)
         return x * x
 
     @staticmethod
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return 2 * x * grad
 
@@ -33,12 +33,12 @@ class Again(Saved):
 
 class Attribute(Saved):
     @staticmethod
-    def forward(ctx, x):  # type: ignore[no-untyped-def]
+    def forward(ctx, x):
         ctx.x = x
         return x * x
 
     @staticmethod
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         return 2 * ctx.x * grad
 
 
@@ -116,4 +116,4 @@ def test_comparison_shows_in_a_notebook_and_in_a_terminal() -> None:
 
 def test_comparison_of_something_else_is_refused() -> None:
     with pytest.raises(errors.ArgumentTypeError, match="dict is not a recording"):
-        compare({}, recorded(Saved))  # type: ignore[arg-type]
+        compare({}, recorded(Saved))

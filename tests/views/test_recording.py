@@ -17,17 +17,17 @@ from tests.views import stories
 
 class Tenfold(Function):
     @staticmethod
-    def forward(ctx, x):  # type: ignore[no-untyped-def]
+    def forward(ctx, x):
         return x * 10
 
     @staticmethod
-    def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad_output):
         return grad_output * 10
 
 
 class Broken(Function):
     @staticmethod
-    def forward(ctx, x):  # type: ignore[no-untyped-def]
+    def forward(ctx, x):
         raise KeyError("no such thing")
 
 
@@ -163,7 +163,7 @@ def test_step_passes_keywords_on() -> None:
 
 def test_step_refuses_what_cannot_be_called() -> None:
     with pytest.raises(errors.ArgumentTypeError, match="Tensor cannot be called"):
-        step(leaf())  # type: ignore[arg-type]
+        step(leaf())
 
 
 def test_question_stands_before_the_step_it_asks_about() -> None:
