@@ -195,6 +195,19 @@ def test_hooks_checkpoint_and_changes_in_place_run_again() -> None:
     assert x.grad is None
 
 
+def test_change_in_place_of_what_was_saved_is_noticed_after_an_edit_too() -> None:
+    def program() -> None:
+        y = mg.tensor(2.0, requires_grad=True) * 1
+        z = Square.apply(y, 1.0)
+        y.add_(1)
+        z.backward()
+
+    trace = kept(program)
+    assert "modified by an inplace operation" in trace.data["meta"]["error"]
+    new = trace.what_if("SquareBackward joins the graph", saved={0: 5.0})
+    assert new.recording.data["meta"]["error"] == trace.data["meta"]["error"]
+
+
 def test_edits_can_be_made_one_after_the_other() -> None:
     trace = squared(mg.tensor(3.0, requires_grad=True))
     at = "SquareBackward is the newest"
