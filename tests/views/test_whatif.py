@@ -205,7 +205,8 @@ def test_change_in_place_of_what_was_saved_is_noticed_after_an_edit_too() -> Non
     trace = kept(program)
     assert "modified by an inplace operation" in trace.data["meta"]["error"]
     new = trace.what_if("SquareBackward joins the graph", saved={0: 5.0})
-    assert new.recording.data["meta"]["error"] == trace.data["meta"]["error"]
+    said = new.recording.data["meta"].get("error", "")
+    assert "is at version 1; expected version 0 instead" in said
 
 
 def test_edits_can_be_made_one_after_the_other() -> None:
