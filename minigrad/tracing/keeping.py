@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -13,92 +12,26 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     AccumulateGrad,
-    _FunctionBase,
     split_edge,
 )
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
+from minigrad.tracing.kept import (
+    Kept,
+    KeptValues,
+    NodeState,
+    Receiver,
+    Run,
+    exact_copy,
+    forget_packed,
+    span_of,
+)
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.nodes import attributes_of, label_of
 
-MOST_BYTES: Final = 200_000_000
 SLOTS: Final = ("geometry", "slot", "_materialize_grads")
 """What some kinds of nodes hold beside what all hold."""
-
-
-@dataclass
-class Kept:
-    """A Tensor or an array as it was, in memory of its own, in the same order."""
-
-    array: Any
-    is_tensor: bool
-    requires_grad: bool = False
-
-    def again(self) -> Any:
-        """The same again, for a rule that may change it."""
-        array = exact_copy(self.array)
-        if not self.is_tensor:
-            return array
-        tensor = Tensor(array)
-        tensor._requires_grad = self.requires_grad
-        return tensor
-
-
-@dataclass
-class Receiver:
-    """What is asked of the node at the other end of an edge: shapes and dtypes."""
-
-    _output_metadata: Any
-
-
-@dataclass
-class NodeState:
-    """A node as it was before its rule ran: enough to make one like it."""
-
-    kind: type[_FunctionBase]
-    edges: tuple[Any, ...]
-    outputs: Any
-    number: int
-    needs: Any
-    saved: list[Any]
-    packed: list[Any]
-    attributes: dict[str, Any]
-    slots: dict[str, Any]
-    inner: NodeState | None = None
-
-
-@dataclass
-class Run:
-    """Something that was computed, from what, with which result.
-
-    ``what``: forward, backward, sum, arrival or accumulate.
-    """
-
-    what: str
-    label: str
-    event: Any
-    given: list[Any]
-    found: list[Any] | None = None
-    function: Any = None
-    node: NodeState | None = None
-    create_graph: bool = False
-    carries_tensors: bool = False
-    has_hooks: bool = False
-    in_place: bool = False
-    skipped: str = ""
-
-
-@dataclass
-class KeptValues:
-    """All that a recording kept for ``replay``."""
-
-    runs: list[Run] = field(default_factory=list)
-    size: int = 0
-    most: int = MOST_BYTES
-    is_full: bool = False
-    foreign: int = 0
-    """How many nodes are torch's, which cannot be run again from here."""
 
 
 class Keeper:
@@ -297,42 +230,3 @@ class Keeper:
             self.kept.is_full = True
             self.kept.runs.clear()
         return copy
-
-
-def forget_packed(state: NodeState | None) -> None:
-    """Let go of what hooks packed: what they unpacked has taken its place."""
-    while state is not None:
-        state.packed = []
-        state = state.inner
-
-
-def span_of(array: Any) -> int:
-    """The bytes from the first element in memory to the last."""
-    if array.ndim == 0:
-        return int(array.nbytes)
-    low, high = np.lib.array_utils.byte_bounds(array)
-    return int(high - low)
-
-
-def exact_copy(array: Any) -> Any:
-    """A copy whose elements lie in memory at the same distances.
-
-    Sums are made in the order of memory: elsewhere they would round differently.
-    """
-    if array.dtype.hasobject or array.size == 0 or array.ndim == 0:
-        return array.copy()
-    low, high = np.lib.array_utils.byte_bounds(array)
-    start = array.__array_interface__["data"][0]
-    memory = np.empty(high - low, np.uint8)
-    copy: Any = np.ndarray(
-        array.shape, array.dtype, memory.data, start - low, array.strides
-    )
-    if 0 in array.strides:
-        # Written once where several elements are one place in memory.
-        once = tuple(
-            [slice(0, 1) if step == 0 else slice(None) for step in copy.strides]
-        )
-        copy[once] = array[once]
-    else:
-        copy[...] = array
-    return copy

@@ -17,7 +17,8 @@ from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.hearing import Hearing
-from minigrad.tracing.keeping import MOST_BYTES, Keeper
+from minigrad.tracing.keeping import Keeper
+from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog

@@ -18,7 +18,7 @@ from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import this_mode, unrecorded
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.keeping import Kept, KeptValues, NodeState, Run
+from minigrad.tracing.kept import Kept, KeptValues, NodeState, Run
 from minigrad.tracing.values import error_text
 
 CALLED: Final = {

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.tracing.harmless import harm_of
-from minigrad.tracing.keeping import Kept, KeptValues, Run
+from minigrad.tracing.kept import Kept, KeptValues, Run
 from minigrad.tracing.pictures import json_number
 from minigrad.tracing.replay import backward_again, silence, unlike
 from minigrad.tracing.rules import is_shown_whole

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from minigrad import errors
 
 if TYPE_CHECKING:
-    from minigrad.tracing.keeping import KeptValues
+    from minigrad.tracing.kept import KeptValues
     from minigrad.tracing.program import Program
     from minigrad.tracing.replay import Replayed
 

@@ -13,7 +13,7 @@ from minigrad.engine.function import Function
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
-from minigrad.tracing.keeping import MOST_BYTES
+from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.trace import write_whole
 from minigrad.views import graph, page
 from minigrad.views.numbers import Explanation, explain

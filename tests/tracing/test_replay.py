@@ -15,7 +15,7 @@ from minigrad.engine.backward import GraphTask
 from minigrad.ops.arithmetic import Mul
 from minigrad.ops.elementwise import Exp
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.keeping import exact_copy
+from minigrad.tracing.kept import exact_copy
 from minigrad.tracing.replay import ReplayError
 from tests.parity.recorded import PROGRAMS, Program
 from tests.tracing.programs import Scale
