@@ -96,8 +96,25 @@ def unusable(exercise: Exercise, what: str) -> errors.ArgumentValueError:
 
 
 def same(said: str, wanted: str) -> bool:
-    """Whether two short answers are the same but for case, blanks and a full stop."""
-    return plain(said) == plain(wanted)
+    """Whether two short answers are the same but for case, blanks and a full stop.
+
+    A number may be written as anybody would, or as a tensor prints it.
+
+    >>> same("tensor(12.)", "12.0"), same("12", "12.0"), same("6", "12.0")
+    (True, True, False)
+    """
+    said, wanted = plain(said), plain(wanted)
+    if said == wanted:
+        return True
+    try:
+        return float(number_of(said)) == float(number_of(wanted))
+    except ValueError:
+        return False
+
+
+def number_of(text: str) -> str:
+    """What stands in the brackets of a printed tensor; other text as it is."""
+    return text.removeprefix("tensor(").removesuffix(")")
 
 
 def plain(text: str) -> str:

@@ -30,7 +30,7 @@ def of_gradient(case: CaseFile, sample: Sample) -> tuple[str, Evidence]:
     digits = 6 if sample.error > COARSE else 12
     what = (
         f"{start}, element {index_text(at)} of the gradient for {name} is"
-        f" {got[at]:.{digits}g}; it should be {right[at]:.{digits}g}"
+        f" {got[at]:z.{digits}g}; it should be {right[at]:z.{digits}g}"
     )
     met = inputs_at(case, sample.trial, at, right.shape)
     met += [_upstream(case, sample, at)]
@@ -49,7 +49,7 @@ def of_result(
     name = output_name(case, place)
     what = (
         f"for {_case_of(fact, trial)}, element {index_text(at)} of {name} is"
-        f" {got[at]:.{digits}g}; it should be {right[at]:.{digits}g}"
+        f" {got[at]:z.{digits}g}; it should be {right[at]:z.{digits}g}"
     )
     met = inputs_at(case, trial, at, right.shape)
     evidence = Evidence(

@@ -43,6 +43,7 @@ FROZEN = ["3", "None", "5", "only the one for h"]
         (0, "2", "A leaf that learns has a node, too"),
         (1, "b", "Nothing is recorded that cannot be needed"),
         (2, "3", "A frozen layer is not a wall"),
+        (2, "4", "A leaf that learns has a node, too"),
         (3, "both", "What nobody reads need not be computed"),
     ],
 )

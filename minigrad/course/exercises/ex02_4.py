@@ -37,13 +37,14 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     x, factor, upstream = drawn(random)
     result = answer.apply(x, factor)
     if not np.allclose(result.detach().numpy(), (x * factor).detach().numpy()):
-        what = f"forward gives {result.tolist()} for x = {x.tolist()}"
-        what += f", factor = {factor.tolist()}"
+        numbers = [short(tensor.detach().numpy()) for tensor in (result, x, factor)]
+        what = "forward gives {} for x = {}, factor = {}".format(*numbers)
         yield Finding((), what, f"{answer.__name__}.forward")
         return
     slope = slope_of(result, x, upstream)
     if not np.allclose(slope, factor.numpy()):
-        what = f"nobody changed the factor {factor.tolist()}, and the slope is {slope}"
+        what = f"nobody changed the factor {short(factor.numpy())}, and the slope is "
+        what += short(slope)
         hint = "How fast does x times factor grow, if x grows?"
         yield Finding((), what, f"{answer.__name__}.backward", hint=hint)
 
@@ -51,15 +52,16 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
 def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
     """Factor changes before backward: that has to be an error."""
     x, factor, upstream = drawn(random)
-    before = factor.tolist()
+    before = factor.numpy().copy()
     result = answer.apply(x, factor)
     factor.add_(1)
     try:
         slope = slope_of(result, x, upstream)
     except SavedModifiedError:
         return
-    what = f"forward used {before}, then factor became {factor.tolist()}: the slope is "
-    what += f"{slope.tolist()}, and nobody heard of the change"
+    what = f"forward used {short(before)}, then factor became "
+    what += f"{short(factor.numpy())}: the slope is {short(slope)}, and nobody heard "
+    what += "of the change"
     where = f"{answer.__name__}, what forward leaves on ctx"
     if np.allclose(slope, before):
         yield Finding(
@@ -78,6 +80,11 @@ def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]
         looks_like="ctx has a second name for the tensor, and reads it too late.",
         hint="Which way of keeping a tensor notes its version beside it?",
     )
+
+
+def short(numbers: Any) -> str:
+    """Numbers to four digits."""
+    return str(np.array2string(numbers, precision=4, separator=", "))
 
 
 LOOKS = (wrong_numbers, silent_change)

@@ -46,7 +46,7 @@ def chain(n: int, size: int) -> Any:
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Hold the formula against three chains."""
     if not callable(answer):
-        what = f"check was given a {type(answer).__name__}, not the function peak"
+        what = f"check was given {answer!r:.60}, not the function peak"
         hint = "Hand over the function itself: peak, no brackets."
         return [Finding((), what, "the call of check", hint=hint)]
     size = int(random.integers(4000, 6000))

@@ -90,13 +90,16 @@ def look_at_one(function: Any, given: Given, right: Slopes, numbers: Any) -> Any
             what = f"argument {place + 1} requires grad and got none"
             return Finding(("A05",), what, where)
         if not np.allclose(value.grad.numpy(), wanted.numpy()):
-            what = (
-                f"the gradient for argument {place + 1} is {value.grad.tolist()}; it "
-            )
-            what += f"should be {wanted.tolist()}"
+            what = f"the gradient for argument {place + 1} is {short(value.grad)}; it "
+            what += f"should be {short(wanted)}"
             hint = "If this argument grows by 1, by how much does each element grow?"
             return Finding((), what, where, hint=hint)
     return None
+
+
+def short(tensor: Any) -> str:
+    """The numbers of a vector, or of rows, to four digits."""
+    return str(np.array2string(tensor.numpy(), precision=4, separator=", "))
 
 
 def kind_of(message: str) -> tuple[str, str]:
