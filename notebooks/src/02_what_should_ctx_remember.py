@@ -3,7 +3,7 @@
 #
 # You will
 # * see two Functions with one rule, of which one gives a wrong number in silence,
-# * tell what belongs into `save_for_backward`, and what is a plain attribute,
+# * tell what belongs in `save_for_backward`, and what is a plain attribute,
 # * choose what to keep so that backward costs next to nothing.
 
 # %%
@@ -87,15 +87,16 @@ factor.add_(1)
 mg.autograd.grad(product, x)
 
 # %% [markdown] tags=["explain"]
-# No number, but an error with the reason. Every tensor counts how often it was changed
-# in place: that count is its *version*. `save_for_backward` notes the version beside
-# the tensor, and when you unpack it with `ctx.saved_tensors`, the engine compares. An
-# attribute has no such stamp. (Take the line with `add_` out of both cells: then both
-# ways give 3.)
+# No number, but an error; read its end: *is at version 1; expected version 0*. Every
+# tensor counts how often it was changed in place: that count is its *version*.
+# `save_for_backward` notes the version beside the tensor, and when you unpack it with
+# `ctx.saved_tensors`, the engine compares. (Take the line with `add_` out of both
+# cells: then both ways give 3.)
 
 # %% [markdown]
 # **Look.** Here are both once more, recorded. At the steps that keep the factor, look
-# at the ctx pane. Which of the two rows says a version? Then go on to the change.
+# at the ctx pane. Which of the two rows says a version? Then go on to the change, and
+# ask both tensors for theirs.
 
 # %% tags=["step"]
 # %%step
@@ -108,9 +109,9 @@ factor.add_(1)
 factor._version, first.grad_fn.factor._version
 
 # %% [markdown] tags=["explain"]
-# The saved row says *saved at v0*; the attribute row has no such words, though it holds
-# the same tensor. Four reasons to save tensors; you have seen one: the
-# change is **noticed**; the memory is **released** once backward is through (lesson
+# Version 1: it is one tensor. The saved row says *saved at v0*; the attribute row has
+# no such words. Four reasons to save tensors; you have seen one: the change is
+# **noticed**; the memory is **released** once backward is through (lesson
 # 03); others may **pack** what is saved, to halve its bytes or to put it on a disk
 # (lesson 12); and an output kept as an attribute holds itself alive, in a **cycle**
 # (lesson 03).
@@ -148,9 +149,9 @@ SavesANumber.apply(x, 3.0)
 # does not need is not kept at all.**
 
 # %% [markdown]
-# **Try.** `save_for_backward` may be called once in a forward. What if it is called a
-# second time: are both kept, the first, or the last? Guess, then run. Then put both
-# tensors into one call, and run again.
+# **Try.** `save_for_backward` is meant to be called once in a forward. What if it is
+# called a second time: are both kept, the first, or the last? Guess, then run. (If one
+# is kept, take `len` away to see which.) Then put both tensors into one call.
 
 
 # %% tags=["try"]
@@ -248,8 +249,10 @@ node = (x * x).grad_fn
 # **In PyTorch this is** the same: 4 by attribute without a word, and by saving a
 # RuntimeError that names both versions. Put `import torch as mg` in the first cell,
 # leave out the lines that teach (`teaching`, `course` and the stepper), and
-# every value above stays as it is.
-#
+# every value above stays as it is. (In the last *Try*, torch also lists a number or a
+# shape for `x + x` and `x.sum()`. They are no tensors.)
+
+# %% [markdown]
 # ## Now you
 #
 # [Five

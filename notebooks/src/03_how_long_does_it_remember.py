@@ -67,7 +67,7 @@ y.sum().backward()
 # As soon as its own backward has run. The bars under the graph end one after the other,
 # from the last call to the first: the phase *release* comes after every single node. So
 # backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
-# are left. The nodes are still there, but empty.
+# are left. The nodes are still there, but empty: ask the one before the last.
 
 # %% tags=["explain", "raises-exception"]
 y.grad_fn.next_functions[0][0].saved_tensors
@@ -107,7 +107,8 @@ watched
 # %% [markdown] tags=["explain"]
 # The attribute is alive. The engine knows what was saved and releases it; of what you
 # hang on ctx it knows nothing. It goes when ctx goes, and ctx goes when the result
-# goes. In a training loop that keeps its losses in a list, that is never.
+# goes. In a training loop that keeps its losses in a list, that is never. Here `b`
+# goes:
 
 # %% tags=["explain"]
 del b
@@ -138,9 +139,9 @@ y.backward()
 x.grad
 
 # %% [markdown]
-# **Try.** 12 is twice the slope of 6, since a leaf *adds* what arrives. Change both
-# calls so that x.grad is 18, and then so that it stays 6. Which line do you need for
-# the second?
+# **Try.** 12 is twice the slope of 6, since a leaf *adds* what arrives. Below is the
+# class with the attribute, and nothing is retained. Guess what x.grad is, then run.
+# Then make it 18, and at last 6 though backward runs twice. Which line do you need?
 
 # %% tags=["try"]
 x.grad = None
@@ -207,9 +208,10 @@ watched
 # %% [markdown]
 # ## A picture of bytes
 #
-# `course.peak_bytes` runs a function and says how many bytes were alive at most. A
-# chain twice as long needs twice as much, forward and back; without a graph it needs
-# next to nothing, because nobody keeps what lies between.
+# `course.peak_bytes` runs a function and says how many bytes were alive at most.
+# **Predict.** `x` has 1000 float64 numbers, 8,000 bytes. With one `Square` more in a
+# chain, how much more is alive at most, forward and back? And forward in `no_grad`,
+# where no graph is built?
 
 
 # %%
@@ -237,6 +239,12 @@ mg.plot_lines(
     y="bytes alive at most",
     says="With a graph the peak grows with every call; without one it stays flat.",
 )
+
+# %% [markdown] tags=["explain"]
+# Each further call adds the 8,000 bytes that it saves, and a little for its node: 20
+# more calls, about 170,000 bytes more. In `no_grad` nobody keeps what lies between, so
+# a chain of 40 needs no more than one of 5. Where the lines begin you see what is alive
+# for a moment, in any chain.
 
 # %% [markdown]
 # ## What to remember

@@ -41,7 +41,8 @@ Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 
 # %% [markdown] tags=["explain"]
 # *Expected 2, got 1.* The engine does not guess which argument a gradient is for: it
-# counts places. What is no tensor has a place too, and `None` stands there.
+# counts places. What is no tensor has a place too, and `None` stands there. (To save
+# you the whole class, this line puts another backward into it.)
 
 # %%
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
@@ -50,8 +51,9 @@ Scale.apply(x, 3.0).backward()
 x.grad
 
 # %% [markdown]
-# **Try.** Give back a third value behind the `None`: first another `None`, then a
-# number such as `grad_output`. Which of the two does the engine accept?
+# **Try.** Give back a third value behind the `None`: first another `None`, as below,
+# then the gradient `g` itself. Which of the two does the engine accept? (`x.grad` was 3
+# already; a leaf adds.)
 
 # %% tags=["try", "raises-exception"]
 Scale.backward = staticmethod(lambda ctx, g: (g * ctx.k, None, None))
@@ -105,9 +107,10 @@ seen
 # backward will be called.
 
 # %% [markdown]
-# **Look.** Data goes in without requiring a gradient. In the graph one of the two edges
-# of the node leads nowhere: which one? And what becomes of the gradient that backward
-# computes for it? Step to the line that returns both.
+# **Look.** Data goes in without requiring a gradient. The node has an *edge* for each
+# argument, the way on for its gradient: see that row in the ctx pane. Which one leads
+# nowhere, so that the graph does not draw it? And what becomes of the gradient that
+# backward computes for it? Step to the line that returns both.
 
 # %% tags=["step"]
 # %%step
@@ -117,8 +120,8 @@ loss.backward()
 
 # %% [markdown] tags=["explain"]
 # The gradient for `data` was computed and dropped: a matrix product for nothing. In a
-# model whose first layer sees data, that is one third of the layer's work. The remedy
-# is a question in front of each gradient:
+# model whose first layer sees data, that is one of the layer's three products (one
+# forward, two backward). The remedy is a question in front of each gradient:
 
 
 # %%
@@ -137,8 +140,9 @@ class Frugal(mg.autograd.Function):
 
 
 # %% [markdown]
-# **Predict.** `weight` is frozen now, and the data needs no gradient either. What is
-# the `grad_fn` of the result, and what would backward do?
+# **Predict.** `weight` is frozen now (`detach` gives the same numbers without
+# `requires_grad`), and the data needs no gradient either. What is the `grad_fn` of the
+# result, and what would backward do?
 
 # %% tags=["predict"]
 frozen = weight.detach()

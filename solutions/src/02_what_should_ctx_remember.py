@@ -106,8 +106,9 @@ hint("02.3")
 # %% [markdown]
 # ## 02.4 Silent 4 instead of 3
 #
-# First the crime, then the culprit. `product` is made with a factor of 3. Say what the
-# last line shows before you run it. (About 8 minutes.)
+# First the culprit, then the crime. Run the class as it is. In the cell below it
+# `product` is made with a factor of 3: say what the last line shows before you run
+# that. (About 8 minutes.)
 
 
 # %% tags=["exercise"]

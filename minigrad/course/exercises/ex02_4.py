@@ -84,7 +84,11 @@ def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]
 
 def short(numbers: Any) -> str:
     """Numbers to four digits."""
-    return str(np.array2string(numbers, precision=4, separator=", "))
+    return str(
+        np.array2string(
+            numbers, separator=", ", formatter={"float_kind": "{:.4g}".format}
+        )
+    )
 
 
 LOOKS = (wrong_numbers, silent_change)

@@ -99,7 +99,11 @@ def look_at_one(function: Any, given: Given, right: Slopes, numbers: Any) -> Any
 
 def short(tensor: Any) -> str:
     """The numbers of a vector, or of rows, to four digits."""
-    return str(np.array2string(tensor.numpy(), precision=4, separator=", "))
+    return str(
+        np.array2string(
+            tensor.numpy(), separator=", ", formatter={"float_kind": "{:.4g}".format}
+        )
+    )
 
 
 def kind_of(message: str) -> tuple[str, str]:
