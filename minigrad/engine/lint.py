@@ -7,9 +7,11 @@ the test of ``enabled`` at a few calls that are made anyway.
 from __future__ import annotations
 
 import inspect
+import linecache
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -363,5 +365,13 @@ def tell(
         warning,
         TeachingWarning,
         filename="<unknown>" if code is None else code.co_filename,
-        lineno=1 if code is None else code.co_firstlineno,
+        lineno=1 if code is None else line_of_def(code),
     )
+
+
+def line_of_def(code: CodeType) -> int:
+    """Where its ``def`` stands: Python counts from the decorators above it."""
+    line = code.co_firstlineno
+    while linecache.getline(code.co_filename, line).lstrip().startswith("@"):
+        line += 1
+    return line

@@ -213,8 +213,8 @@ hint("04.4")
 # %% [markdown]
 # ## 04.5 Frozen layer
 #
-# Freeze `w1`, then `w2`, and run the cell each time. Look where backward goes, then
-# answer. (About 10 minutes.)
+# Freeze `w1` (take its `requires_grad=True` away), run the cell, and look where
+# backward goes. Then let `w1` learn and freeze `w2`. Then answer. (About 10 minutes.)
 
 # %% tags=["step"]
 # %%step

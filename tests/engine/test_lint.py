@@ -1,5 +1,6 @@
 """Teaching mode: what it warns about, when, and in which words."""
 
+import linecache
 import re
 import warnings
 from collections.abc import Iterator
@@ -457,6 +458,19 @@ def test_warning_points_at_the_learners_forward() -> None:
     code = function.forward.__code__
     assert caught[0].filename == code.co_filename
     assert caught[0].lineno == code.co_firstlineno
+
+
+def test_warning_points_below_the_decorators() -> None:
+    class Keeps(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.kept = x
+            return x * 1
+
+    with pytest.warns(minigrad.TeachingWarning) as caught:
+        Keeps.apply(leaf(minigrad, 2.0))
+    line = linecache.getline(caught[0].filename, caught[0].lineno)
+    assert line.strip().startswith("def forward")
 
 
 def test_arguments_without_a_name_have_their_number() -> None:
