@@ -39,6 +39,7 @@ from minigrad.course.verdict import (
     CheckFailed,
     Verdict,
 )
+from minigrad.kernels._jit import in_numpy
 
 SECONDS = 5.0
 MEMORY = 2 * 10**9
@@ -215,8 +216,12 @@ def _examine_parts(
 
 @contextlib.contextmanager
 def answers_running(deadline: Deadline) -> Iterator[None]:
-    """How the code of an answer runs: in silence, bounded, with grad mode on."""
+    """How the code of an answer runs: in silence, bounded, with grad mode on.
+
+    Without compiled kernels: to compile one takes longer than the rest of a check.
+    """
     with (
+        in_numpy(),
         silence(),
         bounded_memory(MEMORY),
         minigrad.enable_grad(),

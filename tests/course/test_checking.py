@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from minigrad import Tensor
 from minigrad._workspace import SHIPPED
 from minigrad.autograd import Function
 from minigrad.course import CheckFailed, check, examine, hint, journal
 from minigrad.course import catalogue as exercises
 from minigrad.course.verdict import Verdict
+from minigrad.kernels import _jit
 from minigrad.mistakes import TABLE
 
 
@@ -211,3 +215,24 @@ def test_hint_shrinks_to_one_question_when_the_mistake_comes_back() -> None:
     assert second.endswith("?")
     assert second.count("?") == third.count("?") == 1
     assert other not in whole
+
+
+def test_no_kernel_is_compiled_for_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def note(loop: Any, *_: Any) -> Any:
+        compiled.append(loop.__name__)
+        return loop
+
+    monkeypatch.setattr(_jit, "compile_loop", note)
+    softmax = _jit.kernel(lambda x: x * 2, _jit.like_the_first)(lambda x, out: None)
+
+    class Double(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return Tensor(softmax(x.numpy()))
+
+    assert examine("00.2", Double).state == "solved"
+    assert compiled == []
+    softmax(np.ones(2))
+    assert compiled == ["<lambda>"]

@@ -123,3 +123,13 @@ def test_kernels_are_loaded_when_they_are_used() -> None:
         check=True,
     )
     assert done.stdout == "False True False\n"
+
+
+def test_twin_runs_where_numpy_is_asked_for_and_the_loop_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_jit, "compile_loop", lambda loop, *_: loop)
+    launch = elementwise_kernel(lambda array: array * 3)(doubled)
+    with _jit.in_numpy():
+        assert launch(np.ones(2)).tolist() == [3.0, 3.0]
+    assert launch(np.ones(2)).tolist() == [2.0, 2.0]
