@@ -242,7 +242,7 @@ mg.plot_lines(
 
 # %% [markdown] tags=["explain"]
 # Each further call adds the 8,000 bytes that it saves, and a little for its node: 20
-# more calls, about 170,000 bytes more. In `no_grad` nobody keeps what lies between, so
+# more calls, about 176,000 bytes more. In `no_grad` nobody keeps what lies between, so
 # a chain of 40 needs no more than one of 5. Where the lines begin you see what is alive
 # for a moment, in any chain.
 
