@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.lint import teaching
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.memory import root_of
 
@@ -90,7 +91,8 @@ def peak_bytes(function: Callable[..., Any], *args: Any) -> int:
     """Call ``function``, and say how many bytes more than before were alive at most.
 
     Counted is all that Python allocates, arrays above all. It is called twice, because
-    what the first call compiles or looks up for good is not meant.
+    what the first call compiles or looks up for good is not meant; and without teaching
+    mode, which keeps copies to compare with.
 
     >>> x = minigrad.ones(100_000, dtype=minigrad.float64)
     >>> round(minigrad.course.peak_bytes(lambda: x + x + x) / x.array.nbytes)
@@ -104,13 +106,14 @@ def peak_bytes(function: Callable[..., Any], *args: Any) -> int:
                 "let one measurement end before the next: tracemalloc.stop()",
             )
         )
-    function(*args)
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
+    with teaching(False):
         function(*args)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+        gc.collect()
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            function(*args)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
     return most - before

@@ -11,6 +11,7 @@ import minigrad as mg
 from minigrad import course, errors
 from minigrad.course import catalogue, examine
 from minigrad.course.exercises import ex03_4
+from minigrad.engine import lint
 from tests.course.test_first_lessons import made
 
 
@@ -231,6 +232,18 @@ def test_peak_counts_what_lives_at_one_time() -> None:
     size = x.array.nbytes
     assert course.peak_bytes(one_after_the_other) < 2.2 * size
     assert 5 * size < course.peak_bytes(all_at_once) < 5.5 * size
+
+
+def test_teaching_mode_does_not_count() -> None:
+    x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+
+    def back() -> None:
+        ex03_4.Damped.apply(x).sum().backward()
+
+    without = course.peak_bytes(back)
+    with mg.teaching():
+        assert abs(course.peak_bytes(back) - without) < 2000
+        assert lint.enabled
 
 
 def test_peaks_are_measured_one_at_a_time() -> None:
