@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from minigrad import _bootstrap, _workspace, course
-from minigrad.course import journal, remember
+from minigrad.course import catalogue, journal, remember
 from minigrad.errors import ArgumentValueError
 
 
@@ -30,6 +30,15 @@ def test_progress_counts_solved_names_the_next_and_adds_minutes() -> None:
     assert after.next is not None
     assert after.next.id == "00.2"
     assert f"1 of {len(after)} exercises solved; next: 00.2 Fix one line" in repr(after)
+
+
+def test_when_all_are_solved_nothing_is_next() -> None:
+    for name in catalogue.names():
+        journal.note(journal.CHECKED, name, state="solved")
+    progress = course.progress()
+    assert progress.next is None
+    count = len(catalogue.names())
+    assert progress.summary == f"{count} of {count} exercises solved. All done."
 
 
 def test_solved_stays_solved_after_a_later_wrong_answer() -> None:
