@@ -54,6 +54,16 @@ def layer_norm(
             result[j] = (row[j] - middle) * scale * weight[j] + bias[j]
 
 
+def like_the_gradient_and_its_channels(grad: Any, *_: Any) -> tuple[Any, ...]:
+    """Empty for the input; zeros for the weight and for the bias, to be added to."""
+    channels = grad.shape[1]
+    return (
+        np.empty_like(grad),
+        np.zeros(channels, grad.dtype),
+        np.zeros(channels, grad.dtype),
+    )
+
+
 def layer_norm_backward_in_numpy(
     grad: Any, x: Any, weight: Any, mean: Any, rstd: Any
 ) -> tuple[Any, Any, Any]:
@@ -68,11 +78,7 @@ def layer_norm_backward_in_numpy(
 
 @kernel(
     layer_norm_backward_in_numpy,
-    lambda g, *_: (
-        np.empty_like(g),
-        np.zeros(g.shape[1], g.dtype),
-        np.zeros(g.shape[1], g.dtype),
-    ),
+    like_the_gradient_and_its_channels,
 )
 def layer_norm_backward(
     grad: Any,
@@ -188,11 +194,7 @@ def batch_norm_backward_in_numpy(
 
 @kernel(
     batch_norm_backward_in_numpy,
-    lambda g, *_: (
-        np.empty_like(g),
-        np.zeros(g.shape[1], g.dtype),
-        np.zeros(g.shape[1], g.dtype),
-    ),
+    like_the_gradient_and_its_channels,
 )
 def batch_norm_backward(
     grad: Any,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,15 +56,13 @@ def chosen(condition: Array, first: Any, second: Any) -> Any:
 class Activation(SavesInput):
     """An activation, which adds the ``slope`` at its input; options come behind it."""
 
+    slope: ClassVar[Callable[..., Any]]
+    """How the output moves with the input."""
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.options = inputs[1:]
         ctx.save_for_backward(inputs[0])
-
-    @staticmethod
-    def slope(x: Any, *options: Any) -> Any:
-        """How the output moves with the input."""
-        raise NotImplementedError
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:

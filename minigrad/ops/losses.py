@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,7 +67,12 @@ class OfDifference(Builtin):
 
     operands = 2
     saved_names = ("self", "target")
-    torchs_name = ""
+    torchs_name: ClassVar[str]
+    value: ClassVar[Callable[..., Any]]
+    """The loss of each element, from its difference."""
+
+    slope: ClassVar[Callable[..., Any]]
+    """How it moves with the difference."""
 
     @classmethod
     @quietly
@@ -76,16 +82,6 @@ class OfDifference(Builtin):
         input, target = promoted(input, target)
         refuse_integers(cls.torchs_name, f"{cls.torchs_name}_cpu", input)
         return reduced(cls.value(input - target, *options), reduction)
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """The loss of each element."""
-        raise NotImplementedError
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """How it moves with the difference."""
-        raise NotImplementedError
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

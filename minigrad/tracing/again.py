@@ -152,7 +152,8 @@ class Again(Recorder):
                 "a recording is under way", "ask after its `with` block has ended"
             )
         # Held until the end, so that no new tensor takes the place of one.
-        alive = [one for one in gc.get_objects() if isinstance(one, Tensor)]
+        # Their real types: whatever else lives here may not like to be asked its class.
+        alive = [one for one in gc.get_objects() if issubclass(type(one), Tensor)]
         self.editor = Editor(self._edits, {id(one): one for one in alive})
         with contextlib.suppress(ReachedOutsideError):
             self._program.run(self)

@@ -30,13 +30,13 @@ Opener = Callable[..., Page]
 
 class MulConstant(Function):
     @staticmethod
-    def forward(ctx, x, constant):  # type: ignore[no-untyped-def]
+    def forward(ctx, x, constant):
         ctx.constant = constant
         ctx.save_for_backward(x)
         return x * constant
 
     @staticmethod
-    def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad_output):
         (_x,) = ctx.saved_tensors
         return grad_output * ctx.constant, None
 

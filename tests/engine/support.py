@@ -72,7 +72,7 @@ def rule(torch: Any, forward: Any, backward: Any = None, name: str = "F") -> Any
 def triple(torch: Any, seen: list[Any]) -> Any:
     """A Function ``Triple`` that puts every ctx it is given into ``seen``."""
 
-    class Triple(torch.autograd.Function):  # type: ignore[misc]
+    class Triple(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             seen.append(ctx)

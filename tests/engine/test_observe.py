@@ -33,8 +33,8 @@ class Listener:
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
-    observe.observer = Listener()  # type: ignore[assignment]
-    yield observe.observer  # type: ignore[misc]
+    observe.observer = Listener()
+    yield observe.observer
     observe.observer = None
 
 
@@ -102,7 +102,7 @@ def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
 def test_listener_changes_no_result() -> None:
     results = []
     for listening in (False, True):
-        observe.observer = Listener() if listening else None  # type: ignore[assignment]
+        observe.observer = Listener() if listening else None
         x = leaf(minigrad, 3.0)
         y = doubled().apply(x) * x
         y.backward()

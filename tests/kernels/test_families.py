@@ -196,7 +196,7 @@ def test_kernel_that_writes_leaves_other_layouts_to_its_twin() -> None:
     turned = [one.T if isinstance(one, np.ndarray) else one for one in inputs]
     wanted = [one.copy() if isinstance(one, np.ndarray) else one for one in turned]
     steps.adam(*turned)
-    steps.adam.twin(*wanted)  # type: ignore[attr-defined]
+    steps.adam.twin(*wanted)
     np.testing.assert_array_equal(turned[0], wanted[0])
 
 
@@ -248,6 +248,6 @@ def test_agreement_sees_a_wrong_kernel() -> None:
     def wrong(rows: Any) -> Any:
         return softmax.softmax_in_numpy(rows) * (1 + 1e-13)
 
-    wrong.twin = softmax.softmax_in_numpy  # type: ignore[attr-defined]
+    wrong.twin = softmax.softmax_in_numpy
     with pytest.raises(AssertionError):
         agree(wrong, of_rows(np.float64, 3, 4), 8)

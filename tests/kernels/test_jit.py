@@ -34,7 +34,7 @@ def doubled(array: Any, output: Any) -> None:
 
 def failing(array: Any, output: Any) -> None:
     """Cannot be compiled: Numba knows no such name."""
-    output[0] = nobody_knows(array)  # type: ignore[name-defined]  # noqa: F821
+    output[0] = nobody_knows(array)  # noqa: F821
 
 
 def test_kernel_keeps_the_name_and_the_words_of_its_loop() -> None:

@@ -156,7 +156,7 @@ def test_rule_with_a_while_loop_is_not_run_again_and_one_with_for_is() -> None:
             if factor == 2:
                 continue
             g = g * factor
-        return sum([g for _ in range(2)])  # type: ignore[return-value]
+        return sum([g for _ in range(2)])
 
     says = (
         "the rule has a while loop, which might not end, and is not run again unasked"

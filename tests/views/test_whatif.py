@@ -85,6 +85,26 @@ def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
     assert repr(saved) == f"<WhatIf: {saved.sentence}>"
 
 
+def test_objects_that_do_not_like_to_be_asked_their_class_are_left_in_peace() -> None:
+    class Shy:
+        """As what stands for torch.distributed.reduce_op, which warns."""
+
+        @property
+        def __class__(self) -> Any:
+            asked.append("class")
+            return Shy
+
+    asked: list[str] = []
+    here = Shy()
+    here.in_a_cycle = [here]
+    trace = squared(mg.tensor([3.0, 4.0], requires_grad=True))
+    at = "SquareBackward is the newest ready node"
+    asked.clear()
+    what_if = trace.what_if(at, saved={0: [5.0, 4.0]})
+    assert grad_in(what_if.recording) == [[60, 48]]
+    assert asked == []
+
+
 def test_recording_and_tensors_of_the_learner_stay_as_they_were() -> None:
     x = mg.tensor([3.0, 4.0], requires_grad=True)
     heard: list[Any] = []
@@ -437,16 +457,16 @@ def test_what_moves_on_when_it_is_used_is_named() -> None:
 
 def test_tensor_that_no_copy_stands_for_is_not_touched() -> None:
     w = mg.tensor(2.0, requires_grad=True)
-    Scale.hidden = w  # type: ignore[attr-defined]  # of a class of another module
+    Scale.hidden = w  # of a class of another module
     try:
         with mg.record(keep_values=True) as trace:
-            (Scale.hidden * 3).backward()  # type: ignore[attr-defined]
+            (Scale.hidden * 3).backward()
         with pytest.raises(WhatIfError, match="uses a tensor of yours"):
             trace.what_if("backward begins", gradient=2.0)
         assert w.grad is not None
         assert w.grad.item() == 3
     finally:
-        del Scale.hidden  # type: ignore[attr-defined]
+        del Scale.hidden
 
 
 def test_recording_under_way_is_not_disturbed(one: Recording) -> None:
