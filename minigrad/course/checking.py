@@ -75,6 +75,10 @@ def examine(
             deadline = Deadline(seconds)
             if exercise.parts:
                 return _examine_parts(exercise, answer, seed, deadline)
+            if hasattr(exercise.spec, "SHIPPED"):
+                untried = _as_shipped(exercise, answer, seed)
+                if untried:
+                    return untried
             if hasattr(exercise.spec, "look_at"):
                 return _examine_by_spec(exercise, answer, seed, deadline)
             return _examine_function(exercise, answer, seed, deadline)
@@ -124,22 +128,25 @@ def _examine_order(exercise: Exercise, answer: object) -> Verdict:
     return verdict_of(exercise, SOLVED)
 
 
+def _as_shipped(exercise: Exercise, answer: object, seed: int) -> Verdict | None:
+    """For classes that are to be repaired: are they classes, and changed at all?"""
+    names = exercise.answer.split(", ")
+    answers, missing = handed.one_for_each(names, answer, exercise.id)
+    unusable = [handed.unusable(*pair) for pair in zip(answers, names, strict=True)]
+    findings = missing + [finding for finding in unusable if finding]
+    if findings:
+        return verdict_of(exercise, WRONG, tuple(findings[:1]), seed=seed)
+    if handed.are_as_shipped(answers, names, exercise.spec.SHIPPED):
+        note = "it is as it was shipped"
+        return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
+    return None
+
+
 def _examine_by_spec(
     exercise: Exercise, answer: object, seed: int, deadline: Deadline
 ) -> Verdict:
     """Ask the exercise's own module, which knows what cannot be said in general."""
     random = np.random.default_rng(seed)
-    shipped = getattr(exercise.spec, "SHIPPED", "")
-    if shipped:
-        names = exercise.answer.split(", ")
-        answers, missing = handed.one_for_each(names, answer, exercise.id)
-        unusable = [handed.unusable(*pair) for pair in zip(answers, names, strict=True)]
-        findings = missing + [finding for finding in unusable if finding]
-        if findings:
-            return verdict_of(exercise, WRONG, tuple(findings[:1]), seed=seed)
-        if handed.are_as_shipped(answers, names, shipped):
-            note = "it is as it was shipped"
-            return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     with answers_running(deadline):
         try:
             with deadline.watching():

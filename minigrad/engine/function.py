@@ -170,6 +170,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             observe.observer.saved_taken(self, result)
         if lint.enabled:
             lint.look_at_call(self._forward_cls, self, inputs, result)
+            lint_backward.after_forward(self)
         to_save = self.to_save or ()
         dirty = self.dirty_tensors or ()
         non_differentiable = self.non_differentiable or ()

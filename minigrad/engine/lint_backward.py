@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import weakref
+import zlib
 from typing import Any
 
 import numpy as np
 
-from minigrad.engine.lint import Snapshot, argument, snapshots, tell
+from minigrad.engine.lint import Snapshot, argument, memory, snapshots, tell
+from minigrad.engine.saved import Record
 from minigrad.engine.tensor import Tensor
 
 
@@ -27,10 +29,24 @@ class Watched(tuple[Any, ...]):
 
 _given: weakref.WeakKeyDictionary[Any, tuple[int, list[tuple[int, Snapshot]]]]
 _given = weakref.WeakKeyDictionary()
+_sums: weakref.WeakKeyDictionary[Any, list[int | None]] = weakref.WeakKeyDictionary()
+
+
+def after_forward(ctx: Any) -> None:
+    """Remember a checksum of each value that forward has saved."""
+    if ctx._edges and ctx.to_save:
+        _sums[ctx] = [checksum(value) for value in ctx.to_save]
+
+
+def checksum(value: Any) -> int | None:
+    """A number that changes with the values of a tensor; None if it has none."""
+    array = memory(value)
+    return None if array is None else zlib.crc32(array.tobytes())
 
 
 def before_rule(node: Any, gradients: list[Any]) -> None:
     """Remember the gradients, and put what was saved under watch."""
+    look_at_saved(node)
     arrived = sum([gradient is not None for gradient in gradients])
     _given[node] = arrived, snapshots(gradients)
     if type(node._saved) is tuple and node._saved:
@@ -49,6 +65,33 @@ def after_rule(node: Any, returned: Any) -> None:
             look_at_gradient(node, place, gradients[place], arrived > 0)
 
 
+def look_at_saved(node: Any) -> None:
+    """Warn about saved values that have changed while their version stood still.
+
+    A version that has moved on needs no warning: reading the value is an error then.
+    """
+    function = node._forward_cls
+    for place, (then, kept) in enumerate(
+        zip(_sums.get(node, ()), node._saved, strict=False)
+    ):
+        tensor = kept.tensor if isinstance(kept, Record) else kept
+        version = kept.version if isinstance(kept, Record) else 0
+        now = checksum(tensor)
+        if now is None or now == then or tensor._version != version:
+            continue
+        tell(
+            function,
+            "",
+            f"unseen {place}",
+            f"{function.__name__}.backward",
+            f"saved value {place + 1} holds other numbers than forward saved, and is "
+            f"still at version {version}: nobody counted the change, so no error stops "
+            "this gradient",
+            "change the tensor itself, not its .data and not an array on its memory",
+            "08",
+        )
+
+
 def look_at_writes(node: Any, given: list[tuple[int, Snapshot]]) -> None:
     """Warn about a rule that writes into the gradients it is given."""
     function = node._forward_cls
@@ -61,7 +104,7 @@ def look_at_writes(node: Any, given: list[tuple[int, Snapshot]]) -> None:
                 f"{function.__name__}.backward",
                 f"wrote into grad_output {place + 1}: {before.in_numbers()}",
                 "make a new tensor: write grad_output * 2, not grad_output.mul_(2)",
-                "04",
+                "08",
             )
 
 

@@ -390,6 +390,72 @@ def test_saved_and_read_is_fine_and_so_is_what_nobody_asked_for() -> None:
     assert of_backward(saving(backward), a, b.detach()) == []
 
 
+def through_data(saved: Any) -> None:
+    saved.data.mul_(2)
+
+
+def through_numpy(saved: Any) -> None:
+    saved.detach().numpy()[...] = 7
+
+
+def exchanged(saved: Any) -> None:
+    saved.data = minigrad.zeros(2)
+
+
+def exp() -> Any:
+    """A Function that saves its result, and reads it."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x.exp()
+        ctx.save_for_backward(y, None, x)
+        return y
+
+    return rule(minigrad, forward, lambda ctx, grad: grad * ctx.saved_tensors[0])
+
+
+@pytest.mark.parametrize("change", [through_data, through_numpy])
+def test_change_that_no_version_counts_is_noticed_in_backward(change: Any) -> None:
+    y = exp().apply(leaf(minigrad, 1.0, 2.0))
+    assert said(lambda: change(y)) == []
+    heard = said(lambda: y.sum().backward(retain_graph=True))
+    ((id, text),) = heard
+    assert id == ""
+    assert "F.backward: saved value 1 holds other numbers than forward saved" in text
+    assert "still at version 0" in text
+    assert said(lambda: y.sum().backward()) == []
+
+
+def test_exchanged_data_of_a_saved_input_is_noticed() -> None:
+    x = leaf(minigrad, 1.0, 2.0)
+    y = exp().apply(x)
+    exchanged(x)
+    ((_, text),) = said(lambda: y.sum().backward())
+    assert "saved value 3 holds other numbers" in text
+
+
+def test_change_that_the_version_counts_is_left_to_the_error() -> None:
+    y = exp().apply(leaf(minigrad, 1.0, 2.0))
+
+    def run() -> None:
+        y.detach().mul_(2)
+        with pytest.raises(minigrad.errors.SavedModifiedError):
+            y.sum().backward()
+
+    assert said(run) == []
+
+
+def test_saved_values_that_nobody_changes_are_left_in_peace() -> None:
+    x = leaf(minigrad, 1.0, float("nan"))
+    assert of_backward(exp(), x) == []
+    hooks = minigrad.autograd.graph.saved_tensors_hooks(
+        lambda t: t.clone(), lambda t: t
+    )
+    with hooks:
+        y = exp().apply(x)
+    y.data.zero_()
+    assert said(lambda: y.sum().backward()) == []
+
+
 def test_saved_values_are_as_before_when_the_rule_has_run() -> None:
     function = saving(lambda ctx, g: (*ctx.saved_tensors,))
     y = function.apply(leaf(minigrad, 1.0), leaf(minigrad, 2.0))
