@@ -16,6 +16,10 @@ HOOK_PLACES = {
 }
 
 
+MOST_SAVERS = 4
+"""Of more nodes than these a sentence gives the number alone."""
+
+
 def name_of_hook(hook: Any) -> str:
     """A hook by the name it was defined with."""
     name = safely(lambda: str(getattr(hook, "__name__", "")), "")
@@ -96,6 +100,24 @@ def changed_in_place(name: str, before: int, now: int, tensor: Any) -> str:
         f"{name} was changed in place: version {before} became {now}, its value is "
         f"now {brief(tensor)}."
     )
+
+
+def saved_before(savers: list[tuple[str, int]]) -> str:
+    """Who had saved what was changed, and at which version."""
+    if not savers:
+        return ""
+    versions: dict[int, list[str]] = {}
+    for name, version in savers:
+        versions.setdefault(version, []).append(name)
+    parts = [f"{several(names)} at version {v}" for v, names in versions.items()]
+    return f" It had been saved by {joined(parts)}."
+
+
+def several(names: list[str]) -> str:
+    """Some names, and how many more there are."""
+    more = len(names) - MOST_SAVERS
+    shown = [*names[:MOST_SAVERS], f"{more} more"] if more > 0 else names
+    return joined(shown)
 
 
 def handle_moved(name: str, old: str, new: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, Final
 
 from minigrad.tracing import sentences
+from minigrad.tracing.trace import ctx_changes
 
 Event = dict[str, Any]
 STORY: Final = 1
@@ -59,8 +60,7 @@ class Gap:
             self._locals[event["s"]] = {}
         self._locals.setdefault(event.get("s", -1), {}).update(event.get("loc", {}))
         self._handles.update(event.get("h", {}))
-        change = event.get("ctx")
-        if change is not None:
+        for change in ctx_changes(event):
             now = self._ctxs.setdefault(change["id"], {"set": {}, "del": []})
             now["set"].update(change["set"])
             for key in change["del"]:
@@ -97,7 +97,9 @@ class Gap:
             if name in needed
         ]
         told_of = {event["cid"] for event in nodes if "ctx" in event}
-        open_ones = {event.get("cid") for event in [*start, *told, *end]} - told_of
+        later = [*start, *told, *end]
+        open_ones = {event.get("cid") for event in later} | ctxs_changed(later)
+        open_ones -= told_of
         ctxs = [self._ctx(name) for name in self._ctxs if name in open_ones]
         self._give_locals(end)
         return [self._cut(len(start), len(end)), *nodes, *ctxs, *told]
@@ -137,6 +139,11 @@ class Gap:
                 event["loc"] = {**known, **event.get("loc", {})}
 
 
+def ctxs_changed(events: list[Event]) -> set[str]:
+    """The ctxs on which some events change something."""
+    return {change["id"] for event in events for change in ctx_changes(event)}
+
+
 def nodes_named(events: list[Event], edges: dict[str, Any]) -> set[str]:
     """The nodes that some events speak of, or whose edges they do."""
     found: set[str] = set()
@@ -158,4 +165,5 @@ def only_shown(graph: dict[str, Any], ctxs: list[Event], events: list[Event]) ->
     graph["nodes"] = [node for node in graph["nodes"] if node["id"] in names]
     graph["edges"] = [edge for edge in graph["edges"] if edge["id"] in led]
     met = {event.get("cid") for event in events} | {n["ctx"] for n in graph["nodes"]}
+    met |= ctxs_changed(events)
     ctxs[:] = [ctx for ctx in ctxs if ctx["id"] in met]

@@ -11,6 +11,7 @@ from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import mark_of, version_of
 from minigrad.tracing.nodes import Card, Cards, attributes_of, edges_text, function_of
+from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
@@ -33,6 +34,7 @@ class CtxLog:
         self._values = values
         self.called = called
         self._cards = cards
+        self._savers = Savers()
 
     def open(self, ctx: Any) -> None:
         """From now on ``ctx`` is the one at work."""
@@ -91,11 +93,27 @@ class CtxLog:
             if before is None or before[family] != look or look is None:
                 entries = dict(FAMILIES[family](self, ctx, card.marks))
                 self._compare(family, entries, card.marks, new, gone)
+                if family == "saved.":
+                    self._savers.add(ctx, entries.values())
         if watched is not None and was_read is not None:
             watched.was_read = was_read
         if not new and not gone:
             return None
         return {"id": card.ctx, "set": new, "del": gone}
+
+    def changes_by(self, tensor: Any) -> list[dict[str, Any]]:
+        """What is new on the ctxs that saved ``tensor``, which was changed in place.
+
+        That of the ctx at work is told anyway. Those of learners come first, then the
+        newest.
+        """
+        savers = [ctx for ctx in self._savers.of(tensor) if not self._is_last(ctx)]
+        savers.sort(key=lambda ctx: not self._cards.of(ctx).is_users)
+        changes = [self.changes_on(ctx) for ctx in savers]
+        return [change for change in changes if change is not None]
+
+    def _is_last(self, ctx: Any) -> bool:
+        return bool(self.at_work) and self.at_work[-1] is ctx
 
     def _compare(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.editing import StepEdit
+from minigrad.tracing.trace import ctx_changes
 from minigrad.tracing.values import short_repr
 
 Json = dict[str, Any]
@@ -46,13 +47,12 @@ def editable_at(data: Json, position: int, node: str = "") -> Editable:
     entries: dict[str, Json] = {}
     current = ""
     for event in data["events"][:position]:
-        change = event.get("ctx")
-        if change is not None:
+        for change in ctx_changes(event):
             held = entries.setdefault(change["id"], {})
             held.update(change["set"])
             for key in change["del"]:
                 held.pop(key, None)
-        current = event.get("cid", current)
+        current = event.get("cid", event.get("ctx", {}).get("id", current))
     event = data["events"][position - 1]
     ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
     if node:

@@ -111,15 +111,28 @@ class Happenings:
         whole = None if base is None else self._log.names.of(base)
         part = None if whole is None else f"a part of {whole}"
         name = own or part or sentences.called(tensor, self._log.names.of)
+        others = self._log.ctxs.changes_by(tensor)
+        say = asides.changed_in_place(name, now - 1, now, tensor)
         self._log.emit(
             "inplace",
-            STORY if own or whole else ENGINE,
-            asides.changed_in_place(name, now - 1, now, tensor),
+            STORY if own or whole or others else ENGINE,
+            say + asides.saved_before(self._saved_before(others)),
+            others=others,
             t=self._log.values.ref(tensor),
             name=own or whole,
             ver=now,
             cue=f"{name} v{now}",
         )
+
+    def _saved_before(self, changes: list[dict[str, Any]]) -> list[tuple[str, int]]:
+        """Whose saved values are not what they were, and the version they had."""
+        names = {entry["id"]: entry["name"] for entry in self._log.ctxs.entries}
+        return [
+            (names[change["id"]], ref["ver"])
+            for change in changes
+            for ref in change["set"].values()
+            if ref is not None and ref["t"] == "S" and ref["now"] != ref["ver"]
+        ]
 
     def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
         """A value runs on with its tangent."""

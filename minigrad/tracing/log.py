@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from minigrad.engine.tensor import Tensor
@@ -54,9 +54,13 @@ class EventLog:
         *,
         phase: tuple[str, str] | None = None,
         at: int | None = None,
+        others: Sequence[dict[str, Any]] = (),
         **fields: Any,
     ) -> None:
-        """Add an event, at the end or before event number ``at``."""
+        """Add an event, at the end or before event number ``at``.
+
+        ``others`` is what has changed on ctxs that are not at work.
+        """
         if at is None and self.memory.gone:
             self._say_gone(self.memory.take_gone())
         if at is not None:
@@ -73,6 +77,8 @@ class EventLog:
                 changes = self.ctxs.changes_on(ctx)
                 if changes is not None:
                     event["ctx"] = changes
+        if others:
+            put_others(event, others)
         if at is None:
             held = self.memory.take()
             if held is not None:
@@ -147,6 +153,16 @@ class EventLog:
         card = self.cards.of(node)
         name = self.names.of(node.variable) if card.is_leaf else None
         return card.label if name is None else f"{card.label} of {name}"
+
+
+def put_others(event: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
+    """Write what has changed on ctxs that are not at work; if none is, the first one
+    is shown."""
+    rest = list(others)
+    if "cid" not in event:
+        event["ctx"] = rest.pop(0)
+    if rest:
+        event["others"] = rest
 
 
 def place_of(event: dict[str, Any]) -> dict[str, int]:

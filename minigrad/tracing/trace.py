@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -181,6 +181,12 @@ def damage_of_entry(kind: str, called: str, entry: Any) -> str:
         if not isinstance(entry[key], expected):
             return f"{key!r} of {called} is {type(entry[key]).__name__}"
     return ""
+
+
+def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What an event changes on ctxs: that which it shows first, then others."""
+    shown = [event["ctx"]] if "ctx" in event else []
+    return [*shown, *event.get("others", ())]
 
 
 def write_whole(where: str, path: str | os.PathLike[str], text: str) -> Path:

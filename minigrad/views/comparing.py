@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.tracing.trace import write_whole
+from minigrad.tracing.trace import ctx_changes, write_whole
 from minigrad.views import page
 from minigrad.views.recording import Recording
 from minigrad.views.state import value_text
@@ -140,8 +140,9 @@ def facts(data: Json, event: Json) -> Iterator[str]:
         for ref in values if isinstance(values, list) else [values]:
             if ref is not None:
                 yield value_text(data, ref)
-    for key, ref in sorted(event.get("ctx", {}).get("set", {}).items()):
-        yield f"{key} {value_text(data, ref)}"
+    for change in ctx_changes(event):
+        for key, ref in sorted(change["set"].items()):
+            yield f"{key} {value_text(data, ref)}"
 
 
 def paired(first: list[Told], second: list[Told]) -> list[tuple[int, int]]:

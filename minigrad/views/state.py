@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from minigrad.tracing.trace import ctx_changes
+
 Json = Mapping[str, Any]
 Lit = tuple[dict[str, str], dict[str, str]]
 """What is lit: the states of nodes and of edges."""
@@ -32,8 +34,8 @@ def state_at(data: Json, position: int) -> dict[str, Any]:
     outer: list[Lit] = []
     for event in data["events"][:position]:
         edges = {id: "sent" if now == "active" else now for id, now in edges.items()}
-        if "ctx" in event:
-            _change_ctx(ctxs, event["ctx"])
+        for change in ctx_changes(event):
+            _change_ctx(ctxs, change)
         current = _current_ctx(data, event, current)
         _light(data, event, nodes, edges, outer)
     entries = ctxs.get(current or "")

@@ -12,6 +12,7 @@ from minigrad.views.state import bytes_alive, memory_at, stops_of
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real
+from tests.tracing import happenings
 from tests.tracing.test_advice import advised, keeps, running
 from tests.views import stories
 
@@ -48,6 +49,25 @@ def test_change_of_an_entry_is_shown_as_old_and_new(play: Open) -> None:
     assert told_at(page, at - 1).get("attr.constant", []) == []
     after = next(stop for stop in stops_of(data) if stop > at)
     assert told_at(page, after).get("attr.constant", []) == []
+
+
+def test_saved_values_are_stale_from_the_very_step_that_changes_them(
+    play: Open,
+) -> None:
+    data = happenings.recorded(happenings.changed_after_saving).data
+    (at,) = [i for i, e in enumerate(data["events"], 1) if e["k"] == "inplace"]
+    page = play(data, at - 1)
+    saved = page.locator('.pane.ctx [data-key^="saved"]')
+    assert "now v1" not in " ".join(saved.all_inner_texts())
+    page.evaluate("at => player.player.go(at)", at)
+    assert "CubeBackward" in page.locator(".pane.ctx .note").inner_text()
+    assert "saved at v0, now v1" in saved.first.inner_text()
+    others = page.evaluate(
+        "at => Object.values(player.player.story.stateAt(at).ctxs)"
+        ".flatMap(Object.values).filter((ref) => ref?.now === 1).length",
+        at,
+    )
+    assert others == 2
 
 
 def test_needs_input_grad_is_said_with_the_names_of_forward(play: Open) -> None:

@@ -74,11 +74,12 @@ def told(trace: Trace, position: int) -> dict[str, Any]:
     end_of_edge = {edge["id"]: edge["to"] for edge in trace["graph"]["edges"]}
     for event in trace["events"][:position]:
         edges = {e: "sent" if now == "active" else now for e, now in edges.items()}
-        if "ctx" in event:
-            entries = ctxs.setdefault(event["ctx"]["id"], {})
-            entries |= event["ctx"]["set"]
-            for key in event["ctx"].get("del", []):
+        for change in [*[event.get("ctx")], *event.get("others", [])]:
+            entries = ctxs.setdefault(change["id"], {}) if change else {}
+            entries |= change["set"] if change else {}
+            for key in change.get("del", []) if change else []:
                 del entries[key]
+        if "ctx" in event:
             at_work = event["ctx"]["id"]
         elif event["k"] == "node.enter":
             at_work = ctx_of_node[event["n"]]

@@ -13,6 +13,7 @@ import pytest
 import minigrad
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.story import Story
+from minigrad.tracing.trace import ctx_changes
 from tests.parity.recorded import PROGRAMS, both, record, scale_class
 
 
@@ -356,6 +357,26 @@ def test_nodes_of_torch_from_before_the_recording_are_shown(torch: Any) -> None:
     said = trace.sentences(3)
     assert "ScaleBackward was in the graph already." in said
     assert x.grad.item() == 12.0
+
+
+def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value(
+    torch: Any,
+) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with minigrad.record() as trace:
+        y = x * 1
+        kept = scale_class(torch).apply(y, 2.0) * y
+        with torch.no_grad():
+            y.mul_(3)
+    (event,) = [e for e in trace.data["events"] if e["k"] == "inplace"]
+    told = [
+        (ref["ver"], ref["now"])
+        for change in ctx_changes(event)
+        for ref in change["set"].values()
+    ]
+    assert told == [(0, 1), (0, 1)]
+    assert "It had been saved by ScaleBackward and MulBackward0" in event["say"]
+    assert kept.requires_grad
 
 
 def test_step_takes_a_function_class_of_torch(torch: Any) -> None:

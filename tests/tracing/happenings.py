@@ -91,6 +91,15 @@ def in_place() -> None:
     y.sum().backward()
 
 
+def changed_after_saving() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    z = y * Cube.apply(y)
+    with mg.no_grad():
+        y.mul_(3)
+    assert z.requires_grad
+
+
 def zeros_for_unused() -> None:
     x = mg.tensor([1.0, -2.0], requires_grad=True)
     doubled = Three.apply(x, True)[0]
@@ -157,6 +166,7 @@ PROGRAMS: tuple[Callable[[], None], ...] = (
     hooks,
     saved_hooks,
     in_place,
+    changed_after_saving,
     zeros_for_unused,
     none_for_unused,
     double_backward,

@@ -9,6 +9,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace, listening, recorder
+from minigrad.tracing.trace import ctx_changes
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import graph, state
 from tests.tracing import happenings
@@ -89,6 +90,42 @@ def test_deleted_variable_is_no_handle_any_more() -> None:
 def test_what_is_no_change_in_place_is_not_called_one() -> None:
     trace = happenings.recorded(happenings.hooks)
     assert events_of(trace, "inplace") == []
+
+
+def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value() -> None:
+    trace = happenings.recorded(happenings.changed_after_saving)
+    events = trace.data["events"]
+    (at,) = [i for i, e in enumerate(events, 1) if e["k"] == "inplace"]
+    names = {ctx["id"]: ctx["name"] for ctx in trace.data["ctxs"]}
+    told = {
+        names[change["id"]]: [
+            state.value_text(trace.data, ref) for ref in change["set"].values()
+        ]
+        for change in ctx_changes(events[at - 1])
+    }
+    assert list(told) == ["CubeBackward", "MulBackward0"]
+    for (text,) in told.values():
+        assert "y float32 [2] ⚠ saved at v0, now v1" in text
+    # nothing is at work then: the learner's own ctx is the one that is shown
+    shown = state.state_at(trace.data, at)["ctx"]
+    assert names[shown["id"]] == "CubeBackward"
+    assert "now v1" in shown["entries"]["saved.0"]
+
+
+def test_change_in_place_after_backward_is_on_no_ctx() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        y = x * 1
+        z = y * y
+        kept = happenings.Cube.apply(y)
+        z.sum().backward()
+        with mg.no_grad():
+            y.mul_(3)
+    (changed,) = events_of(trace, "inplace")
+    assert "It had been saved by CubeBackward at version 0." in changed["say"]
+    assert "others" not in changed
+    assert kept.requires_grad
 
 
 def test_adding_to_grad_is_no_change_in_place_of_its_own() -> None:

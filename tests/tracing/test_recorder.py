@@ -138,8 +138,8 @@ def test_saved_value_shows_its_version_then_and_now() -> None:
     versions = [
         (event["ctx"]["set"]["saved.0"]["ver"], event["ctx"]["set"]["saved.0"]["now"])
         for event in trace.data["events"]
-        if event.get("cid") == "c1"
-        and event.get("ctx", {}).get("set", {}).get("saved.0", {}).get("t") == "S"
+        if event.get("ctx", {}).get("id") == "c1"
+        and event["ctx"]["set"].get("saved.0", {}).get("t") == "S"
     ]
     assert versions == [(0, 0), (0, 1)]
 

@@ -3,7 +3,7 @@
 
 import { message } from "./messages.js";
 import { phaseWords } from "./phases.js";
-import { byId } from "./story.js";
+import { byId, ctxChanges } from "./story.js";
 
 const LINE_KINDS = ["line", "call", "return", "exception"];
 const DEEDS = [
@@ -64,7 +64,7 @@ export class StepIndex {
     if (event.k === "grad.accumulate") {
       this.add(`grad ${event.n}`, position, message("did.grad.changes"), event.new);
     }
-    if (event.ctx) this.noteEntries(event.ctx, position);
+    for (const change of ctxChanges(event)) this.noteEntries(change, position);
     for (const name in event.loc || {}) {
       this.add(`local ${event.s} ${name}`, position, message("did.set"), event.loc[name]);
     }

@@ -77,7 +77,7 @@ export class Story {
     const ctx = new Set();
     const locals = new Set();
     for (const event of this.events.slice(from, to)) {
-      if (event.ctx) for (const key in event.ctx.set) ctx.add(`${event.ctx.id} ${key}`);
+      for (const { id, set } of ctxChanges(event)) for (const key in set) ctx.add(`${id} ${key}`);
       for (const name in event.loc || {}) locals.add(name);
     }
     return { ctx, locals };
@@ -85,7 +85,7 @@ export class Story {
 
   advance(state, event) {
     settle(state, event);
-    if (event.ctx) this.changeCtx(state, event.ctx);
+    for (const change of ctxChanges(event)) this.changeCtx(state, change);
     if (event.cid !== undefined) state.cid = event.cid;
     else if (event.ctx) state.cid = event.ctx.id;
     notePhase(state, event, this.isEngine(event.s));
@@ -111,6 +111,11 @@ export class Story {
     const edge = this.edges[id];
     if (edge) state.nodes[edge.to] ||= "seen";
   }
+}
+
+// What an event changes on ctxs: that which it shows first, then others.
+export function ctxChanges({ ctx, others = [] }) {
+  return ctx ? [ctx, ...others] : others;
 }
 
 function blankState() {
