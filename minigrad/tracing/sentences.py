@@ -141,13 +141,33 @@ def leaf_node(tensor: str) -> str:
     return f"AccumulateGrad stands for the leaf {tensor}: its gradient ends there."
 
 
-def backward_begins(names: list[str], gradients: list[Any], create_graph: bool) -> str:
-    """The start of backward."""
+MOST_AWAITING = 3
+"""Of more nodes than these, the start of backward says only how many they are."""
+
+
+def backward_begins(
+    names: list[str],
+    gradients: list[Any],
+    create_graph: bool,
+    awaiting: list[tuple[str, int]],
+) -> str:
+    """The start of backward; ``awaiting`` are the nodes where several have to come."""
     first = joined(
         [f"{brief(g)} at {n}" for n, g in zip(names, gradients, strict=True)]
     )
     end = " What it computes is recorded, too." if create_graph else ""
+    if awaiting:
+        end = f" {awaited(awaiting)}.{end}"
     return f"backward begins with the gradient {first}.{end}"
+
+
+def awaited(awaiting: list[tuple[str, int]]) -> str:
+    """Who waits for how many gradients."""
+    if len(awaiting) > MOST_AWAITING:
+        return f"At {len(awaiting)} nodes more than one gradient has to come"
+    (first, number), *others = awaiting
+    parts = [f"{first} waits for {number} gradients"]
+    return joined(parts + [f"{name} for {number}" for name, number in others])
 
 
 def picked(name: str, gradients: list[Any]) -> str:
@@ -186,15 +206,20 @@ def aside(value: Any) -> str:
     return f", {text}," if text.startswith("an array") else f" {text}"
 
 
-def sent(receiver: str, gradient: Any, total: Any) -> str:
-    """Backward, phase 4; ``total`` is a sum with what waited there, or None."""
+def sent(receiver: str, gradient: Any, total: Any, left: int | None) -> str:
+    """Backward, phase 4; ``total`` is a sum with what waited there, or None.
+
+    ``left``: how many more have to come there, None where only one does.
+    """
+    more = f" It waits for {left} more." if left else " Nothing more has to come."
+    end = "." if left is None else f".{more}"
     if gradient is None:
-        return f"No gradient goes to {receiver}."
+        return f"No gradient goes to {receiver}{end}"
     if total is None:
-        return f"The gradient{aside(gradient)} goes to {receiver}."
+        return f"The gradient{aside(gradient)} goes to {receiver}{end}"
     return (
         f"The gradient{aside(gradient)} goes to {receiver} and is added to what "
-        f"waits there: now {brief(total)}."
+        f"waits there: now {brief(total)}{end}"
     )
 
 

@@ -46,6 +46,7 @@ class Story:
         self._told_as_returned: int | None = None
         self._running: dict[int, Any] = {}
         self._open_tasks: list[tuple[int, int]] = []
+        self._joins: set[str] = set()
 
     def let_go(self) -> None:
         """Hold no node of the program any more."""
@@ -177,15 +178,29 @@ class Story:
             for (node, slot, _), (ref, _) in zip(task.roots, shown, strict=True)
         ]
         told = [one for _, one in shown]
+        awaits, awaiting = self._awaited(task)
         self._log.emit(
             "backward.begin",
             STORY,
-            (sentences.backward_begins, names, told, task.create_graph),
+            (sentences.backward_begins, names, told, task.create_graph, awaiting),
             create_graph=task.create_graph,
             retain=task.retain_graph,
             roots=roots,
+            awaits=awaits,
             **inside_of(inside),
         )
+
+    def _awaited(self, task: Any) -> tuple[dict[str, int], list[tuple[str, int]]]:
+        """Where several gradients have to come, and how many: by id, and by name."""
+        awaits: dict[str, int] = {}
+        awaiting = []
+        for node, count in task.dependencies.items():
+            name = self._graph.known(node) if count > 1 and task.visits(node) else None
+            if name is not None:
+                awaits[name] = count
+                awaiting.append((self._log.called(node), count))
+        self._joins.update(awaits)
+        return awaits, awaiting
 
     def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
         self._end_those_inside(task)
@@ -279,17 +294,20 @@ class Story:
         ref, told = self._look(gradient)
         new, sum_told = self._look(total)
         is_sum = total is not gradient
+        name = self._graph.id_of(receiver)
+        left = task.dependencies[receiver] - 1 if name in self._joins else None
         self._log.emit(
             "grad.none" if gradient is None else "grad",
             STORY,
-            (sentences.sent, called, told, sum_told if is_sum else None),
+            (sentences.sent, called, told, sum_told if is_sum else None, left),
             phase=("backward", "add into the receivers"),
             e=edge,
-            n=self._graph.id_of(receiver),
+            n=name,
             slot=receiver_slot,
             g=ref,
             total=new,
             cue=called,
+            **({} if left is None else {"left": left}),
         )
 
     def gradient_accumulated(

@@ -38,8 +38,10 @@ class TorchTask:
         self._story = story
         order = inputs_first([node for node, _, _ in roots])
         self._arrive = Counter((node, slot) for node, slot, _ in roots)
+        self.dependencies: Counter[TorchNode] = Counter()
         for node in order:
             self._arrive.update(receivers(node))
+            self.dependencies.update([receiver for receiver, _ in receivers(node)])
         self._needed = on_a_path(order, targets) if targets else None
         self._waiting: dict[tuple[TorchNode, int], Any] = {}
         self._had_no_grad = False
@@ -97,6 +99,11 @@ class TorchTask:
             return
         total = self._add(receiver, output, gradient)
         self._story.gradient_sent(self, node, slot, receiver, output, gradient, total)
+        self.dependencies[receiver] -= 1
+
+    def visits(self, node: TorchNode) -> bool:
+        """Whether gradients arrive at ``node`` in this call."""
+        return self._needed is None or node in self._needed
 
     def _add(self, node: TorchNode, slot: int, gradient: Any) -> Any:
         """What waits at an output of ``node`` now that ``gradient`` has come.

@@ -123,13 +123,15 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
     ``memory`` as ``memory_at`` has it; ``handles``: for each variable the node whose
     output it is; ``tangents``: for each node that of its output; ``waiting``: for each
     node and output the gradients that wait there, and their ``total``; ``grads``: for
-    each node of a leaf its ``.grad``; ``advice``: for each ctx what teaching mode said.
+    each node of a leaf its ``.grad``; ``left``: for each node where several gradients
+    meet how many have still to come; ``advice``: for each ctx what teaching mode said.
     """
     facts: dict[str, dict[str, Any]] = {
-        name: {} for name in ("handles", "tangents", "grads", "advice")
+        name: {} for name in ("handles", "tangents", "grads", "left", "advice")
     }
     waiting: dict[str, dict[str, Any]] = {}
     outer: list[dict[str, dict[str, Any]]] = []
+    outer_left: list[dict[str, Any]] = []
     slots = {edge["id"]: edge["to_slot"] for edge in data["graph"]["edges"]}
     memory = memory_at(data, position)
     owners = {id: one["owner"] for id, one in memory.items() if one["key"] == "grad"}
@@ -141,6 +143,7 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
                 facts["handles"][name] = node
         for drop in event.get("mem", {}).get("del", ()):
             facts["grads"].pop(owners.get(drop["id"], ""), None)
+        _count_down(event, facts["left"], outer_left)
         if event["k"] == "tangent" and "n" in event:
             facts["tangents"][event["n"]] = event["g"]
         elif event["k"] == "lint":
@@ -200,6 +203,24 @@ def _wait(
             waiting.clear()
             waiting.update(outer[inside - 1])
         del outer[max(0, inside - 1) :]
+
+
+def _count_down(event: Json, left: dict[str, Any], outer: list[dict[str, Any]]) -> None:
+    """How many gradients have still to come, where several meet."""
+    inside = event.get("inside", 0)
+    if event["k"] == "backward.begin":
+        del outer[inside:]
+        if inside:
+            outer.append(dict(left))
+        left.clear()
+        left.update(event.get("awaits", {}))
+    elif event["k"] == "backward.end":
+        left.clear()
+        if 0 < inside <= len(outer):
+            left.update(outer[inside - 1])
+        del outer[max(0, inside - 1) :]
+    elif "left" in event:
+        left[event["n"]] = event["left"]
 
 
 def _add_part(

@@ -16,9 +16,9 @@ FOLD = """
   const story = new (document.getElementById("player").player.story.constructor)(trace);
   return positions.map((position) => {
     const state = story.stateAt(position);
-    const { memory, waiting, handles, tangents, grads, advice } = state;
+    const { memory, waiting, left, handles, tangents, grads, advice } = state;
     const { nodes, edges } = state;
-    const facts = { memory, waiting, handles, tangents, grads, advice };
+    const facts = { memory, waiting, left, handles, tangents, grads, advice };
     return structuredClone({ ...facts, nodes, edges });
   });
 }

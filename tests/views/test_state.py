@@ -5,6 +5,7 @@ import math
 import pytest
 
 import minigrad as mg
+from minigrad.tracing import Recorder, Trace
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import state
 from tests.views import stories
@@ -154,3 +155,40 @@ def test_large_array_shows_its_range_instead_of_numbers() -> None:
 )
 def test_number_has_at_most_four_digits(value: float | None, text: str) -> None:
     assert state.number(value) == text
+
+
+def test_what_has_still_to_come_is_counted_down_where_gradients_meet() -> None:
+    def program() -> None:
+        x = mg.tensor(1.0, requires_grad=True)
+        shared = x * 1
+        (shared * 2 + shared * 3).backward()
+
+    trace = Trace()
+    with Recorder(trace):
+        program()
+    events = trace.data["events"]
+    begins = next(e for e in events if e["k"] == "backward.begin")
+    ((join, count),) = begins["awaits"].items()
+    assert count == 2
+    assert "MulBackward0 waits for 2 gradients." in begins["say"]
+    left = [state.facts_at(trace.data, i)["left"] for i in range(len(events) + 1)]
+    counts = [one[join] for one in left if one]
+    assert sorted(set(counts), reverse=True) == [2, 1, 0]
+    assert counts == sorted(counts, reverse=True)
+    assert left[-1] == {}
+    sent = [e["say"] for e in events if e.get("n") == join and e["k"] == "grad"]
+    assert [s.rpartition(". ")[2] for s in sent] == [
+        "It waits for 1 more.",
+        "Nothing more has to come.",
+    ]
+
+
+def test_of_many_places_where_gradients_meet_only_their_number_is_said() -> None:
+    trace = Trace()
+    with Recorder(trace):
+        y = mg.tensor(1.0, requires_grad=True)
+        for _ in range(4):
+            y = y + y
+        y.backward()
+    said = next(e["say"] for e in trace.data["events"] if e["k"] == "backward.begin")
+    assert "At 4 nodes more than one gradient has to come." in said

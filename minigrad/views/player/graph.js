@@ -210,10 +210,14 @@ export class GraphPane {
         const words = sum && full.length <= MOST_LETTERS ? full : whole;
         const arriving = travelling && this.story.edges[travelling]?.to === node;
         const place = this.placeAbove(node, travelling, Number(slot));
-        const badge = this.badge(words, "badge", place);
+        const badge = this.badge(this.stillToCome(state, node, words), "badge", place);
         if (arriving && animate) badge.style.animationDelay = `${duration}ms`;
         if (arriving) badge.classList.add("arriving");
       }
+    }
+    for (const node in state.left) {
+      if (!state.left[node] || state.waiting[node]) continue;
+      this.badge(this.stillToCome(state, node), "badge", this.placeAbove(node));
     }
     for (const node in state.grads) {
       const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
@@ -228,6 +232,13 @@ export class GraphPane {
       badge.onclick = () => this.choose(`grad ${node}`, name);
       tells(badge, () => ({ title: name, ref: state.grads[node] }));
     }
+  }
+
+  // What waits at a node, and how many more have to come there.
+  stillToCome({ left }, node, words = "") {
+    if (!left[node]) return words;
+    const more = message("gradient.to-come", { count: left[node] });
+    return words ? message("gradient.and-more", { words, more }) : more;
   }
 
   // At a node: the variables that stand for its output, and the output's tangent.

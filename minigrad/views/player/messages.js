@@ -245,6 +245,8 @@ export const MESSAGES = {
   "gradient.now": "{tensor}.grad now",
   "grad.name": "{tensor}.grad",
   "gradient.sum": "{total} = {parts}",
+  "gradient.to-come": "{count} to come",
+  "gradient.and-more": "{words}, {more}",
   "gradient.kept": "{tensor}.grad = {value}",
   "gradient.given": "given to the hook",
   "gradient.hooked": "what it returned",

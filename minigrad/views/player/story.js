@@ -9,7 +9,7 @@ const MOST_BACK = 1000; // events to look back for a node
 
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
-  "ctxs nodes edges waiting grads tangents handles memory".split(" "),
+  "ctxs nodes edges waiting left grads tangents handles memory".split(" "),
 );
 
 export class Story {
@@ -128,6 +128,7 @@ function blankState() {
     travels: null, // the edge a gradient travels along now
     edges: {}, // seen, active (a gradient travels now), sent or none
     waiting: {}, // node -> {slot: {parts, total}}: what waits at a receiver
+    left: {}, // node where several gradients meet -> how many have still to come
     grads: {}, // accumulate node -> the tensor's .grad
     tangents: {}, // node -> the tangent of its output
     handles: {}, // variable -> the node whose output it is
@@ -261,10 +262,11 @@ const HANDLERS = {
 
   "backward.begin"(state, event) {
     state.outer.length = Math.min(state.outer.length, event.inside || 0);
-    const { nodes, edges, waiting } = state;
-    if (event.inside) state.outer.push({ nodes, edges, waiting });
+    const { nodes, edges, waiting, left } = state;
+    if (event.inside) state.outer.push({ nodes, edges, waiting, left });
     state.pass = "backward";
     state.waiting = {};
+    state.left = { ...event.awaits };
     state.nodes = allSeen(nodes);
     state.edges = allSeen(edges);
     for (const root of event.roots || []) addWaiting(state, root.n, root.slot, root.g, root.g);
@@ -287,6 +289,7 @@ const HANDLERS = {
     state.travels = event.e;
     const slot = story.edges[event.e]?.to_slot || 0;
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
+    countDown(state, event);
   },
 
   "grad.zeros": fillSlot,
@@ -306,6 +309,7 @@ const HANDLERS = {
 
   "grad.none"(state, event) {
     state.edges[event.e] = "none";
+    countDown(state, event);
   },
 
   "grad.accumulate"(state, event) {
@@ -328,6 +332,7 @@ const HANDLERS = {
   "backward.end"(state, event) {
     const { outer } = state;
     state.outer = [];
+    state.left = {};
     if (!event.inside) {
       state.pass = "over";
       return;
@@ -338,6 +343,7 @@ const HANDLERS = {
     state.nodes = { ...allSeen(state.nodes), ...before.nodes };
     state.edges = { ...allSeen(state.edges), ...before.edges };
     state.waiting = before.waiting;
+    state.left = before.left;
   },
 };
 
@@ -360,6 +366,10 @@ function replaceWaiting(state, event) {
     const slot = many ? index : event.slot;
     putWaiting(state, event.n, slot, { parts: [total], total });
   });
+}
+
+function countDown(state, event) {
+  if (event.left !== undefined) state.left[event.n] = event.left;
 }
 
 function addWaiting(state, node, slot, gradient, total) {
