@@ -119,7 +119,7 @@ class Story:
             STORY,
             sentences.saved(to_save, list(attributes_of(ctx)), self._log.names.of),
             phase=("apply", "take what was saved"),
-            cue="saved[0]" if to_save else "",
+            cue=saved_cue(len(to_save)),
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
@@ -394,6 +394,12 @@ class Story:
         return isinstance(tensor, Tensor) and (
             isinstance(picked, AccumulateGrad) and picked.variable._grad is tensor
         )
+
+
+def saved_cue(count: int) -> str:
+    """What marks ``count`` saved values: all their labels, of many the ends."""
+    labels = [f"saved[{place}]" for place in range(count)]
+    return ", ".join(labels if count <= 3 else [labels[0], "\u2026", labels[-1]])
 
 
 def inside_of(count: int) -> dict[str, Any]:

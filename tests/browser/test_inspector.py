@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
 
+import minigrad as mg
 from minigrad.tracing.sentences import bytes_text
 from minigrad.views.state import bytes_alive, memory_at, stops_of
 from tests.browser.conftest import Open
@@ -49,6 +51,29 @@ def test_change_of_an_entry_is_shown_as_old_and_new(play: Open) -> None:
     assert told_at(page, at - 1).get("attr.constant", []) == []
     after = next(stop for stop in stops_of(data) if stop > at)
     assert told_at(page, after).get("attr.constant", []) == []
+
+
+@pytest.mark.parametrize(
+    ("count", "cue"), [(2, "saved[0], saved[1]"), (4, "saved[0], \u2026, saved[3]")]
+)
+def test_cue_marks_all_values_that_are_saved_together(
+    play: Open, count: int, cue: str
+) -> None:
+    class Product(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *factors: Any) -> Any:
+            ctx.save_for_backward(*factors)
+            return factors[0] * factors[1]
+
+    factors = [mg.tensor(2.0, requires_grad=True) for _ in range(count)]
+    with mg.record() as trace:
+        Product.apply(*factors)
+    events = trace.data["events"]
+    (at,) = [i for i, e in enumerate(events, 1) if e["k"] == "ctx.save"]
+    page = play(trace.data, at)
+    marked = page.locator(".ctx .row.cued dt").all_text_contents()
+    assert marked == [f"saved[{place}]" for place in range(count)]
+    assert page.locator(".code .cue").all_text_contents() == [cue]
 
 
 def test_saved_values_are_stale_from_the_very_step_that_changes_them(
@@ -112,15 +137,57 @@ def test_timeline_says_at_every_stop_what_is_alive(play: Open) -> None:
         page.evaluate("at => player.player.go(at)", stop)
         alive = bytes_alive(memory_at(data, stop))
         most = max(most, alive)
+        summary = page.locator(".memory summary").inner_text()
+        assert (f"so far: {bytes_text(most)}," in summary) == (most > 0)
         total = page.locator(".sum.total").text_content()
         assert total == bytes_text(alive)
         sentence = page.locator(".tracks").get_attribute("aria-label") or ""
         assert f"Now {bytes_text(alive)}: " in sentence
     assert most > 0
     assert (
-        f"(the most: {bytes_text(most)},"
+        f"(the most so far: {bytes_text(most)},"
         in page.locator(".memory summary").inner_text()
     )
+
+
+def test_timeline_gives_nothing_away_of_what_is_to_come(play: Open) -> None:
+    data = real()
+    page = play(data)
+    owners = page.locator("button.owner")
+    names = owners.all_text_contents()
+    assert len(names) > 1
+    assert page.locator(".memory summary").inner_text() == "Kept alive: nothing yet"
+    seen = []
+    for stop in stops_of(data):
+        page.evaluate("at => player.player.go(at)", stop)
+        held = memory_at(data, stop).values()
+        there = [one.inner_text() for one in owners.all() if one.is_visible()]
+        assert set(there) == {item["of"] for item in held}
+        seen.append(len(there))
+    assert seen[0] == 0
+    assert seen[-1] == len(names)
+
+
+def test_locals_say_of_which_moment_they_are(play: Open) -> None:
+    data = real()
+    page = play(data)
+    summary = page.locator(".locals summary")
+    said = set()
+    for stop in stops_of(data)[1:]:
+        page.evaluate("at => player.player.go(at)", stop)
+        event = data["events"][stop - 1]
+        if summary.is_hidden() or event["k"] not in ("line", "call", "return"):
+            continue
+        source = data["sources"][event["s"]]
+        words = {
+            "line": f"before line {source['first'] + event['l']} is done",
+            "call": "at its start",
+            "return": "at its end",
+        }
+        text = summary.inner_text()
+        assert text == f"locals of {source['name']} {words[event['k']]}"
+        said.add(event["k"])
+    assert "line" in said
 
 
 def test_click_on_the_timeline_goes_to_that_step(play: Open) -> None:

@@ -2,7 +2,7 @@
 
 import { element, pane, rove, tells } from "./dom.js";
 import { message } from "./messages.js";
-import { keyLabel, keyRank, valueView } from "./values.js";
+import { isMeant, keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane {
   constructor(trace, story, inspector, choose, ask) {
@@ -112,7 +112,7 @@ export class CtxPane {
     name.append(entry);
     const value = element("dd");
     value.append(valueView(this.trace, ref, label));
-    if (cue === label) row.classList.add("cued");
+    if (isMeant(cue, label)) row.classList.add("cued");
     row.append(name, value);
     table.append(row);
     return row;
@@ -196,11 +196,19 @@ export class CtxPane {
     this.localsTable.replaceChildren();
     if (!names.length) return;
     const of = this.trace.sources[frame.s].name;
-    this.summary.textContent = message("ctx.locals", { function: of });
+    const number = this.trace.sources[frame.s].first + frame.l;
+    this.summary.textContent = message(localsWords(frame), { function: of, number });
     for (const name of names) {
       const changed = changes.locals.has(name);
       const what = `local ${frame.s} ${name}`;
       this.addRow(this.localsTable, name, frame.locals[name], changed, cue, what);
     }
   }
+}
+
+// Of which moment the locals are: a line that is marked has not set its own yet.
+function localsWords(frame) {
+  if (frame.failed) return "ctx.locals.failed";
+  if (frame.over) return "ctx.locals.end";
+  return frame.begun ? "ctx.locals" : "ctx.locals.start";
 }

@@ -26,13 +26,16 @@ export class Memory {
         Object.assign(item, { until: at, by: drop.by });
         hold(item, -1);
       }
-      this.curve.push({ at, bytes });
+      const before = this.curve.at(-1)?.most || { at: 0, bytes: 0 };
+      this.curve.push({ at, bytes, most: bytes > before.bytes ? { at, bytes } : before });
     });
     this.items = [...items.values()];
-    this.most = this.curve.reduce((most, one) => (one.bytes > most.bytes ? one : most), {
-      at: 0,
-      bytes: 0,
-    });
+    this.most = this.mostUntil(Infinity);
+  }
+
+  // When most bytes were held up to a position, and how many.
+  mostUntil(position) {
+    return this.curve.findLast(({ at }) => at <= position)?.most || { at: 0, bytes: 0 };
   }
 
   heldAt(position) {

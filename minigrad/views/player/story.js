@@ -120,7 +120,7 @@ export function ctxChanges({ ctx, others = [] }) {
 
 function blankState() {
   return {
-    stack: [], // frames: {s, l, d, locals, returned, failed, over}
+    stack: [], // frames: {s, l, d, locals, begun, returned, failed, over}
     error: null,
     ctxs: {},
     cid: null,
@@ -231,6 +231,7 @@ const HANDLERS = {
     if (state.error) resolveError(state);
     const frame = frameOf(state, event);
     frame.l = event.l;
+    frame.begun = true;
     Object.assign(frame.locals, event.loc);
   },
 

@@ -32,16 +32,14 @@ export class Timeline {
     this.picture.setAttribute("role", "img");
     this.picture.onclick = (event) => this.goTo(event);
     this.sums = this.owners.map(() => element("span", "sum"));
+    this.labels = this.owners.map((owner) => this.label(owner));
     const labels = element("div", "owners");
     const sums = element("div", "sums");
-    labels.append(element("span", "total", message("memory.total")));
+    labels.append(element("span", "total", message("memory.total")), ...this.labels);
     this.total = element("span", "sum total");
     sums.append(this.total, ...this.sums);
     this.picture.append(this.curve());
-    for (const owner of this.owners) {
-      labels.append(this.label(owner));
-      this.picture.append(this.track(owner));
-    }
+    this.picture.append(...this.owners.map((owner) => this.track(owner)));
     this.veil = element("i", "veil"); // over what is still to come
     this.picture.append(this.veil, this.now);
     this.chart.replaceChildren(labels, this.picture, sums);
@@ -92,19 +90,23 @@ export class Timeline {
     if (this.box.hidden) return;
     const held = this.memory.heldAt(position);
     const bytes = bytesWords(bytesOnce(held));
-    const { most } = this.memory;
+    const most = this.memory.mostUntil(position);
     const fields = {
       bytes,
       most: bytesWords(most.bytes),
       step: this.player.stopAt(most.at),
     };
-    this.summary.textContent = message("memory.summary", fields);
+    const summary = most.bytes ? "memory.summary" : "memory.summary.none";
+    this.summary.textContent = message(summary, fields);
     this.total.textContent = bytes;
     const parts = [];
     this.owners.forEach((owner, index) => {
       const own = bytesOnce(owner.items.filter((item) => isHeld(item, position)));
       const words = own ? bytesWords(own) : message("memory.none");
       this.sums[index].textContent = words;
+      const later = owner.items.every(({ at }) => at > position);
+      this.labels[index].style.visibility = later ? "hidden" : "";
+      this.sums[index].style.visibility = later ? "hidden" : "";
       if (own) parts.push(message("memory.part", { owner: owner.of, bytes: words }));
     });
     const all = parts.join(", ") || message("memory.nobody");

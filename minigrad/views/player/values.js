@@ -82,6 +82,12 @@ export function cueOf(event) {
   return null;
 }
 
+// A cue may name several entries: "saved[0], saved[1]", or "saved[0], …, saved[7]".
+export function isMeant(cue, label) {
+  const names = cue?.split(", ") || [];
+  return names.includes(label) || (names.includes("…") && label.startsWith("saved["));
+}
+
 const MAX_NUMBERS = 30;
 
 // The index of what is shown in a row and a column; nothing for a scalar.
