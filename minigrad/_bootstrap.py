@@ -47,6 +47,7 @@ usage: python3 minigrad <command> [arguments]
   build  write the notebooks from their sources; with --check, only compare
   new    begin an exercise: new 02.4 B
   check-exercise  say what an exercise still lacks: check-exercise 02.4
+  slides write the slides of a lesson, one HTML file that works offline: slides 05
   bench  time the engine, beside torch where it is installed
 
 The first run installs what the command needs: into the active virtual or conda
@@ -59,6 +60,7 @@ EXTRAS = {
     "build": frozenset({"lab", "test"}),
     "new": frozenset({"lab", "test"}),
     "check-exercise": frozenset({"lab", "test"}),
+    "slides": frozenset({"lab"}),
     "bench": frozenset({"lab"}),
 }
 
@@ -67,6 +69,7 @@ MODULES = {
     "build": "minigrad.course.build:main",
     "new": "minigrad.course.authoring:main_new",
     "check-exercise": "minigrad.course.authoring:main_check",
+    "slides": "minigrad.course.slides:main",
     "bench": "minigrad.bench.__main__:main",
 }
 """What runs a command inside an environment that is there already."""

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Start here: predict, step, inspect
 #
 # You will
@@ -30,7 +30,7 @@ course.doctor()
 # %%
 course.try_a_button()
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Predict
 #
 # This is the habit that the course is built on: **say what will happen before it
@@ -41,7 +41,7 @@ course.try_a_button()
 # `requires_grad=True` asks for it. A *tensor* is an array, here of one number.
 
 
-# %%
+# %% tags=["slide"]
 class Product(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, w):
@@ -66,7 +66,7 @@ def program():
 # Choose an answer and press *Commit*. You can do it without a mouse as well: Tab moves
 # on, Space chooses and presses, and Escape leads back to the cells.
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 course.predict(
     "00.value",
     "What are the product `y`, and the gradient for `x`?",
@@ -74,7 +74,7 @@ course.predict(
     then=program,
 )
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The first number is the product, 10. The second is the gradient for `x`: when `x`
 # grows by 1, the product grows by 5, because `w` is 5. The third is the gradient for
 # `w`. (`grad_fn` is explained in lesson 01.)
@@ -82,7 +82,7 @@ course.predict(
 # Your prediction was kept. When you open this notebook again tomorrow, it will be
 # there.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Step
 #
 # The same program as a recording. Answer one more question, and the *player* opens.
@@ -94,7 +94,7 @@ course.predict(
 # * Left is the code, in the middle the graph (the way the gradients will take), right
 #   the ctx. A step is marked in one colour in all three.
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 course.predict(
     "00.order",
     "`Product.apply(x, w)` is about to run. Which of these will you see first?",
@@ -102,7 +102,7 @@ course.predict(
     then=lambda: mg.step(program),
 )
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # First a box called `ctx` is made, and only then `forward` runs: it is handed that box
 # as its first argument. Who makes it is the subject of lesson 01. For now it is enough
 # that there is a box.
@@ -117,7 +117,7 @@ course.predict(
 # %% tags=["try"]
 mg.step(Product.apply, mg.tensor(3.0, requires_grad=True), mg.tensor(-1.0))
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Both numbers that `forward` gave to `ctx.save_for_backward`, in that order. Only one
 # of them `requires_grad`; it is the one that has a place in the graph.
 
@@ -133,13 +133,13 @@ course.because(
 # it, with questions on what you missed. Try it in a day or two: the notebook appears in
 # the topmost folder of the file list on the left.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now predict, step, and read the panes. Answer each card before you open
 # it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>Where do you see what ctx holds?</summary>
 #
 # The right pane of the player.

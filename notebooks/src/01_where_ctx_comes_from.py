@@ -1,6 +1,6 @@
 # ruff: noqa: E501, RUF059  (tables in prose; a program quoted as it was asked)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Where does ctx come from?
 #
 # You will
@@ -14,7 +14,7 @@ from minigrad import course
 
 mg.teaching()
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The question, as it was asked
 #
 # Somebody in the PyTorch forum wrote: *"I have no idea how the ctx variable gets
@@ -22,7 +22,7 @@ mg.teaching()
 # forward() and backward() methods?"* This is their program. Only the import is ours.
 
 
-# %%
+# %% tags=["slide"]
 class MulConstant(mg.autograd.Function):
     def forward(tensor, constant):
         return tensor * constant
@@ -37,26 +37,26 @@ class MulConstant(mg.autograd.Function):
         return grad_output * ctx.constant, None
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # `forward` computes. `setup_context` then gets a `ctx` and may put things on it.
 # Nothing in this program makes that object.
 #
 # **Predict.** What is the name of its class: `FunctionCtx`, `MulConstant` or
 # `MulConstantBackward`? Decide, then run.
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 tensor = mg.ones((5, 1), requires_grad=True)
 result = MulConstant.apply(tensor, 10)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # It is a `MulConstantBackward`: a class that you did not write. It was made at the
 # moment the `class` statement ran. (The warning is from teaching mode: the program
 # runs without `@staticmethod`, and the section *And self?* says why.)
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 MulConstant._backward_cls
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The line that makes it
 #
 # So the class is there early. The object cannot be: `ctx.constant` is different for
@@ -65,7 +65,7 @@ MulConstant._backward_cls
 # Commit a prediction, and the recording opens below it. Step forward until the ctx
 # pane fills for the first time.
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 course.predict(
     "01.when",
     "When is the object made?",
@@ -73,7 +73,7 @@ course.predict(
     then=lambda: mg.step(MulConstant.apply, tensor, 10),
 )
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Before. `apply` makes it, so whoever calls `apply` has a ctx. These are its six
 # phases:
 #
@@ -95,14 +95,14 @@ course.predict(
 # %% tags=["try"]
 mg.step(MulConstant.apply, mg.ones(3), 10)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Same or new?
 #
 # A Function may also take `ctx` in `forward` and do without `setup_context`; both
 # styles get the same object. This one keeps every ctx it meets in a list. (In real
 # code do not keep them: a ctx holds on to memory.)
 
-# %%
+# %% tags=["slide"]
 seen = []
 
 
@@ -118,26 +118,26 @@ class Double(mg.autograd.Function):
         return grad_output * 2
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** Two calls of one class. Which of these are True: `seen[0] is seen[1]`,
 # `seen[0] is a.grad_fn`, `seen[1] is b.grad_fn`? (`grad_fn` is the node of the graph
 # that made a tensor.)
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 seen.clear()
 x = mg.tensor([1.0, 2.0], requires_grad=True)
 a = Double.apply(x)
 b = Double.apply(x)
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 seen[0] is seen[1], seen[0] is a.grad_fn, seen[1] is b.grad_fn
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Every call has a ctx of its own, and **ctx is the node**: the object you put things
 # on is the one that the result carries as `grad_fn`. The phase *wire edges* is where
 # it got there. So what you leave on ctx lives as long as the result does.
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 result.grad_fn, result.grad_fn.constant
 
 # %% tags=["because"]
@@ -147,7 +147,7 @@ course.because(
     "sentence; it is for you and nobody grades it.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## How it comes back in backward
 #
 # Now nobody calls your `backward` by hand either.
@@ -156,20 +156,20 @@ course.because(
 # a new object, or one of the two that are there? (`%%step` on top of a cell shows the
 # run of that cell in the player.)
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 # %%step
 a.sum().backward()
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 seen[2] is seen[0], seen[2] is a.grad_fn
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The same object that `forward` was given in that call. The engine walks from node to
 # node, and the node it stands on *is* ctx, so it has it at hand. It repeats five phases:
 # **pick the newest ready node · call its backward · check what it returned · add into
 # the receivers · release**. The last receiver, `AccumulateGrad`, adds to `x.grad`.
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 x.grad
 
 # %% [markdown]
@@ -181,7 +181,7 @@ x.grad
 b.backward(mg.tensor([100.0, 0.5]))
 seen[3] is seen[1], x.grad
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## And self?
 #
 # In a method, Python fills the first parameter, usually called `self`, with the
@@ -190,7 +190,7 @@ seen[3] is seen[1], x.grad
 # **Predict.** What is `self`: a `Halve`, the class `Halve`, or something else?
 
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 class Halve(mg.autograd.Function):
     def forward(self, x):
         self.note = "written through self"
@@ -200,11 +200,11 @@ class Halve(mg.autograd.Function):
         return grad_output / 2
 
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 half = Halve.apply(mg.tensor(8.0, requires_grad=True))
 half.grad_fn, half.grad_fn.note
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # `self` is ctx. `apply` looks `forward` up on the *class* and hands it ctx as the
 # first argument, so no object of type `Halve` ever exists. Which name you give to the
 # parameter does not matter. `@staticmethod` says so openly: *nobody fills in self
@@ -233,13 +233,13 @@ half.grad_fn, half.grad_fn.note
 # | release | `_FunctionBase._release_saved`, `node.py` | `PyNode::release_variables`, `python_function.cpp` |
 # | at a leaf | `AccumulateGrad._accumulate`, `node.py` | `AccumulateGrad::apply`, `functions/accumulate_grad.cpp` |
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now say who makes ctx, when, and what it is. Answer each card in your own
 # words before you open it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>Who makes ctx, and when?</summary>
 #
 # `apply`, once for each call, before `forward` runs; also when nothing will be

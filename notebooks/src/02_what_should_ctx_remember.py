@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What should ctx remember?
 #
 # You will
@@ -15,7 +15,7 @@ mg.teaching()
 # %% tags=["recall"]
 course.recall("02")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## One rule, kept in two ways
 #
 # In lesson 01 everything was put on ctx as an attribute. For tensors there is a second
@@ -24,7 +24,7 @@ course.recall("02")
 # way of keeping it differs.
 
 
-# %%
+# %% tags=["slide"]
 class ByAttribute(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):
@@ -36,7 +36,7 @@ class ByAttribute(mg.autograd.Function):
         return grad_output * ctx.factor, None
 
 
-# %%
+# %% tags=["slide"]
 class BySaving(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):
@@ -49,14 +49,14 @@ class BySaving(mg.autograd.Function):
         return grad_output * factor, None
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Now somebody changes factor
 #
 # `factor.add_(1)` changes the tensor *in place*: the same object, new content. (A
 # trailing underscore always means that.) It happens after `forward` and before
 # `backward`, far away in somebody else's code. The product was made with 3.
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 course.predict(
     "02.inplace",
     "forward used 3, then factor became 4. What does each way give as the slope?",
@@ -68,47 +68,47 @@ course.predict(
     ],
 )
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 x, factor = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0)
 product = ByAttribute.apply(x, factor)
 factor.add_(1)
 mg.autograd.grad(product, x)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # **4 instead of 3.** The product was 2 times 3; its slope is 3 whatever happens to
 # `factor` afterwards. The attribute is a second name for the tensor, no copy of its
 # content. (Teaching mode warns of the attribute, when the class is first used. Nobody
 # else says a word.) Now the other one, again with a factor of 3:
 
-# %% tags=["step", "raises-exception"]
+# %% tags=["step", "raises-exception", "slide"]
 factor = mg.tensor(3.0)
 product = BySaving.apply(x, factor)
 factor.add_(1)
 mg.autograd.grad(product, x)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # No number, but an error; read its end: *is at version 1; expected version 0*. Every
 # tensor counts how often it was changed in place: that count is its *version*.
 # `save_for_backward` notes the version beside the tensor, and when you unpack it with
 # `ctx.saved_tensors`, the engine compares. (Take the line with `add_` out of both
 # cells: then both ways give 3.)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Look.** Here are both once more, recorded. At the steps that keep the factor, look
 # at the ctx pane. Which of the two rows says a version? Then go on to the change, and
 # ask both tensors for theirs.
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 # %%step
 factor = mg.tensor(3.0)
 first = ByAttribute.apply(x, factor)
 second = BySaving.apply(x, factor)
 factor.add_(1)
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 factor._version, first.grad_fn.factor._version
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Version 1: it is one tensor. The saved row says *saved at v0*; the attribute row has
 # no such words. Four reasons to save tensors; you have seen one: the change is
 # **noticed**; the memory is **released** once backward is through (lesson
@@ -123,7 +123,7 @@ course.because(
     "would you meet each? One sentence; it is for you and nobody grades it.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What is not a tensor
 #
 # A factor may also be a plain number, and a rule may need a shape or an axis.
@@ -132,7 +132,7 @@ course.because(
 # into a tensor, kept as it is, or refused?
 
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "slide"]
 class SavesANumber(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):
@@ -142,7 +142,7 @@ class SavesANumber(mg.autograd.Function):
 
 SavesANumber.apply(x, 3.0)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Refused. A number cannot change in place, needs no version, and takes no memory worth
 # a word. So the rule is short: **a tensor that backward needs is saved; whatever else
 # backward needs (a number, a shape, an axis, a flag) is an attribute; what backward
@@ -165,7 +165,7 @@ class SavesTwice(mg.autograd.Function):
 
 len(SavesTwice.apply(x, factor).grad_fn.saved_tensors)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The cheapest thing to keep
 #
 # The slope of e to the power x is e to the power x. So `forward` has already computed
@@ -173,7 +173,7 @@ len(SavesTwice.apply(x, factor).grad_fn.saved_tensors)
 # again.
 
 
-# %%
+# %% tags=["slide"]
 class ExpFromInput(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -186,13 +186,13 @@ class ExpFromInput(mg.autograd.Function):
         return grad_output * x.exp()
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** A thousand float64 numbers are 8,000 bytes. `z` is made in between and
 # nobody else keeps it. How many bytes does the graph hold in the end: for `z`, for the
 # result, for both? The timeline under the graph shows them, owner by owner.
 
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 def exp_of_double(x):
     z = x * 2
     return ExpFromInput.apply(z)
@@ -201,13 +201,13 @@ def exp_of_double(x):
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 mg.step(exp_of_double, x)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # 8,000 bytes for `z`, which only ctx keeps alive, beside the result itself. Had ctx
 # kept the *result*, which you hold anyway, nothing more would be alive, and backward
 # would be one multiplication. That is what the engine's own `exp` does: its node has a
 # `_saved_result` and no input.
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 node = x.exp().grad_fn
 [name for name in dir(node) if name.startswith("_saved_")]
 
@@ -219,13 +219,13 @@ node = x.exp().grad_fn
 node = (x * x).grad_fn
 [name for name in dir(node) if name.startswith("_saved_")]
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now say what goes through `save_for_backward` and what does not. Answer each
 # card in your own words before you open it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>What does saving give a tensor that an attribute does not?</summary>
 #
 # A version stamp: a change in place before backward is an error, not a wrong number.

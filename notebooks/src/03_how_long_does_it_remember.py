@@ -1,6 +1,6 @@
 # ruff: noqa: E501  (a link)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # How long does it remember?
 #
 # You will
@@ -19,26 +19,26 @@ mg.teaching()
 # %% tags=["recall"]
 course.recall("03")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Who is still there?
 #
 # Python frees an object when nobody holds it any more. `course.watch(...)` looks at
 # things without holding them, and says whether they are alive. Here `z` loses its only
 # name.
 
-# %%
+# %% tags=["slide"]
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 z = x * 2
 watched = course.watch(z=z)
 del z
 watched
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # Gone at once: a product with 2 keeps nothing of its result. The next Function keeps
 # its input, as in lesson 02. So the numbers of `z` should live on. How long?
 
 
-# %%
+# %% tags=["slide"]
 class Square(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -51,35 +51,35 @@ class Square(mg.autograd.Function):
         return grad_output * 2 * x
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** Three of them in a chain. Each node holds what it saved, 8,000 bytes.
 # When are the bytes of the *last* call let go: when forward is over, as soon as its own
 # backward has run, when the whole backward is over, or when `y` goes? (The level
 # *Story* in the player makes the steps fewer.)
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 # %%step
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 y = Square.apply(Square.apply(Square.apply(x)))
 y.sum().backward()
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # As soon as its own backward has run. The bars under the graph end one after the other,
 # from the last call to the first: the phase *release* comes after every single node. So
 # backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
 # are left. The nodes are still there, but empty: ask the one before the last.
 
-# %% tags=["explain", "raises-exception"]
+# %% tags=["explain", "raises-exception", "slide"]
 y.grad_fn.next_functions[0][0].saved_tensors
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## An attribute stays
 #
 # The same rule with an attribute. (Teaching mode warns of it when it is first used, as
 # it did in lesson 02.)
 
 
-# %%
+# %% tags=["slide"]
 class SquareByAttribute(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -91,12 +91,12 @@ class SquareByAttribute(mg.autograd.Function):
         return grad_output * 2 * ctx.x
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** `saved` and `kept` are made from tensors that have no other name.
 # Backward runs through both. Which numbers are alive after it, while `a` and `b` are
 # still there?
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 saved, kept = x * 2, x * 2
 watched = course.watch(saved=saved, kept=kept)
 a, b = Square.apply(saved), SquareByAttribute.apply(kept)
@@ -104,34 +104,34 @@ del saved, kept
 (a + b).sum().backward()
 watched
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The attribute is alive. The engine knows what was saved and releases it; of what you
 # hang on ctx it knows nothing. It goes when ctx goes, and ctx goes when the result
 # goes. In a training loop that keeps its losses in a list, that is never. Here `b`
 # goes:
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 del b
 watched
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Backward twice
 #
 # **Predict.** After a backward a `Square` is empty. What happens when backward runs
 # through the same graph a second time?
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
 y = Square.apply(x)
 y.backward()
 y.backward()
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # An error, because what the rule needs has been released. `retain_graph=True` asks for
 # it to be kept: then the nodes release nothing, and the bytes stay until the graph
 # goes. Without a reason that is a leak with your signature on it.
 
-# %%
+# %% tags=["slide"]
 x.grad = None
 y = Square.apply(x)
 y.backward(retain_graph=True)
@@ -150,7 +150,7 @@ y.backward()
 y.backward()
 x.grad
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # Twice through saved tensors is an error; twice through an attribute gives 12, and
 # nobody says a word. Both happen in training loops in which one line stands in the
 # wrong place.
@@ -162,14 +162,14 @@ course.because(
     "for you and nobody grades it.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The leak
 #
 # This one keeps its *result* as an attribute. So that nothing is hidden, Python's
 # collector is switched off: it looks for objects that hold each other, now and then.
 
 
-# %%
+# %% tags=["slide"]
 class ExpThatLeaks(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -181,11 +181,11 @@ class ExpThatLeaks(mg.autograd.Function):
         return grad_output * ctx.result
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** `y` is the only name of the result, and it is deleted. Are its numbers
 # gone? Are they after `gc.collect()`, which runs the collector once?
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 gc.disable()
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 y = ExpThatLeaks.apply(x)
@@ -193,19 +193,19 @@ watched = course.watch(result=y, node=y.grad_fn)
 del y
 watched
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 found = gc.collect()
 gc.enable()
 watched
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The result holds its `grad_fn`, which is ctx; ctx holds the result as an attribute: a
 # **cycle**. Nobody outside holds either of them, and still each keeps the other alive.
 # The collector finds such cycles, but not when you run out of memory; it counts
 # objects, not bytes. `save_for_backward(result)` keeps the numbers *without* the way
 # back to ctx.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## A picture of bytes
 #
 # `course.peak_bytes` runs a function and says how many bytes were alive at most.
@@ -214,7 +214,7 @@ watched
 # where no graph is built?
 
 
-# %%
+# %% tags=["slide"]
 def chain(length, x):
     y = x
     for _ in range(length):
@@ -231,7 +231,7 @@ lengths = [1, 5, 10, 20, 40]
 graph = [course.peak_bytes(lambda n=n: chain(n, x).sum().backward()) for n in lengths]
 none = [course.peak_bytes(without_graph, n, x) for n in lengths]
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 mg.plot_lines(
     lengths,
     {"forward and backward": graph, "forward in no_grad": none},
@@ -240,19 +240,19 @@ mg.plot_lines(
     says="With a graph the peak grows with every call; without one it stays flat.",
 )
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Each further call adds the 8,000 bytes that it saves, and a little for its node: 20
 # more calls, about 176,000 bytes more. In `no_grad` nobody keeps what lies between, so
 # a chain of 40 needs no more than one of 5. Where the lines begin you see what is alive
 # for a moment, in any chain.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now say when something leaves memory, and who lets it go. Answer each card in
 # your own words before you open it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>When does a node let go of what it saved?</summary>
 #
 # As soon as its own backward has run, unless `retain_graph=True` was asked for. An

@@ -1,6 +1,6 @@
 # ruff: noqa: E501  (a link)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Who needs a gradient?
 #
 # You will
@@ -17,7 +17,7 @@ mg.teaching()
 # %% tags=["recall"]
 course.recall("04")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## One value for each argument
 #
 # `apply` was given some arguments; `backward` gives back one value for each of them, in
@@ -25,7 +25,7 @@ course.recall("04")
 # engine says of it.
 
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "slide"]
 class Scale(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, k):
@@ -39,12 +39,12 @@ class Scale(mg.autograd.Function):
 
 Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # *Expected 2, got 1.* The engine does not guess which argument a gradient is for: it
 # counts places. What is no tensor has a place too, and `None` stands there. (To save
 # you the whole class, this line puts another backward into it.)
 
-# %%
+# %% tags=["slide"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
 x = mg.tensor(2.0, requires_grad=True)
 Scale.apply(x, 3.0).backward()
@@ -60,14 +60,14 @@ Scale.backward = staticmethod(lambda ctx, g: (g * ctx.k, None, None))
 Scale.apply(x, 3.0).backward()
 x.grad
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## A question before the work
 #
 # A product has two gradients, and often only one of them is read: data needs none, a
 # frozen weight needs none. `ctx.needs_input_grad` says so, with one flag for each
 # argument. This Function keeps a list of what it sees.
 
-# %%
+# %% tags=["slide"]
 seen = []
 
 
@@ -84,14 +84,14 @@ class Product(mg.autograd.Function):
         return grad_output @ w.T, x.T @ grad_output
 
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 course.predict(
     "04.no_grad",
     "Both matrices require grad, and Product.apply runs in a no_grad block. Which flags?",
     ["(True, True)", "(True, False)", "(False, False)"],
 )
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
 seen.clear()
 Product.apply(data, weight)
@@ -100,31 +100,31 @@ with mg.no_grad():
     Product.apply(data.clone().requires_grad_(), weight)
 seen
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The last one is `(True, True)`. The flags repeat what each argument requires, and they
 # are set in the phase *create ctx*, before forward runs. Whether the call is recorded
 # at all is another question, which `no_grad` answers. So a True is no promise that
 # backward will be called.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Look.** Data goes in without requiring a gradient. The node has an *edge* for each
 # argument, the way on for its gradient: see that row in the ctx pane. Which one leads
 # nowhere, so that the graph does not draw it? And what becomes of the gradient that
 # backward computes for it? Step to the line that returns both.
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 # %%step
 data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
 loss = Product.apply(data, weight).sum()
 loss.backward()
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The gradient for `data` was computed and dropped: a matrix product for nothing. In a
 # model whose first layer sees data, that is one of the layer's three products (one
 # forward, two backward). The remedy is a question in front of each gradient:
 
 
-# %%
+# %% tags=["slide"]
 class Frugal(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, w):
@@ -139,17 +139,17 @@ class Frugal(mg.autograd.Function):
         return for_x, for_w
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** `weight` is frozen now (`detach` gives the same numbers without
 # `requires_grad`), and the data needs no gradient either. What is the `grad_fn` of the
 # result, and what would backward do?
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 frozen = weight.detach()
 print(Frugal.apply(data, frozen).grad_fn)
 Frugal.apply(data, frozen).requires_grad
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Nothing needs a gradient, so nothing was recorded: there is no node, and no backward
 # will ever run. Freezing all of a part saves its whole way back.
 
@@ -160,14 +160,14 @@ course.because(
     "sentence; it is for you and nobody grades it.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The None that says nothing
 #
 # `None` is right for what needs no gradient. Here it comes back for an input that needs
 # one. **Predict**: an error, zeros, or something else?
 
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 class Forgets(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -182,7 +182,7 @@ a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
 Forgets.apply(a, b).backward()
 a.grad, b.grad
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Neither. `b.grad` is `None`, as if `b` had not taken part, and training goes on with a
 # weight that never moves. In PyTorch nobody says a word; here teaching mode does. When
 # a `.grad` is None, ask three things: does it require grad, was it used, and does some
@@ -196,13 +196,13 @@ a.grad, b.grad
 c = mg.tensor(1.0, requires_grad=True)
 mg.autograd.grad(a * 2, [a, c])
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now say what backward has to return, and what it may leave out. Answer each
 # card in your own words before you open it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>How many values does backward return, and in which order?</summary>
 #
 # One for each argument of forward after ctx, in their order; None for what is no tensor

@@ -1,0 +1,217 @@
+"""Slides of a lesson, from its own cells: the instructor has no second source.
+
+A markdown cell tagged ``slide`` begins a slide, and the tagged cells behind it join it.
+What a cell shows after a prediction, and each explanation, waits for one more key; a
+player gets a slide of its own. The instructor's notes are the first slide's notes
+(key S). One HTML file, which asks the network for nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from pathlib import Path
+from string import ascii_lowercase as LETTERS
+from typing import TYPE_CHECKING
+from unittest import mock
+
+from minigrad import _workspace, errors
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).resolve().parent
+REVEAL = HERE / "vendored/reveal.js-5.2.1"
+SECONDS = 120
+"""How long one cell of a lesson may take."""
+LINES = 22
+"""How many lines fit on a slide; what is more goes to a slide below it."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """``python -m minigrad slides 05``: run the lesson and write its slides."""
+    parser = argparse.ArgumentParser(
+        prog="python -m minigrad slides",
+        description="Write the slides of a lesson: one HTML file that works offline.",
+        epilog="In the slides: arrow keys to move, S for the notes, ? for all keys.",
+    )
+    parser.add_argument("lesson", help="its number, such as 05")
+    parser.add_argument("--out", type=Path, help="default: NN_name.slides.html, here")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    chosen = parser.parse_args(list(argv))
+    try:
+        lesson = lesson_file(chosen.lesson)
+    except errors.ArgumentValueError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    out = chosen.out or Path(f"{lesson.stem}.slides.html")
+    print(f"Running {lesson.name}, some seconds.", flush=True)
+    page = slides(lesson, theme=chosen.theme)
+    _workspace.write_whole(page.encode(), out)
+    print(f"Wrote {out}. Open it in a browser; ? there shows the keys.")
+    return 0
+
+
+def lesson_file(number: str) -> Path:
+    """The built notebook of a lesson.
+
+    Raises: ArgumentValueError if there is none of that number.
+    """
+    lessons = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    for path in lessons:
+        if path.stem[:2] == number:
+            return path
+    raise errors.ArgumentValueError(
+        errors.message(
+            "slides",
+            f"there is no lesson {number!r}",
+            f"name one of {', '.join(path.stem[:2] for path in lessons)}",
+        )
+    )
+
+
+def slides(lesson: Path, *, theme: str = "light") -> str:
+    """The page with the slides of a built lesson, which runs for it.
+
+    Raises: nbclient's CellExecutionError if a cell fails that is not meant to.
+    """
+    import nbformat
+    from nbconvert.exporters import SlidesExporter
+
+    book = nbformat.read(lesson, as_version=4)
+    book.cells = [each for cell in book.cells for each in question_and_outcome(cell)]
+    ran = run(book)
+    notes = ROOT / f"solutions/{lesson.stem}/instructor_notes.md"
+    ran.cells = list(cells_of_slides(ran, notes.read_text("utf8")))
+    exporter = SlidesExporter(
+        template_name="minigrad_slides",
+        extra_template_basedirs=[str(HERE / "template")],
+        theme=theme,
+    )
+    files = {
+        "reveal_js": REVEAL / "reveal.js",
+        "reveal_css": REVEAL / "reveal.css",
+        "notes_js": REVEAL / "notes.js",
+        "css": HERE / "slides.css",
+    }
+    texts: dict[str, str] = {k: path.read_text("utf8") for k, path in files.items()}
+    texts["title"] = book.cells[0].source.splitlines()[0].lstrip("# ")
+    page, _ = exporter.from_notebook_node(ran, {"slides": texts})
+    return str(page)
+
+
+def run(book: NotebookNode) -> NotebookNode:
+    """The notebook with its outputs, run in a workspace that is gone afterwards."""
+    from nbclient import NotebookClient
+
+    with tempfile.TemporaryDirectory() as folder:
+        _workspace.lay_out(ROOT, Path(folder))
+        resources = {"metadata": {"path": str(Path(folder) / "notebooks")}}
+        client = NotebookClient(book, timeout=SECONDS, resources=resources)
+        with mock.patch.dict(os.environ, {"MINIGRAD_HOME": folder}):
+            # What the kernel says about itself is not for who makes the slides.
+            return client.execute(stderr=subprocess.DEVNULL)
+
+
+def cells_of_slides(book: NotebookNode, notes: str) -> Iterator[NotebookNode]:
+    """The cells tagged ``slide``, each marked with its part in the slides."""
+    from nbformat.v4 import new_markdown_cell
+
+    begun, lines = False, 0
+    for cell in book.cells:
+        tags = cell.metadata.get("tags", [])
+        if "slide" not in tags:
+            continue
+        for part in parts(cell, tags):
+            kind, height = part_in_slides(part, tags), lines_of(part)
+            if kind != "slide" and lines + height > LINES:
+                kind = "subslide"
+            lines = height if kind in ("slide", "subslide") else lines + height
+            part.metadata["slideshow"] = {"slide_type": kind}
+            yield part
+        if not begun:
+            begun = True
+            spoken = new_markdown_cell(notes)
+            spoken.metadata["slideshow"] = {"slide_type": "notes"}
+            yield spoken
+
+
+def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
+    """A cell that asks for a prediction as text, and what it is about as code.
+
+    A wall has no widgets to click, and nobody there commits an answer.
+    """
+    from nbformat.v4 import new_code_cell, new_markdown_cell
+
+    if not cell.source.startswith("course.predict("):
+        return [cell]
+    (statement,) = ast.parse(cell.source).body
+    assert isinstance(statement, ast.Expr)  # the call, which is all there is
+    assert isinstance(statement.value, ast.Call)
+    call = statement.value
+    _, text, choices = map(ast.literal_eval, call.args[:3])
+    lines = [
+        f"{letter}. {each}" for letter, each in zip(LETTERS, choices, strict=False)
+    ]
+    question = "\n\n".join([f"**Predict.** {text}", *lines])
+    cells = [new_markdown_cell(question, metadata=deepcopy(cell.metadata))]
+    for keyword in call.keywords:
+        if keyword.arg == "then":
+            then = keyword.value
+            if isinstance(then, ast.Lambda):
+                source = ast.unparse(then.body)
+            else:
+                source = f"{ast.unparse(then)}()"
+            cells.append(new_code_cell(source, metadata=deepcopy(cell.metadata)))
+    return cells
+
+
+def part_in_slides(cell: NotebookNode, tags: Sequence[str]) -> str:
+    """Whether a cell begins a slide, waits for a key, or is there at once."""
+    shows = cell.get("outputs") and not cell.source
+    joins = {"explain", "predict", "recall"} & set(tags)
+    if has_player(cell) or (cell.cell_type == "markdown" and not joins):
+        return "slide"
+    return "fragment" if shows or "explain" in tags else "-"
+
+
+def lines_of(cell: NotebookNode) -> int:
+    """About how many lines of a slide a cell fills; a player, all."""
+    if has_player(cell):
+        return LINES
+    texts = [cell.source]
+    for output in cell.get("outputs", []):
+        texts += [output.get("text", output.get("data", {}).get("text/plain", ""))]
+        texts += output.get("traceback", [])
+    lines = "\n".join(texts).splitlines()
+    if cell.cell_type == "markdown":
+        return sum([len(each) for each in lines]) // 75 + 2
+    return len(lines) + 1
+
+
+def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
+    """The cell, or its source and its outputs apart, if the outputs have to wait."""
+    if not cell.get("outputs") or not {"step", "predict"} & set(tags):
+        yield cell
+        return
+    shown = deepcopy(cell)
+    shown.source, shown.id = "", f"{cell.id}-shown"
+    shown.metadata["transient"] = {"remove_source": True}
+    cell.outputs = []
+    yield cell
+    yield shown
+
+
+def has_player(cell: NotebookNode) -> bool:
+    """Whether a page in a frame, as players are, is among what a cell shows."""
+    return any(
+        "<iframe" in output.get("data", {}).get("text/html", "")
+        for output in cell.get("outputs", [])
+    )
