@@ -241,7 +241,7 @@ def runnable(trace: Trace) -> Program:
     if program is None:
         raise cannot_run(
             "this recording did not keep what its program starts from",
-            "record with minigrad.record(keep_values=True), or "
+            "record with minigrad.record(keep_values=True), %%step --as trace or "
             "step(function, x, keep_values=True), and ask before saving",
         )
     if program.why_not:

@@ -30,15 +30,19 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Block:
-    """The code inside ``with record():``, which may stand inside a function."""
+    """The code inside ``with record():``, which may stand inside a function.
+
+    ``session`` is the variable in which it looks for the recording.
+    """
 
     code: CodeType
     filename: str
-    is_function: bool
+    is_function: bool = False
+    session: str = SESSION
 
     def run(self, start: Json, space: dict[str, Any], session: Any) -> None:
         """Run the block in ``space``; ``session`` records it."""
-        space[SESSION] = session
+        space[self.session] = session
         if self.is_function:
             FunctionType(self.code, space)(**start["locals"])
         else:
@@ -94,10 +98,12 @@ def quiet() -> Any:
             yield
 
 
-def remember(driver: FrameType | None, call: Any, most: int, options: Json) -> Program:
+def remember(
+    driver: FrameType | None, call: Any, cell: Block | None, most: int, options: Json
+) -> Program:
     """The program that is about to be recorded, to be run again later."""
     try:
-        return program_of(driver, call, most, options)
+        return program_of(driver, call, cell, most, options)
     except CannotCopyError as error:
         return Program(why_not=str(error))
     except RecursionError:
@@ -107,9 +113,9 @@ def remember(driver: FrameType | None, call: Any, most: int, options: Json) -> P
 
 
 def program_of(
-    driver: FrameType | None, call: Any, most: int, options: Json
+    driver: FrameType | None, call: Any, cell: Block | None, most: int, options: Json
 ) -> Program:
-    """The program with a copy of its start.
+    """The program with a copy of its start; it is a call, a cell, or what stands there.
 
     Raises: CannotCopyError.
     """
@@ -122,7 +128,7 @@ def program_of(
         code, home = Call(), home_of(call[0], driver)
         copier = Copier([home], most)
     elif driver is not None:
-        code, variables = block_of(driver)
+        code, variables = (cell, {}) if cell is not None else block_of(driver)
         home = driver.f_globals
         copier = Copier([home], most)
         copier.names(code.code, home)

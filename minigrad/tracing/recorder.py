@@ -22,7 +22,7 @@ from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
-from minigrad.tracing.program import remember
+from minigrad.tracing.program import Block, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
@@ -48,7 +48,8 @@ class Recorder:
     all values in full, for ``replay``, and what the program starts from, for
     ``what_if``, unless they need more than ``most_bytes``; with ``keep_rules=True``
     what each small rule was given, for the terms of a number. ``call`` is what the
-    block will do, if that is one call: the function, its arguments and those by name.
+    block will do, if that is one call: the function, its arguments and those by name;
+    ``cell`` is the code that holds the block, if that is in no file.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
     something in ``watch`` that has no lines of its own.
     """
@@ -63,10 +64,12 @@ class Recorder:
         keep_values: bool = False,
         most_bytes: int = MOST_BYTES,
         call: tuple[Any, ...] | None = None,
+        cell: Block | None = None,
         keep_rules: bool = False,
     ) -> None:
         self.trace = trace
         self._call = call
+        self._cell = cell
         self._most_bytes = most_bytes if keep_values else None
         self._keep_rules = keep_rules
         self.title = title
@@ -86,7 +89,7 @@ class Recorder:
         driver = learners_frame(sys._getframe(1))
         if self._most_bytes is not None:
             self.trace.program = remember(
-                driver, self._call, self._most_bytes, self._options
+                driver, self._call, self._cell, self._most_bytes, self._options
             )
         self._log = EventLog()
         if driver is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import keyword
 import sys
 import traceback
 from types import CodeType, TracebackType
@@ -32,10 +33,18 @@ def register_magics(shell: Any) -> None:
     def step(line: str, cell: str) -> None:
         """Run the cell while recording it, and show the player.
 
-        The rest of the first line is the recording's title.
+            %%step
+            %%step A title for the recording
+            %%step --as trace
+            %%step --as trace A title for the recording
+
+        With ``--as trace`` the variable ``trace`` is the recording afterwards, with all
+        values in full: ask ``trace.explain("x.grad")``, ``trace.replay()`` or
+        ``trace.what_if(step, saved={0: 5.0})``; ``trace.save_html(path)`` keeps it.
         """
         __tracebackhide__ = True
-        step_cell(shell, line.strip(), cell)
+        name, title = name_and_title(line)
+        step_cell(shell, title, cell, name)
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
     shorten_tracebacks(shell)
@@ -48,8 +57,31 @@ class CellError(errors.MinigradError):
         return str(self).split("\n")
 
 
-def step_cell(shell: Any, title: str, cell: str) -> None:
-    """Run ``cell`` in the shell's namespace; show the player, then raise its error."""
+def name_and_title(line: str) -> tuple[str, str]:
+    """What stands behind ``%%step``: the variable for the recording, and its title.
+
+    Raises: CellError for ``--as`` without a name, and for another option.
+    """
+    first, _, rest = line.strip().partition(" ")
+    if not first.startswith("--"):
+        return "", line.strip()
+    name, _, title = rest.strip().partition(" ")
+    what = ""
+    if first != "--as":
+        what = f"there is no option {first}"
+    elif not name.isidentifier() or keyword.iskeyword(name):
+        what = f"{name!r} is no name for a variable"
+    if what:
+        fix = "write %%step --as trace, and a title"
+        raise CellError(errors.message("%%step", what, fix))
+    return name, title.strip()
+
+
+def step_cell(shell: Any, title: str, cell: str, name: str = "") -> None:
+    """Run ``cell`` in the shell's namespace; show the player, then raise its error.
+
+    The recording is the variable ``name`` there afterwards, if there is a name.
+    """
     from IPython.display import display
 
     __tracebackhide__ = True  # IPython leaves this frame out of a traceback
@@ -59,7 +91,10 @@ def step_cell(shell: Any, title: str, cell: str) -> None:
         # IPython would show the frames of this module with a SyntaxError.
         text = "".join(traceback.format_exception_only(mistake)).rstrip()
         raise CellError(text) from None
-    recording, error = _run(code, shell.user_ns, title or "This cell")
+    title = title or "This cell"
+    recording, error = _run(code, shell.user_ns, title, keeps=bool(name))
+    if name:
+        shell.user_ns[name] = recording
     if error is None or len(recording):
         display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:
@@ -107,13 +142,20 @@ def _split_at_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stm
 
 
 def _run(
-    code: CodeType, namespace: dict[str, Any], title: str
+    code: CodeType, namespace: dict[str, Any], title: str, keeps: bool
 ) -> tuple[Recording, BaseException | None]:
+    from minigrad.tracing.program import Block
     from minigrad.views.recording import Recording, Session
 
     recording = Recording()
     around = namespace.get(SESSION)  # that of a cell which runs this one
-    namespace[SESSION] = Session(recording, title=title, keep_rules=True)
+    namespace[SESSION] = Session(
+        recording,
+        title=title,
+        keep_rules=True,
+        keep_values=keeps,
+        cell=Block(code, code.co_filename, session=SESSION),
+    )
     try:
         exec(code, namespace)
     except BaseException as error:

@@ -95,6 +95,66 @@ def test_future_import_stays_at_the_top(
     assert len(shown) == 1
 
 
+def test_recording_is_the_variable_that_was_named(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    shell.run_cell("w = mg.tensor(3.0, requires_grad=True)")
+    cell = "%%step --as trace A title\nseen = w * w\nseen.backward()"
+    assert shell.run_cell(cell).success
+    trace = shell.user_ns["trace"]
+    assert trace is shown[0]
+    assert trace.data["meta"]["title"] == "A title"
+    assert trace.explain("w.grad").value == 6.0
+    assert trace.replay().counts["backward"] == 1
+    edited = trace.what_if("MulBackward0 is the newest", saved={0: 5.0})
+    assert "w.grad is 8 where it was 6" in edited.outcome
+    assert shell.user_ns["w"].grad.item() == 6.0
+
+
+def test_recording_without_a_name_leaves_no_variable(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    before = {name for name in shell.user_ns if not name.startswith("_")}
+    shell.run_cell("%%step A title\nmg.tensor(1.0, requires_grad=True) * 2")
+    assert {name for name in shell.user_ns if not name.startswith("_")} == before
+    assert "graph.node" in [event["k"] for event in shown[0].data["events"]]
+
+
+def test_recording_of_a_cell_that_fails_has_its_name_too(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    result = shell.run_cell("%%step --as trace\nx = 1\nx.no_such_thing")
+    assert isinstance(result.error_in_exec, AttributeError)
+    assert "no_such_thing" in shell.user_ns["trace"].data["meta"]["error"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--as", "'' is no name for a variable"),
+        ("--as 3x title", "'3x' is no name for a variable"),
+        ("--as for title", "'for' is no name for a variable"),
+        ("--name trace", "there is no option --name"),
+    ],
+)
+def test_option_that_cannot_be_is_refused_before_anything_runs(
+    shell: InteractiveShell, shown: list[Recording], line: str, words: str
+) -> None:
+    result = shell.run_cell(f"%%step {line}\nran = True")
+    assert words in str(result.error_in_exec)
+    assert "fix: write %%step --as trace" in str(result.error_in_exec)
+    assert "ran" not in shell.user_ns
+    assert shown == []
+
+
+def test_help_of_the_magic_says_what_may_stand_behind_it(
+    shell: InteractiveShell,
+) -> None:
+    told = shell.find_cell_magic("step").__doc__
+    assert "%%step --as trace" in told
+    assert "trace.what_if" in told
+
+
 def test_step_in_a_step_is_refused_and_the_outer_one_goes_on(
     shell: InteractiveShell, shown: list[Recording]
 ) -> None:
