@@ -12,6 +12,7 @@ from minigrad.nn.activations import (
     Softmax,
     Tanh,
 )
+from minigrad.nn.convolution import Conv1d, Conv2d
 from minigrad.nn.dropout import Dropout
 from minigrad.nn.embedding import Embedding
 from minigrad.nn.linear import Identity, Linear
@@ -35,6 +36,8 @@ __all__ = [
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "Conv1d",
+    "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
     "Embedding",

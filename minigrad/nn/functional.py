@@ -23,11 +23,13 @@ from minigrad.ops import functions
 from minigrad.ops.activations import Elu, Gelu, LeakyRelu, Silu
 from minigrad.ops.elementwise import Relu
 from minigrad.ops.embedding import Dropout, drawn_seed
-from minigrad.ops.functions import sigmoid, softplus, tanh
+from minigrad.ops.functions import conv1d, conv2d, sigmoid, softplus, tanh
 
 __all__ = [
     "batch_norm",
     "binary_cross_entropy_with_logits",
+    "conv1d",
+    "conv2d",
     "cross_entropy",
     "dropout",
     "elu",

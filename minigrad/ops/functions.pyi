@@ -120,6 +120,24 @@ def to(
     copy: Any = False,
     memory_format: Any = None,
 ) -> Tensor: ...
+def conv1d(
+    input: Tensor | float,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: Any = 1,
+) -> Tensor: ...
+def conv2d(
+    input: Tensor | float,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: Any = 1,
+) -> Tensor: ...
 def gather(input: Tensor | float, dim: Any, index: Any) -> Tensor: ...
 def scatter_add(input: Tensor | float, dim: Any, index: Any, src: Any) -> Tensor: ...
 def scatter(input: Tensor | float, dim: Any, index: Any, src: Any) -> Tensor: ...

@@ -1,0 +1,332 @@
+"""Convolution as a product of matrices: what a kernel sees at one place is a column.
+
+Some images at a time, or some rows of one, so that their columns stay in the
+processor's cache. In forward a row of places is as wide as the padded image: then all
+that one element of the kernel sees is a single run in memory, and what hangs over is
+left out of the result. Backward has no such places: there they would be multiplied by
+0, and 0 times infinity is not 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.kernels._jit import in_order, kernel
+
+Pair = tuple[int, int]
+
+CHUNK = 1 << 17
+"""About how many numbers the columns of a chunk have: half a megabyte in float32."""
+
+
+class Sliding(NamedTuple):
+    """How a kernel moves over an image; pairs are (down, across).
+
+    ``before`` and ``after`` count the zeros around the image.
+    """
+
+    stride: Pair = (1, 1)
+    before: Pair = (0, 0)
+    after: Pair = (0, 0)
+    dilation: Pair = (1, 1)
+    groups: int = 1
+
+    def padded(self, lengths: Pair) -> Pair:
+        """Height and width of an image with the zeros around it."""
+        return (
+            lengths[0] + self.before[0] + self.after[0],
+            lengths[1] + self.before[1] + self.after[1],
+        )
+
+    def places(self, lengths: Pair, sizes: Pair) -> Pair:
+        """How often a kernel of these sizes fits into the image, down and across."""
+        high, wide = self.padded(lengths)
+        return (
+            (high - self.dilation[0] * (sizes[0] - 1) - 1) // self.stride[0] + 1,
+            (wide - self.dilation[1] * (sizes[1] - 1) - 1) // self.stride[1] + 1,
+        )
+
+
+class Part(NamedTuple):
+    """Some images, and of their places the rows from ``first`` on."""
+
+    images: slice
+    first: int
+    rows: int
+
+
+def parts(number: int, down: int, columns_of_a_row: int) -> Iterator[Part]:
+    """As many images, or rows of places in one, as make about ``CHUNK`` columns."""
+    together = CHUNK // max(1, columns_of_a_row * down)
+    if together:
+        for start in range(0, number, together):
+            yield Part(slice(start, min(start + together, number)), 0, down)
+        return
+    rows = max(1, CHUNK // columns_of_a_row)
+    for start in range(number):
+        for first in range(0, down, rows):
+            yield Part(slice(start, start + 1), first, min(rows, down - first))
+
+
+def seen(
+    padded: Any, sizes: Pair, places: Pair, first: int, stride: Pair, dilation: Pair
+) -> Iterator[Any]:
+    """For each element of the kernel, what it sees of the padded images."""
+    for y in range(sizes[0]):
+        for x in range(sizes[1]):
+            top, left = y * dilation[0] + first * stride[0], x * dilation[1]
+            bottom = top + stride[0] * places[0]
+            right = left + stride[1] * places[1]
+            yield padded[:, :, top : bottom : stride[0], left : right : stride[1]]
+
+
+def fill_columns_in_numpy(
+    images: Any,
+    columns: Any,
+    padded: Pair,
+    sizes: Pair,
+    places: Pair,
+    first: int,
+    stride: Pair,
+    before: Pair,
+    dilation: Pair,
+) -> None:
+    """The same in plain NumPy."""
+    number, channels, height, width = images.shape
+    # A place that hangs over needs zeros behind the image.
+    canvas = np.zeros((number, channels, padded[0], padded[1] * 2), images.dtype)
+    top, left = before
+    canvas[:, :, top : top + height, left : left + width] = images
+    each = columns.reshape(channels, -1, number, *places)
+    for i, part in enumerate(seen(canvas, sizes, places, first, stride, dilation)):
+        each[:, i] = part.swapaxes(0, 1)
+
+
+@kernel(fill_columns_in_numpy)
+def fill_columns(
+    images: Any,
+    columns: Any,
+    padded: Any,
+    sizes: Any,
+    places: Any,
+    first: int,
+    stride: Any,
+    before: Any,
+    dilation: Any,
+) -> None:
+    """In each column, channel by channel, what the kernel sees at one place.
+
+    ``places`` are so many rows from ``first`` on, which may be as wide as the padded
+    image if the stride is 1.
+    """
+    number, channels, height, width = images.shape
+    wide = padded[1]
+    area = places[0] * places[1]
+    one_run = places[1] == wide and stride[0] == 1 and stride[1] == 1
+    # The part of the padded image that these places see, and zeros behind it.
+    top = first * stride[0]
+    band = (places[0] - 1) * stride[0] + (sizes[0] - 1) * dilation[0] + 1
+    from_row = max(0, top - before[0])
+    to_row = min(height, top + band - before[0])
+    canvas = np.zeros((band + 1) * wide, images.dtype)
+    for c in range(channels):
+        for i in range(number):
+            for y in range(from_row, to_row):
+                start = (y + before[0] - top) * wide + before[1]
+                row, source = canvas[start : start + width], images[i, c, y]
+                for x in range(width):
+                    row[x] = source[x]
+            for ky in range(sizes[0]):
+                for kx in range(sizes[1]):
+                    column = columns[(c * sizes[0] + ky) * sizes[1] + kx]
+                    column = column[i * area : (i + 1) * area]
+                    start = ky * dilation[0] * wide + kx * dilation[1]
+                    if one_run:
+                        run = canvas[start : start + area]
+                        for p in range(area):
+                            column[p] = run[p]
+                        continue
+                    for y in range(places[0]):
+                        target = column[y * places[1] : (y + 1) * places[1]]
+                        run = canvas[start + y * stride[0] * wide :]
+                        if stride[1] == 1:
+                            for x in range(target.size):
+                                target[x] = run[x]
+                        else:
+                            for x in range(target.size):
+                                target[x] = run[x * stride[1]]
+
+
+def add_columns_in_numpy(
+    images: Any,
+    columns: Any,
+    padded: Pair,
+    sizes: Pair,
+    places: Pair,
+    first: int,
+    stride: Pair,
+    before: Pair,
+    dilation: Pair,
+) -> None:
+    """The same in plain NumPy."""
+    number, channels, height, width = images.shape
+    canvas = np.zeros((number, channels, *padded), images.dtype)
+    each = columns.reshape(channels, -1, number, *places)
+    with np.errstate(all="ignore"):
+        for i, part in enumerate(seen(canvas, sizes, places, first, stride, dilation)):
+            part += each[:, i].swapaxes(0, 1)
+        top, left = before
+        images += canvas[:, :, top : top + height, left : left + width]
+
+
+@kernel(add_columns_in_numpy)
+def add_columns(
+    images: Any,
+    columns: Any,
+    padded: Any,
+    sizes: Any,
+    places: Any,
+    first: int,
+    stride: Any,
+    before: Any,
+    dilation: Any,
+) -> None:
+    """To each image the sum of what is in the columns that see it: the transpose."""
+    number, channels, height, width = images.shape
+    wide = padded[1]
+    area = places[0] * places[1]
+    top = first * stride[0]
+    band = (places[0] - 1) * stride[0] + (sizes[0] - 1) * dilation[0] + 1
+    from_row = max(0, top - before[0])
+    to_row = min(height, top + band - before[0])
+    canvas = np.empty(band * wide, images.dtype)
+    for c in range(channels):
+        for i in range(number):
+            canvas[:] = 0
+            for ky in range(sizes[0]):
+                for kx in range(sizes[1]):
+                    column = columns[(c * sizes[0] + ky) * sizes[1] + kx]
+                    column = column[i * area : (i + 1) * area]
+                    start = ky * dilation[0] * wide + kx * dilation[1]
+                    for y in range(places[0]):
+                        source = column[y * places[1] : (y + 1) * places[1]]
+                        run = canvas[start + y * stride[0] * wide :]
+                        if stride[1] == 1:
+                            for x in range(source.size):
+                                run[x] += source[x]
+                        else:
+                            for x in range(source.size):
+                                run[x * stride[1]] += source[x]
+            for y in range(from_row, to_row):
+                start = (y + before[0] - top) * wide + before[1]
+                row, target = canvas[start : start + width], images[i, c, y]
+                for x in range(width):
+                    target[x] += row[x]
+
+
+def take_results_in_numpy(
+    product: Any, bias: Any, results: Any, first: int, rows: int
+) -> None:
+    """The same in plain NumPy."""
+    number, outputs, _, across = results.shape
+    each = product.reshape(outputs, number, rows, -1)[..., :across]
+    with np.errstate(all="ignore"):
+        results[:, :, first : first + rows] = each.swapaxes(0, 1) + bias[:, None, None]
+
+
+@kernel(take_results_in_numpy)
+def take_results(product: Any, bias: Any, results: Any, first: int, rows: int) -> None:
+    """Each result at its place, plus the bias of its channel."""
+    number, outputs, _, across = results.shape
+    wide = product.shape[1] // (number * rows)
+    for c in range(outputs):
+        shift = bias[c]
+        for i in range(number):
+            for y in range(rows):
+                start = (i * rows + y) * wide
+                source = product[c, start : start + across]
+                target = results[i, c, first + y]
+                for x in range(across):
+                    target[x] = source[x] + shift
+
+
+def convolve(images: Any, weight: Any, bias: Any, sliding: Sliding) -> Any:
+    """Each kernel's product with what it sees of each image at each place.
+
+    Shape: (number, channels, height, width) and (outputs, channels / groups, kernel
+    height, kernel width) give (number, outputs, places down, places across).
+    """
+    images, weight = in_order(images), in_order(weight)
+    outputs, _, *sizes = weight.shape
+    number, channels, *lengths = images.shape
+    padded = sliding.padded(lengths)
+    down, across = sliding.places(lengths, sizes)
+    wide = padded[1] if sliding.stride == (1, 1) else across
+    results = np.empty((number, outputs, down, across), images.dtype)
+    matrix = as_matrices(weight, sliding.groups)
+    height = channels * sizes[0] * sizes[1]
+    shift = np.zeros(outputs, images.dtype) if bias is None else in_order(bias)
+    for some, first, rows in parts(number, down, height * wide):
+        inside = images[some]
+        columns = np.empty((height, len(inside) * rows * wide), images.dtype)
+        steps = first, sliding.stride, sliding.before, sliding.dilation
+        fill_columns(inside, columns, padded, tuple(sizes), (rows, wide), *steps)
+        product = matrix @ columns.reshape(sliding.groups, -1, columns.shape[1])
+        take_results(product.reshape(outputs, -1), shift, results[some], first, rows)
+    return results
+
+
+def as_matrices(weight: Any, groups: int) -> Any:
+    """A matrix for each group: a row for each output."""
+    outputs, *inner = weight.shape
+    return weight.reshape(groups, outputs // groups, math.prod(inner))
+
+
+def side_by_side(grad: Any, groups: int) -> Any:
+    """(number, outputs, down, across) as a matrix for each group: outputs, places."""
+    number, outputs, down, across = grad.shape
+    rows = np.ascontiguousarray(grad.swapaxes(0, 1))
+    return rows.reshape(groups, outputs // groups, number * down * across)
+
+
+def convolve_images(grad: Any, weight: Any, lengths: Pair, sliding: Sliding) -> Any:
+    """What ``convolve`` sends back to its images, of these heights and widths."""
+    grad, weight = in_order(grad), in_order(weight)
+    _, inner, *sizes = weight.shape
+    number, _, down, across = grad.shape
+    channels = inner * sliding.groups
+    images = np.zeros((number, channels, *lengths), grad.dtype)
+    turned = as_matrices(weight, sliding.groups).swapaxes(1, 2)
+    height = channels * sizes[0] * sizes[1]
+    padded = sliding.padded(lengths)
+    for some, first, rows in parts(number, down, height * across):
+        given = side_by_side(grad[some, :, first : first + rows], sliding.groups)
+        columns = (turned @ given).reshape(height, -1)
+        steps = first, sliding.stride, sliding.before, sliding.dilation
+        add_columns(images[some], columns, padded, tuple(sizes), (rows, across), *steps)
+    return images
+
+
+def convolve_weight(grad: Any, images: Any, sizes: Pair, sliding: Sliding) -> Any:
+    """What ``convolve`` sends back to its weight, of these kernel sizes."""
+    grad, images = in_order(grad), in_order(images)
+    number, outputs, down, across = grad.shape
+    _, channels, *lengths = images.shape
+    groups = sliding.groups
+    inner = channels // groups
+    height = channels * sizes[0] * sizes[1]
+    padded = sliding.padded(lengths)
+    total = np.zeros((groups, outputs // groups, height // groups), grad.dtype)
+    for some, first, rows in parts(number, down, height * across):
+        inside = images[some]
+        columns = np.empty((height, len(inside) * rows * across), grad.dtype)
+        steps = first, sliding.stride, sliding.before, sliding.dilation
+        fill_columns(inside, columns, padded, tuple(sizes), (rows, across), *steps)
+        each = columns.reshape(groups, height // groups, columns.shape[1])
+        given = side_by_side(grad[some, :, first : first + rows], groups)
+        total += given @ each.swapaxes(1, 2)
+    return total.reshape(outputs, inner, *sizes)
