@@ -1,5 +1,6 @@
 """The course: exercises and their checks, progress, recall, and the doctor."""
 
+from minigrad.course.asked import answers
 from minigrad.course.checking import Hint, check, examine, hint
 from minigrad.course.diagnosis import Diagnosis, diagnose
 from minigrad.course.health import doctor
@@ -18,6 +19,7 @@ __all__ = [
     "Diagnosis",
     "Hint",
     "Verdict",
+    "answers",
     "because",
     "cards",
     "check",

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from minigrad.course import asked
 from minigrad.course.rulebook import table_file
 
 TAGS = frozenset(
@@ -43,6 +44,9 @@ TAGS = frozenset(
         "try",
     }
 )
+
+ASKED = re.compile(r"Q\d\d")
+"""A tag that says which question the cell answers; see ``asked.py``."""
 
 _MARKER = re.compile(r"# %%(?P<markdown> \[markdown\])?(?: tags=(?P<tags>\[.*\]))?")
 _OPEN = re.compile(r"(?P<indent> *)# region solution: (?P<prompt>\S.*)")
@@ -93,7 +97,7 @@ def read_cells(text: str, file: str) -> list[Cell]:
             tags=tuple(json.loads(marker["tags"] or "[]")),
         )
         for tag in cell.tags:
-            if tag not in TAGS:
+            if tag not in TAGS and not ASKED.fullmatch(tag):
                 raise cell.error(-1, f"unknown tag {tag!r}; known: {sorted(TAGS)}")
         cells.append(cell)
     return cells
@@ -177,7 +181,34 @@ def op_stubs() -> dict[str, str]:
     return _registry.stub_files()
 
 
-GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (op_stubs, table_file)
+def answer_table(root: Path | None = None) -> dict[str, str]:
+    """The table of what people ask and which cell answers it."""
+    root = root or Path(__file__).resolve().parents[2]
+    found = []
+    for source in sorted(
+        [*root.glob("notebooks/src/*.py"), *root.glob("solutions/src/*.py")]
+    ):
+        lesson = source.parts[-3] == "notebooks"
+        name = (
+            f"{source.stem}.ipynb" if lesson else f"{source.stem}/{source.stem}.ipynb"
+        )
+        notebook = f"{'notebooks' if lesson else 'exercises'}/{name}"
+        section = ""
+        for cell in read_cells(source.read_text("utf8"), source.name):
+            for line in cell.lines if cell.markdown else ():
+                if line.startswith(("# # ", "# ## ")):
+                    section = line.lstrip("# ")
+            first = next((line for line in cell.lines if line and line[0] != "#"), "")
+            for tag in filter(ASKED.fullmatch, cell.tags):
+                found.append((tag, notebook, section, first))
+    return {asked.BUILT: asked.table_text(asked.match(asked.read_questions(), found))}
+
+
+GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
+    op_stubs,
+    table_file,
+    answer_table,
+)
 
 
 def wanted(root: Path) -> dict[str, str]:

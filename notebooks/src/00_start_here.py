@@ -165,7 +165,9 @@ course.because(
 # ## Now you
 #
 # Three short [exercises](../exercises/00_start_here/00_start_here.ipynb), to get to
-# know the checker. Then [lesson 01](01_where_ctx_comes_from.ipynb). Where you stand:
+# know the checker. Then [lesson 01](01_where_ctx_comes_from.ipynb). With a question of
+# your own, such as why memory grows, ask `course.answers("memory")`: it names the cell
+# that shows the answer. Where you stand:
 
 # %%
 course.progress()

@@ -65,7 +65,7 @@ MulConstant._backward_cls
 # Commit a prediction, and the recording opens below it. Step forward until the ctx
 # pane fills for the first time.
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "step", "slide", "Q42"]
 course.predict(
     "01.when",
     "When is the object made?",
@@ -177,7 +177,7 @@ x.grad
 # second call this time. Which entry of `seen` will be met, and what will `x.grad` be
 # after it? (It adds to what is there.)
 
-# %% tags=["try"]
+# %% tags=["try", "Q31"]
 b.backward(mg.tensor([100.0, 0.5]))
 seen[3] is seen[1], x.grad
 
@@ -200,7 +200,7 @@ class Halve(mg.autograd.Function):
         return grad_output / 2
 
 
-# %% tags=["step", "slide"]
+# %% tags=["step", "slide", "Q43", "Q35"]
 half = Halve.apply(mg.tensor(8.0, requires_grad=True))
 half.grad_fn, half.grad_fn.note
 
@@ -209,6 +209,18 @@ half.grad_fn, half.grad_fn.note
 # first argument, so no object of type `Halve` ever exists. Which name you give to the
 # parameter does not matter. `@staticmethod` says so openly: *nobody fills in self
 # here*. torch's documentation asks for it, and teaching mode reminds you.
+
+# %% [markdown]
+# **Try.** Two ways to call that people ask about. The first makes an object of the
+# class and calls it, as old code does; the second names an argument. Guess which of
+# them works. Then let the class decorate `forward` with `@staticmethod`, as `Double`
+# does: does the first work now?
+
+# %% tags=["try", "raises-exception", "Q01"]
+Halve()(mg.tensor(8.0))
+
+# %% tags=["try", "Q18"]
+MulConstant.apply(tensor, constant=3)
 
 # %% [markdown]
 # ## Where in torch's source

@@ -98,7 +98,7 @@ mg.autograd.grad(product, x)
 # at the ctx pane. Which of the two rows says a version? Then go on to the change, and
 # ask both tensors for theirs.
 
-# %% tags=["step", "slide"]
+# %% tags=["step", "slide", "Q07"]
 # %%step
 factor = mg.tensor(3.0)
 first = ByAttribute.apply(x, factor)

@@ -69,7 +69,7 @@ y.sum().backward()
 # backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
 # are left. The nodes are still there, but empty: ask the one before the last.
 
-# %% tags=["explain", "raises-exception", "slide"]
+# %% tags=["explain", "raises-exception", "slide", "Q66"]
 y.grad_fn.next_functions[0][0].saved_tensors
 
 # %% [markdown] tags=["slide"]
@@ -96,7 +96,7 @@ class SquareByAttribute(mg.autograd.Function):
 # Backward runs through both. Which numbers are alive after it, while `a` and `b` are
 # still there?
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "step", "slide", "Q07"]
 saved, kept = x * 2, x * 2
 watched = course.watch(saved=saved, kept=kept)
 a, b = Square.apply(saved), SquareByAttribute.apply(kept)
@@ -131,7 +131,7 @@ y.backward()
 # it to be kept: then the nodes release nothing, and the bytes stay until the graph
 # goes. Without a reason that is a leak with your signature on it.
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q25", "Q68"]
 x.grad = None
 y = Square.apply(x)
 y.backward(retain_graph=True)
@@ -185,7 +185,7 @@ class ExpThatLeaks(mg.autograd.Function):
 # **Predict.** `y` is the only name of the result, and it is deleted. Are its numbers
 # gone? Are they after `gc.collect()`, which runs the collector once?
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "step", "slide", "Q12"]
 gc.disable()
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 y = ExpThatLeaks.apply(x)

@@ -25,7 +25,7 @@ course.recall("04")
 # engine says of it.
 
 
-# %% tags=["predict", "raises-exception", "slide"]
+# %% tags=["predict", "raises-exception", "slide", "Q04"]
 class Scale(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, k):
@@ -44,7 +44,7 @@ Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 # counts places. What is no tensor has a place too, and `None` stands there. (To save
 # you the whole class, this line puts another backward into it.)
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q04"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
 x = mg.tensor(2.0, requires_grad=True)
 Scale.apply(x, 3.0).backward()
@@ -106,13 +106,22 @@ seen
 # at all is another question, which `no_grad` answers. So a True is no promise that
 # backward will be called.
 
+# %% [markdown]
+# **Try.** What is the `grad_fn` of the result of such a call, and does it require grad?
+# Guess, run, and see what taking the `with` away changes.
+
+# %% tags=["try", "Q70"]
+with mg.no_grad():
+    unrecorded = Product.apply(data.clone().requires_grad_(), weight)
+unrecorded.requires_grad, unrecorded.grad_fn
+
 # %% [markdown] tags=["slide"]
 # **Look.** Data goes in without requiring a gradient. The node has an *edge* for each
 # argument, the way on for its gradient: see that row in the ctx pane. Which one leads
 # nowhere, so that the graph does not draw it? And what becomes of the gradient that
 # backward computes for it? Step to the line that returns both.
 
-# %% tags=["step", "slide"]
+# %% tags=["step", "slide", "Q44"]
 # %%step
 data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
 loss = Product.apply(data, weight).sum()
@@ -167,7 +176,7 @@ course.because(
 # one. **Predict**: an error, zeros, or something else?
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["predict", "slide", "Q50"]
 class Forgets(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -195,6 +204,22 @@ a.grad, b.grad
 # %% tags=["try", "raises-exception"]
 c = mg.tensor(1.0, requires_grad=True)
 mg.autograd.grad(a * 2, [a, c])
+
+# %% [markdown]
+# **Try.** The same two tensors, handed over in a list. `apply` looks at its arguments
+# one by one; does it look into a list? Guess the two values, then give `Sum` two
+# arguments instead.
+
+
+# %% tags=["try", "Q47"]
+class Sum(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, tensors):
+        return tensors[0] + tensors[1]
+
+
+total = Sum.apply([a, c])
+total.requires_grad, total.grad_fn
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

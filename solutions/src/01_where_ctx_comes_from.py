@@ -196,7 +196,7 @@ class Clean(mg.autograd.Function):
         # endregion
 
 
-# %% tags=["check"]
+# %% tags=["check", "Q58"]
 check("01.5", [Leaky, Clean])
 
 # %%

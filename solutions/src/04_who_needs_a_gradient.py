@@ -19,7 +19,7 @@ mg.teaching()
 #
 # Five calls. Choose for each, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise"]
+# %% tags=["exercise", "Q76"]
 exercise("04.1")
 
 # %% tags=["solution"]
@@ -62,7 +62,7 @@ class Linear(mg.autograd.Function):
         # endregion
 
 
-# %% tags=["check"]
+# %% tags=["check", "Q69"]
 check("04.2", Linear)
 
 # %%

@@ -16,10 +16,10 @@ from minigrad.course import build
 
 SOURCES = Path(__file__).resolve().parents[2] / "notebooks/src"
 LESSONS = {
-    "01_where_ctx_comes_from": 7,
+    "01_where_ctx_comes_from": 9,
     "02_what_should_ctx_remember": 8,
     "03_how_long_does_it_remember": 4,
-    "04_who_needs_a_gradient": 7,
+    "04_who_needs_a_gradient": 9,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 

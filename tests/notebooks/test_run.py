@@ -11,6 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 from minigrad import _workspace
+from minigrad.course.build import ASKED
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
@@ -78,6 +79,15 @@ def tagged(book: NotebookNode, tag: str) -> list[NotebookNode]:
     return [c for c in book.cells if tag in c.metadata.get("tags", [])]
 
 
+def asked(book: NotebookNode) -> list[NotebookNode]:
+    """The cells that answer what people ask."""
+    return [
+        cell
+        for cell in book.cells
+        if any(ASKED.fullmatch(tag) for tag in cell.metadata.get("tags", []))
+    ]
+
+
 def said(cell: NotebookNode) -> str:
     """All plain text that a cell has shown."""
     texts = []
@@ -102,6 +112,7 @@ def test_lesson_runs_from_top_to_bottom(path: Path, workspace: Path) -> None:
     counts = [c.execution_count for c in book.cells if c.cell_type == "code"]
     assert counts
     assert all(counts)
+    assert not [cell.source for cell in asked(book) if not cell.outputs]
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
@@ -111,6 +122,7 @@ def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
     assert checks
     for cell in checks:
         assert 'data-state="solved"' in shown(cell)
+    assert not [cell.source for cell in asked(book) if not cell.outputs]
     kept = (workspace / "progress.jsonl").read_text("utf8").splitlines()
     states = [json.loads(line).get("state") for line in kept]
     assert states.count("solved") >= len(checks)
