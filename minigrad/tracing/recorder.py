@@ -27,6 +27,7 @@ from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_listening import TorchListener
+from minigrad.tracing.torch_telling import TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 
@@ -157,7 +158,7 @@ class Recorder:
             self._torch_unheard = IMPORTED_LATE
             return None
         try:
-            listener = TorchListener(
+            telling = TorchTelling(
                 torch,
                 self._story,
                 self._happenings,
@@ -165,6 +166,7 @@ class Recorder:
                 self._log,
                 lambda: self._spoke("torch"),
             )
+            listener = TorchListener(telling)
             listener.start()
         except AttributeError as error:
             self._torch_unheard = f"This torch is not heard, for it differs: {error}."

@@ -1,0 +1,136 @@
+"""Hearing a call of a learner's Function of torch's: apply, forward, setup_context."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.tracing.torch_doors import next_call_heard, tensors_in
+from minigrad.tracing.torch_graph import TorchNode, is_torchs, outputs_of, raw_saved
+from minigrad.tracing.torch_telling import TorchTelling
+
+
+class TorchCalls:
+    """Hears each call of ``apply``; ``_calls`` are those under way, one in another."""
+
+    def __init__(self, telling: TorchTelling) -> None:
+        self._tell = telling
+        self._calls: list[TorchNode] = []
+
+    def hearing_apply(self, base: Any) -> Callable[..., Any]:
+        """``apply`` of the class that all Functions come from, heard."""
+        function = self._tell.torch.autograd.Function
+
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            above: Any = super(base, cls)
+            run = functools.partial(above.apply, *args, **kwargs)
+            if (
+                not issubclass(cls, function)
+                or is_torchs(cls)
+                or not self._tell.listens()
+            ):
+                return run()
+            return self._apply(cls, args, run)
+
+        return apply
+
+    def hearing_flag(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """``set_materialize_grads``, heard: what it sets is nowhere to be read."""
+
+        @functools.wraps(original)
+        def set_materialize_grads(ctx: Any, value: Any) -> Any:
+            if self._tell.listens() and self._calls:
+                self._calls[-1].flags["materialize_grads"] = value
+            return original(ctx, value)
+
+        return set_materialize_grads
+
+    def _apply(self, cls: Any, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        with contextlib.ExitStack() as open_now:
+            node = None
+            with self._tell.looking():
+                node = self._call_begins(cls, args, open_now)
+            try:
+                result = run()
+            except BaseException:
+                if node is not None:
+                    self._tell.log.ctxs.close(node)
+                raise
+        if node is not None:
+            with self._tell.looking():
+                self._call_ends(node, result)
+            node.lets_go()
+        return result
+
+    def _call_begins(
+        self, cls: Any, args: tuple[Any, ...], open_now: contextlib.ExitStack
+    ) -> TorchNode:
+        self._tell.say("apply")
+        needs = [
+            isinstance(a, self._tell.torch.Tensor) and a.requires_grad for a in args
+        ]
+        edges: tuple[Any, ...] = ()
+        if self._tell.torch.is_grad_enabled() and any(needs):
+            self._tell.meet_all(args)
+            edges = tuple([self._tell.graph.edge_of(value) for value in args])
+        node = TorchNode(f"{cls.__name__}Backward", edges, cls)
+        node.needs_input_grad = tuple(needs)
+        self._tell.story.ctx_created(node, cls, args)
+        self._calls.append(node)
+        open_now.callback(self._calls.remove, node)
+        self._hear_rules(cls, node, open_now)
+        return node
+
+    def _hear_rules(
+        self, cls: Any, node: TorchNode, open_now: contextlib.ExitStack
+    ) -> None:
+        """Hear when forward and setup_context of this call begin and end."""
+        takes_ctx = (
+            cls.setup_context is self._tell.torch.autograd.Function.setup_context
+        )
+
+        def begins(*args: Any) -> None:
+            with self._tell.looking():
+                if takes_ctx:
+                    node.holds_ctx(args[0])
+                else:
+                    self._tell.say("setup")
+                self._tell.story.say_forward_runs(node)
+
+        def keeps(ctx: Any, *args: Any) -> None:
+            with self._tell.looking():
+                node.holds_ctx(ctx)
+                node.reads_marks()
+                self._tell.story.say_saved(node)
+
+        ends = keeps if takes_ctx else nothing
+        open_now.enter_context(next_call_heard(cls, "forward", begins, ends))
+        if not takes_ctx:
+            open_now.enter_context(
+                next_call_heard(cls, "setup_context", nothing, keeps)
+            )
+
+    def _call_ends(self, node: TorchNode, result: Any) -> None:
+        outputs = result if isinstance(result, tuple) else (result,)
+        ctx = node.ctx()
+        recorded = ctx is not None and any(
+            [tensor.grad_fn is ctx for tensor in tensors_in(self._tell.torch, outputs)]
+        )
+        told = node.to_save or ()
+        dirty = node.flags.get("dirty", ())
+        node.forgets_marks()
+        for tensor in dirty:
+            self._tell.happenings.changed_in_place(tensor)
+        if recorded:
+            node._output_metadata = outputs_of(self._tell.torch, ctx)
+            self._tell.graph.add(ctx, node)
+            slots = dict(enumerate(raw_saved(ctx)))
+            for number, tensor in enumerate(told):
+                self._tell.graph.keep(node, str(number), slots.get(number), tensor)
+        self._tell.story.say_wired(node, outputs, recorded)
+
+
+def nothing(*args: Any) -> None:
+    """What is told where there is nothing to tell."""

@@ -1,0 +1,141 @@
+"""Hearing torch's engine: the door by which it is entered, and hooks on its nodes."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from minigrad.tracing.torch_backward import TorchTask
+from minigrad.tracing.torch_doors import put_first
+from minigrad.tracing.torch_telling import TorchTelling
+
+
+class TorchEngine:
+    """Hears each backward; ``mode`` is set aside while torch passes on the call."""
+
+    def __init__(self, telling: TorchTelling, mode: Any) -> None:
+        self._tell = telling
+        self._mode = mode
+        self._tasks: list[TorchTask] = []
+
+    def hearing_backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """The function through which torch enters its engine, heard."""
+
+        @functools.wraps(original)
+        def _engine_run_backward(*args: Any, **kwargs: Any) -> Any:
+            inside = self._tell.torch._C._are_functorch_transforms_active()
+            if inside or not self._tell.listens():
+                return original(*args, **kwargs)
+            return self._backward(args, functools.partial(original, *args, **kwargs))
+
+        return _engine_run_backward
+
+    def _backward(self, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        task = None
+        before = len(self._tell.log.ctxs.at_work)
+        with contextlib.ExitStack() as hooks:
+            with self._tell.looking():
+                task = self._begin(hooks, *args)
+            # Set aside while it passes on the call of backward: rules are heard too.
+            hooks.enter_context(self._mode)
+            try:
+                result = run()
+            except BaseException:
+                self._tell.log.ctxs.close_down_to(before)
+                raise
+            finally:
+                self._tell.told.other_engine_runs = len(self._tasks) > 1
+        if task is not None:
+            with self._tell.looking():
+                self._tell_captured(task, args, result)
+                self._tell.story.backward_finished(task)
+        return result
+
+    def _tell_captured(
+        self, task: TorchTask, args: tuple[Any, ...], result: Any
+    ) -> None:
+        """What ``grad`` gives back; torch lets nobody see when it laid that aside."""
+        asked = args[4] if result else ()
+        for one, gradient in zip(asked, result or (), strict=True):
+            node, slot = self._tell.place_of(one)
+            if node is not None and gradient is not None:
+                entry, told = self._tell.graph.find(node), task.shown(gradient)
+                self._tell.happenings.gradient_captured(entry, slot, told)
+
+    def _begin(
+        self,
+        hooks: contextlib.ExitStack,
+        outputs: Any,
+        gradients: Any,
+        retain_graph: Any,
+        create_graph: Any,
+        inputs: Any = (),
+        *_: Any,
+    ) -> TorchTask:
+        self._tell.say("backward")
+        roots, nodes = [], []
+        for output, gradient in zip(outputs, gradients, strict=True):
+            node, slot = self._tell.place_of(output)
+            if node is not None:
+                self._tell.meet(node)
+                nodes.append(node)
+                roots.append((self._tell.graph.find(node), slot, gradient))
+        wanted = [self._tell.place_of(one)[0] for one in inputs or ()]
+        targets = [self._tell.graph.find(node) for node in wanted if node is not None]
+        keeps, records = bool(retain_graph), bool(create_graph)
+        depth = len(self._tasks)
+        task = TorchTask(self._tell.story, roots, keeps, records, targets, depth)
+        self._tell.told.other_engine_runs = True
+        for node in all_below(nodes):
+            self._hook(node, task, hooks)
+        self._tasks.append(task)
+        hooks.callback(self._tasks.remove, task)
+        self._tell.story.backward_started(task)
+        return task
+
+    def _hook(self, node: Any, task: TorchTask, hooks: contextlib.ExitStack) -> None:
+        """Hear ``node`` run; a backward inside a backward hears its own nodes."""
+        entry = self._tell.graph.find(node)
+
+        def before(arrived: Any) -> None:
+            if self._tell.listens() and self._tasks[-1] is task:
+                with self._tell.looking():
+                    self._tell.meet_all(arrived)
+                    task.before(entry, arrived)
+
+        def at_once(returned: Any, received: Any) -> None:
+            if self._tell.listens() and self._tasks[-1] is task:
+                with self._tell.looking():
+                    self._tell.meet_all(returned)
+                    task.returned(entry, returned)
+
+        def after(returned: Any, received: Any) -> None:
+            if self._tell.listens() and self._tasks[-1] is task:
+                with self._tell.looking():
+                    if entry.is_leaf:
+                        self._tell.meet_all(getattr(entry.variable, "grad", None))
+                        task.leaf_ran(entry, received[0])
+                    else:
+                        self._tell.meet_all(returned)
+                        task.ran(entry, returned)
+
+        hooks.callback(node.register_prehook(before).remove)
+        if entry.is_users:
+            handle = node.register_hook(at_once)
+            put_first(handle)
+            hooks.callback(handle.remove)
+        hooks.callback(node.register_hook(after).remove)
+
+
+def all_below(roots: list[Any]) -> Iterable[Any]:
+    """The nodes at and below ``roots``, each once."""
+    met: dict[Any, None] = dict.fromkeys(roots)
+    unseen = list(met)
+    while unseen:
+        for node, _ in unseen.pop().next_functions:
+            if node is not None and node not in met:
+                met[node] = None
+                unseen.append(node)
+    return met

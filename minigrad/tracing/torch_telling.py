@@ -1,0 +1,119 @@
+"""What all that hear torch share: the story they tell, and what torch does not show."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from minigrad.tracing.foreign import unheard
+from minigrad.tracing.graph_log import GraphLog
+from minigrad.tracing.happenings import Happenings
+from minigrad.tracing.log import EventLog
+from minigrad.tracing.story import Story
+from minigrad.tracing.torch_doors import tensors_in
+from minigrad.tracing.torch_graph import TorchGraph
+from minigrad.tracing.values import error_text
+
+UNSEEN: Final = {
+    "apply": (
+        "This is torch's own apply, deep in its C++. Seen are the inputs, ctx, forward "
+        "and the result. Just when the output is wrapped and wired is not seen; it is "
+        "told when apply has returned."
+    ),
+    "setup": "torch has made ctx already, but lets nobody see it before setup_context.",
+    "backward": (
+        "This is torch's own engine, deep in its C++. Hooks on its nodes tell what "
+        "arrives at each and what leaves it. What waits at a node, and when saved "
+        "tensors go, is not seen; it follows from that. Of your own hooks, only the "
+        "lines are seen, and nobody counts the bytes."
+    ),
+    "engine": "This torch enters its engine by an unknown door: backward is not heard.",
+    "transforms": "What torch does inside its function transforms is not heard.",
+}
+"""What torch does not let us see; each is said where it first matters."""
+
+
+class TorchTelling:
+    """Tells what torch does in the thread that records, as far as it can be seen.
+
+    Where looking at torch fails, ``failure`` says why, and nobody listens any more.
+    """
+
+    def __init__(
+        self,
+        torch: Any,
+        story: Story,
+        happenings: Happenings,
+        told: GraphLog,
+        log: EventLog,
+        spoke: Callable[[], None],
+    ) -> None:
+        self.failure: str | None = None
+        self.said: list[str] = []
+        self.torch = torch
+        self.story = story
+        self.happenings = happenings
+        self.told = told
+        self.log = log
+        self.spoke = spoke
+        self.graph = TorchGraph(torch, log.values)
+        self._thread = threading.get_ident()
+        told.entry_of = self._entry_of
+
+    def place_of(self, output: Any) -> tuple[Any, int]:
+        """The node of which something is an output, and which; None without one."""
+        if not isinstance(output, self.torch.Tensor):
+            return output.node, output.output_nr  # a GradientEdge
+        if not output.requires_grad:
+            return None, 0
+        if output.grad_fn is None:
+            return self.torch.autograd.graph.get_gradient_edge(output).node, 0
+        return output.grad_fn, output.output_nr
+
+    def _entry_of(self, node: Any) -> Any:
+        """The story's node for one of torch's; any other is itself."""
+        if not isinstance(node, self.torch.autograd.graph.Node):
+            return node
+        with self.looking():
+            return self.graph.known(node) or node
+
+    def meet_all(self, result: Any) -> None:
+        """Tell of the nodes that made what a call has returned."""
+        for tensor in tensors_in(self.torch, result):
+            if tensor.requires_grad and tensor.grad_fn is not None:
+                self.meet(tensor.grad_fn)
+
+    def meet(self, root: Any) -> None:
+        """Tell of the nodes at and below ``root`` that the recording has seen made."""
+        unmet = self.graph.unmet(root)
+        self.graph.find(root)
+        for node in unmet:
+            if self.graph.is_new(node):
+                self.spoke()
+                self.story.say_joined(self.graph.find(node))
+
+    def say(self, about: str) -> None:
+        """Say once what cannot be seen."""
+        self.spoke()
+        if UNSEEN[about] not in self.said:
+            self.said.append(UNSEEN[about])
+            self.story.note(UNSEEN[about])
+
+    def listens(self) -> bool:
+        """Whether what happens now is to be told."""
+        return self.failure is None and threading.get_ident() == self._thread
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look and tell; where that fails, the program goes on, and torch unheard."""
+        try:
+            with unheard():
+                yield
+        except Exception as error:
+            self.failure = error_text(error)
+            self.story.note(
+                f"The recorder stumbled over something of torch's ({self.failure}). "
+                "From here on torch is not heard."
+            )
