@@ -13,6 +13,7 @@ from minigrad.course.rulebook import rules
 from minigrad.course.sheet import because, exercise, predict, try_a_button
 from minigrad.course.standing import gym, progress
 from minigrad.course.verdict import CheckFailed, Verdict
+from minigrad.course.vocabulary import terms
 
 __all__ = [
     "CheckFailed",
@@ -37,6 +38,7 @@ __all__ = [
     "review",
     "rules",
     "step_through",
+    "terms",
     "try_a_button",
     "watch",
 ]
