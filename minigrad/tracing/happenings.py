@@ -6,11 +6,10 @@ from typing import Any
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import name_in_place
-from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
-from minigrad.tracing.foreign import maker_of, version_of
+from minigrad.tracing.foreign import ForeignNode, maker_of, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.nodes import is_leaf, label_of
@@ -39,11 +38,11 @@ class Happenings:
         if comes_from_checkpoint(hook):
             return
         owner = self._log.called(node)
-        if isinstance(node, AccumulateGrad) and kind in ("tensor", "accumulated"):
+        if is_leaf(node) and kind in ("tensor", "accumulated"):
             owner = self._log.names.of(node.variable) or owner
         elif kind == "tensor":
             owner = asides.output_of(owner, slot, len(node._output_metadata))
-        if kind == "post":
+        if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
         self._log.emit(
             f"hook.{kind}",

@@ -89,6 +89,13 @@ class Names:
         """Lines of the program have run: its variables may be others now."""
         self._known = None
 
+    def values(self) -> list[Any]:
+        """All tensors that a variable holds."""
+        if self._known is None:
+            self._known = self._find_all()
+        held = [variables.get(name) for variables, name in self._known.values()]
+        return [one for one in held if one is not None]
+
     def of(self, tensor: Any) -> str | None:
         """The variable that holds ``tensor``."""
         if self._known is None:

@@ -45,6 +45,7 @@ class TorchTask:
         self._needed = on_a_path(order, targets) if targets else None
         self._waiting: dict[tuple[TorchNode, int], Any] = {}
         self._had_no_grad = False
+        self._for_leaf: Any = None  # what has arrived, and is not told as added yet
         for node, slot, gradient in self.roots:
             self._add(node, slot, gradient)
 
@@ -56,18 +57,19 @@ class TorchTask:
 
     def before(self, node: TorchNode, gradients: Iterable[Any]) -> None:
         """A node is about to run, with what has arrived."""
+        told = [self.shown(gradient) for gradient in gradients]
         if node.is_leaf:
             self._had_no_grad = node.variable is None or node.variable.grad is None
-        self._story.node_picked(self, node, [self.shown(g) for g in gradients])
+            self._for_leaf = told[0]
+        self._story.node_picked(self, node, told)
 
-    def leaf_ran(self, node: TorchNode, gradient: Any) -> None:
-        """A leaf's node has run."""
+    def leaf_ran(self, node: TorchNode) -> None:
+        """A leaf's ``.grad`` is up to date; told once."""
         leaf = node.variable
+        gradient, self._for_leaf = self._for_leaf, None
         if gradient is None or leaf is None:
             return
-        first = self._had_no_grad
-        told = self.shown(gradient)
-        self._story.say_accumulated(node, leaf, first, told, leaf.grad)
+        self._story.say_accumulated(node, leaf, self._had_no_grad, gradient, leaf.grad)
 
     def returned(self, node: TorchNode, returned: Iterable[Any]) -> None:
         """A node's rule has returned."""

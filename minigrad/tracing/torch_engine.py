@@ -9,14 +9,16 @@ from typing import Any
 
 from minigrad.tracing.torch_backward import TorchTask
 from minigrad.tracing.torch_doors import put_first
+from minigrad.tracing.torch_hooks import TorchHooks
 from minigrad.tracing.torch_telling import TorchTelling
 
 
 class TorchEngine:
     """Hears each backward; ``mode`` is set aside while torch passes on the call."""
 
-    def __init__(self, telling: TorchTelling, mode: Any) -> None:
+    def __init__(self, telling: TorchTelling, hooks: TorchHooks, mode: Any) -> None:
         self._tell = telling
+        self._hooks = hooks
         self._mode = mode
         self._tasks: list[TorchTask] = []
 
@@ -88,8 +90,10 @@ class TorchEngine:
         depth = len(self._tasks)
         task = TorchTask(self._tell.story, roots, keeps, records, targets, depth)
         self._tell.told.other_engine_runs = True
-        for node in all_below(nodes):
+        below = all_below(nodes)
+        for node in below:
             self._hook(node, task, hooks)
+        self._hooks.hear_tensors(below, task, hooks)
         self._tasks.append(task)
         hooks.callback(self._tasks.remove, task)
         self._tell.story.backward_started(task)
@@ -116,17 +120,21 @@ class TorchEngine:
                 with self._tell.looking():
                     if entry.is_leaf:
                         self._tell.meet_all(getattr(entry.variable, "grad", None))
-                        task.leaf_ran(entry, received[0])
+                        task.leaf_ran(entry)
                     else:
                         self._tell.meet_all(returned)
                         task.ran(entry, returned)
 
-        hooks.callback(node.register_prehook(before).remove)
+        first = node.register_prehook(before)
+        hooks.callback(first.remove)
+        self._hooks.hear_node("pre", first, entry, task, hooks)
         if entry.is_users:
             handle = node.register_hook(at_once)
             put_first(handle)
             hooks.callback(handle.remove)
-        hooks.callback(node.register_hook(after).remove)
+        last = node.register_hook(after)
+        hooks.callback(last.remove)
+        self._hooks.hear_node("post", last, entry, task, hooks)
 
 
 def all_below(roots: list[Any]) -> Iterable[Any]:

@@ -16,6 +16,7 @@ from minigrad.tracing.foreign import version_of
 from minigrad.tracing.torch_calls import TorchCalls
 from minigrad.tracing.torch_doors import mode_class, replaced
 from minigrad.tracing.torch_engine import TorchEngine
+from minigrad.tracing.torch_hooks import REGISTERS, TorchHooks
 from minigrad.tracing.torch_telling import UNSEEN, TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
@@ -32,7 +33,8 @@ class TorchListener:
         self._tell = telling
         self._mode = mode_class(telling.torch)(self._hear_call)
         self._calls = TorchCalls(telling)
-        self._engine = TorchEngine(telling, self._mode)
+        self._hooks = TorchHooks(telling)
+        self._engine = TorchEngine(telling, self._hooks, self._mode)
         self._undo = contextlib.ExitStack()
 
     def __len__(self) -> int:
@@ -84,6 +86,8 @@ class TorchListener:
                     self._tell.spoke()
                     self._tell.happenings.changed_in_place(changed)
                 self._tell.meet_all(result if changed is None else changed)
+                if getattr(function, "__name__", "") in REGISTERS:
+                    self._hooks.registered(args[0])
         return result
 
 

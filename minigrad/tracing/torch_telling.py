@@ -26,8 +26,9 @@ UNSEEN: Final = {
     "backward": (
         "This is torch's own engine, deep in its C++. Hooks on its nodes tell what "
         "arrives at each and what leaves it. What waits at a node, and when saved "
-        "tensors go, is not seen; it follows from that. Of your own hooks, only the "
-        "lines are seen, and nobody counts the bytes."
+        "tensors go, is not seen; it follows from that. A hook that a tensor had "
+        "before the recording is seen only if it is a leaf or has a name. Nobody "
+        "counts the bytes."
     ),
     "engine": "This torch enters its engine by an unknown door: backward is not heard.",
     "transforms": "What torch does inside its function transforms is not heard.",
@@ -78,6 +79,11 @@ class TorchTelling:
             return node
         with self.looking():
             return self.graph.known(node) or node
+
+    def named_tensors(self) -> list[Any]:
+        """The tensors of torch's that variables of the program hold."""
+        values = self.log.names.values()
+        return [one for one in values if isinstance(one, self.torch.Tensor)]
 
     def meet_all(self, result: Any) -> None:
         """Tell of the nodes that made what a call has returned."""

@@ -13,6 +13,7 @@ Program = Callable[[Any], Any]
 PROGRAMS: dict[str, Program] = {}
 NUMBER = [], "float64"
 """What torch saves for a number of Python's, of which minigrad makes no tensor."""
+TOLD = ("g", "total", "new", "returned")
 OF_LINES = ("call", "line", "return", "note", "mem.gone")
 
 
@@ -304,7 +305,7 @@ def story_of(trace: Trace, lines: bool) -> list[Any]:
 
     A built-in node's ctx is compared by its values: torch and minigrad name them
     differently, and what is no tensor they keep in ways of their own. torch does not
-    tell of hooks, nor when it lays a gradient aside that was asked for.
+    tell when it lays a gradient aside that was asked for.
     """
     data = trace.data
     labels = {node["id"]: node["label"] for node in data["graph"]["nodes"]}
@@ -318,7 +319,7 @@ def story_of(trace: Trace, lines: bool) -> list[Any]:
             entries |= {k: plain(data, v) for k, v in change["set"].items()}
             for key in change["del"]:
                 del entries[key]
-        if event["k"] in OF_LINES or event["k"].startswith("hook."):
+        if event["k"] in (*OF_LINES, "hook.pack", "hook.unpack"):
             continue
         phase = event.get("ph", {}).get("name")
         if event["k"] == "exception":
@@ -333,7 +334,7 @@ def story_of(trace: Trace, lines: bool) -> list[Any]:
             continue  # minigrad tells of it when it is over
         if phase == "wrap outputs" and lines:
             seen = None  # minigrad has taken what was saved, and not yet kept it
-        fields = {k: event[k] for k in ("g", "total", "new", "returned") if k in event}
+        fields = {k: event[k] for k in TOLD if k in event}
         # torch may have added in place before it made the .grad of the sum.
         fields = {k: plain(data, value, ()) for k, value in fields.items()}
         if "returned" in fields:
@@ -369,7 +370,7 @@ def plain(data: Any, ref: Any, versions: tuple[str, ...] = ("ver", "now")) -> An
     if ref["t"] == "P":
         return ref["r"]
     if ref["t"] == "L":
-        return [plain(data, item) for item in ref["i"]]
+        return [plain(data, item, versions) for item in ref["i"]]
     value = data["values"][ref["v"]]
     about = value["shape"], value["dtype"], value["rows"], value["nan"]
     flags = ["requires grad"] if ref.get("rg") else []

@@ -379,6 +379,90 @@ def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value(
     assert kept.requires_grad
 
 
+@pytest.mark.parametrize("registered", ["before", "while recording"])
+def test_hooks_of_the_learner_are_steps_wherever_torch_keeps_them(
+    torch: Any, registered: str
+) -> None:
+    def double(grad: Any) -> Any:
+        return grad * 2
+
+    def with_hooks() -> Any:
+        x = torch.tensor(3.0, requires_grad=True)
+        y = scale_class(torch).apply(x, 2.0)
+        y.register_hook(double)
+        y.grad_fn.register_prehook(lambda grads: (grads[0] + 1,))
+        return x, y
+
+    if registered == "before":
+        x, y = with_hooks()
+        with minigrad.record(lines=False) as trace:
+            y.backward()
+    else:
+        with minigrad.record(lines=False) as trace:
+            x, y = with_hooks()
+            y.backward()
+    hooks = [e for e in trace.data["events"] if e["k"].startswith("hook.")]
+    assert [event["k"] for event in hooks] == ["hook.tensor", "hook.pre"]
+    assert "double on the output of ScaleBackward is given" in hooks[0]["say"]
+    assert "gradient 1. It returned 2" in hooks[0]["say"]
+    assert x.grad.item() == 6.0
+    assert list(y._backward_hooks.values()) == [double]
+
+
+def test_hook_on_a_tensor_that_nobody_holds_is_heard_if_it_was_put_on_in_time(
+    torch: Any,
+) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+
+    def hooked() -> Any:
+        y = x * 2.0
+        y.register_hook(lambda grad: grad * 5)
+        return y * 1.0
+
+    before = hooked()
+    with minigrad.record(lines=False) as trace:
+        before.backward()
+        hooked().backward()
+    hooks = [e for e in trace.data["events"] if e["k"].startswith("hook.")]
+    assert len(hooks) == 1
+    assert x.grad.item() == 20.0
+    assert "only if it is a leaf or has a name" in trace.data["meta"]["unseen"][0]
+
+
+def test_hook_that_takes_itself_off_is_off_after_the_recording(torch: Any) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    handle = x.register_hook(lambda grad: handle.remove())
+    with minigrad.record(lines=False) as trace:
+        (x * 2.0).backward()
+        (x * 2.0).backward()
+    hooks = [e for e in trace.data["events"] if e["k"] == "hook.tensor"]
+    assert len(hooks) == 1
+    assert not x._backward_hooks
+
+
+def test_hook_that_goes_backward_itself_is_told_once_for_each_call(torch: Any) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    inner = torch.tensor(2.0, requires_grad=True)
+    inner.register_hook(lambda grad: grad * 2)
+
+    def goes_back(grad: Any) -> None:
+        if inner.grad is None:
+            with torch.enable_grad():
+                (inner * inner).backward()
+
+    y = x * inner
+    y.register_hook(goes_back)
+    with minigrad.record(lines=False) as trace:
+        y.backward()
+    says = [e["say"] for e in trace.data["events"] if e["k"] == "hook.tensor"]
+    assert [say.partition(" is given")[0] for say in says] == [
+        "The hook <lambda> on inner",
+        "The hook goes_back on the output of MulBackward0",
+        "The hook <lambda> on inner",
+    ]
+    assert (x.grad.item(), inner.grad.item()) == (2.0, 14.0)
+
+
 def test_step_takes_a_function_class_of_torch(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     trace = minigrad.step(scale_class(torch), x, 2.0)
