@@ -16,7 +16,7 @@ from minigrad.tracing.nodes import is_leaf, label_of
 from minigrad.tracing.story import Story
 from minigrad.tracing.values import Ref, plain
 
-CHECKPOINTS = "minigrad.utils."
+CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
 """The modules whose own hooks forget saved values and compute them again."""
 
 

@@ -297,4 +297,5 @@ def is_no_failure(frame: FrameType, error: BaseException) -> bool:
     """Whether an exception only ends a loop, an ``await``, a generator, a rerun."""
     if isinstance(error, (StopIteration, StopAsyncIteration)):
         return instruction_of(frame) in ENDS_ITERATION
-    return isinstance(error, (GeneratorExit, StopRecomputation))
+    stops = isinstance(error, (GeneratorExit, StopRecomputation))
+    return stops or type(error).__name__ == "_StopRecomputationError"  # torch's

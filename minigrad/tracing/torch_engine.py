@@ -10,17 +10,24 @@ from typing import Any
 from minigrad.tracing.torch_backward import TorchTask
 from minigrad.tracing.torch_doors import put_first
 from minigrad.tracing.torch_hooks import TorchHooks
+from minigrad.tracing.torch_saved import TorchSavedHooks
 from minigrad.tracing.torch_telling import TorchTelling
 
 
 class TorchEngine:
     """Hears each backward; ``mode`` is set aside while torch passes on the call."""
 
-    def __init__(self, telling: TorchTelling, hooks: TorchHooks, mode: Any) -> None:
+    def __init__(
+        self,
+        telling: TorchTelling,
+        hooks: TorchHooks,
+        saved: TorchSavedHooks,
+        mode: Any,
+    ) -> None:
         self._tell = telling
         self._hooks = hooks
+        self._saved = saved
         self._mode = mode
-        self._tasks: list[TorchTask] = []
 
     def hearing_backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """The function through which torch enters its engine, heard."""
@@ -48,7 +55,7 @@ class TorchEngine:
                 self._tell.log.ctxs.close_down_to(before)
                 raise
             finally:
-                self._tell.told.other_engine_runs = len(self._tasks) > 1
+                self._tell.told.other_engine_runs = len(self._tell.tasks) > 1
         if task is not None:
             with self._tell.looking():
                 self._tell_captured(task, args, result)
@@ -76,6 +83,7 @@ class TorchEngine:
         inputs: Any = (),
         *_: Any,
     ) -> TorchTask:
+        self._saved.backward_begins(self._tell.depth())
         self._tell.say("backward")
         roots, nodes = [], []
         for output, gradient in zip(outputs, gradients, strict=True):
@@ -87,15 +95,15 @@ class TorchEngine:
         wanted = [self._tell.place_of(one)[0] for one in inputs or ()]
         targets = [self._tell.graph.find(node) for node in wanted if node is not None]
         keeps, records = bool(retain_graph), bool(create_graph)
-        depth = len(self._tasks)
+        depth = self._tell.depth()
         task = TorchTask(self._tell.story, roots, keeps, records, targets, depth)
         self._tell.told.other_engine_runs = True
         below = all_below(nodes)
         for node in below:
             self._hook(node, task, hooks)
         self._hooks.hear_tensors(below, task, hooks)
-        self._tasks.append(task)
-        hooks.callback(self._tasks.remove, task)
+        self._tell.tasks.append(task)
+        hooks.callback(self._tell.tasks.remove, task)
         self._tell.story.backward_started(task)
         return task
 
@@ -104,19 +112,19 @@ class TorchEngine:
         entry = self._tell.graph.find(node)
 
         def before(arrived: Any) -> None:
-            if self._tell.listens() and self._tasks[-1] is task:
+            if self._tell.listens() and self._tell.tasks[-1] is task:
                 with self._tell.looking():
                     self._tell.meet_all(arrived)
                     task.before(entry, arrived)
 
         def at_once(returned: Any, received: Any) -> None:
-            if self._tell.listens() and self._tasks[-1] is task:
+            if self._tell.listens() and self._tell.tasks[-1] is task:
                 with self._tell.looking():
                     self._tell.meet_all(returned)
                     task.returned(entry, returned)
 
         def after(returned: Any, received: Any) -> None:
-            if self._tell.listens() and self._tasks[-1] is task:
+            if self._tell.listens() and self._tell.tasks[-1] is task:
                 with self._tell.looking():
                     if entry.is_leaf:
                         self._tell.meet_all(getattr(entry.variable, "grad", None))

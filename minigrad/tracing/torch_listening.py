@@ -1,9 +1,10 @@
 """Hearing torch: from its own hooks, and through doors held open while recording.
 
-Three doors are opened, and shut when the recording ends: a ``TorchFunctionMode``, which
-hears each call of torch from Python; ``apply`` of Functions; and the function through
-which torch enters its engine. Nodes have hooks for the time of one backward. What goes
-on inside torch's C++ is not seen, and the recording says so.
+Doors are opened, and shut when the recording ends: a ``TorchFunctionMode``, which hears
+each call of torch from Python; ``apply`` of Functions; the function through which torch
+enters its engine; blocks that set hooks on saved tensors, and checkpoints. Nodes have
+hooks for the time of one backward. What goes on inside torch's C++ is not seen, and the
+recording says so.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from minigrad.tracing.torch_calls import TorchCalls
 from minigrad.tracing.torch_doors import mode_class, replaced
 from minigrad.tracing.torch_engine import TorchEngine
 from minigrad.tracing.torch_hooks import REGISTERS, TorchHooks
+from minigrad.tracing.torch_saved import TorchSavedHooks, checkpoint_function
 from minigrad.tracing.torch_telling import UNSEEN, TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
@@ -34,7 +36,8 @@ class TorchListener:
         self._mode = mode_class(telling.torch)(self._hear_call)
         self._calls = TorchCalls(telling)
         self._hooks = TorchHooks(telling)
-        self._engine = TorchEngine(telling, self._hooks, self._mode)
+        self._saved = TorchSavedHooks(telling)
+        self._engine = TorchEngine(telling, self._hooks, self._saved, self._mode)
         self._undo = contextlib.ExitStack()
 
     def __len__(self) -> int:
@@ -63,11 +66,26 @@ class TorchListener:
                 undo.enter_context(replaced(autograd, "_engine_run_backward", run))
             else:
                 self._tell.said.append(UNSEEN["engine"])
+            self._open_to_saved(undo)
             undo.enter_context(self._mode)
             self._undo = undo.pop_all()
 
+    def _open_to_saved(self, undo: contextlib.ExitStack) -> None:
+        """Hear hooks on saved tensors, and checkpoints."""
+        hooks = self._tell.torch.autograd.graph.saved_tensors_hooks
+        for name, door in (
+            ("__enter__", self._saved.hearing_enter),
+            ("__exit__", self._saved.hearing_exit),
+        ):
+            undo.enter_context(replaced(hooks, name, door(vars(hooks)[name])))
+        function = checkpoint_function()
+        if function is not None:
+            heard = staticmethod(self._saved.hearing_backward(function.backward))
+            undo.enter_context(replaced(function, "backward", heard))
+
     def stop(self) -> None:
         """Shut the doors."""
+        self._tell.is_over = True
         self._undo.close()
 
     def _hear_call(self, call: Callable[[], Any], function: Any, args: Any) -> Any:

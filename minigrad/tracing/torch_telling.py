@@ -13,7 +13,7 @@ from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_doors import tensors_in
-from minigrad.tracing.torch_graph import TorchGraph
+from minigrad.tracing.torch_graph import TorchGraph, TorchNode
 from minigrad.tracing.values import error_text
 
 UNSEEN: Final = {
@@ -60,6 +60,8 @@ class TorchTelling:
         self.log = log
         self.spoke = spoke
         self.graph = TorchGraph(torch, log.values)
+        self.tasks: list[Any] = []
+        self.is_over = False
         self._thread = threading.get_ident()
         told.entry_of = self._entry_of
 
@@ -79,6 +81,15 @@ class TorchTelling:
             return node
         with self.looking():
             return self.graph.known(node) or node
+
+    def depth(self) -> int:
+        """How many backwards are under way, one in another."""
+        return len(self.tasks)
+
+    def node_at_work(self) -> TorchNode | None:
+        """The node whose rule torch runs just now."""
+        now = getattr(self.torch._C, "_current_autograd_node", lambda: None)()
+        return None if now is None else self.graph.find(now)
 
     def named_tensors(self) -> list[Any]:
         """The tensors of torch's that variables of the program hold."""
@@ -109,7 +120,8 @@ class TorchTelling:
 
     def listens(self) -> bool:
         """Whether what happens now is to be told."""
-        return self.failure is None and threading.get_ident() == self._thread
+        here = threading.get_ident() == self._thread
+        return here and self.failure is None and not self.is_over
 
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ import minigrad
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.story import Story
 from minigrad.tracing.trace import ctx_changes
-from tests.parity.recorded import PROGRAMS, both, record, scale_class
+from tests.parity.recorded import OF_LINES, PROGRAMS, both, record, scale_class
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -150,6 +150,9 @@ def places(torch: Any) -> list[Any]:
         function.FunctionCtx.set_materialize_grads,
         torch.autograd._engine_run_backward,
         torch._C._len_torch_function_stack(),
+        vars(torch.autograd.graph.saved_tensors_hooks)["__enter__"],
+        vars(torch.autograd.graph.saved_tensors_hooks)["__exit__"],
+        torch.utils.checkpoint.CheckpointFunction.backward,
     ]
 
 
@@ -461,6 +464,113 @@ def test_hook_that_goes_backward_itself_is_told_once_for_each_call(torch: Any) -
         "The hook <lambda> on inner",
     ]
     assert (x.grad.item(), inner.grad.item()) == (2.0, 14.0)
+
+
+def packed_by_the_learner(torch: Any) -> Any:
+    """Saved values that are kept as arrays of NumPy's."""
+
+    def to_array(tensor: Any) -> Any:
+        return tensor.detach().numpy()
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(to_array, torch.tensor):
+        y = x.exp() * x
+    y.sum().backward()
+    return [x.grad]
+
+
+def checkpointed_in(torch: Any, reentrant: bool) -> Any:
+    """A region that is run again in backward, of either engine."""
+    x = torch.tensor(2.0, requires_grad=True)
+    part = __import__(f"{torch.__name__}.utils.checkpoint").utils.checkpoint
+    y = part.checkpoint(lambda x: (x * x).sin(), x, use_reentrant=reentrant)
+    y.backward()
+    return [x.grad]
+
+
+@pytest.mark.parametrize("lines", [True, False])
+@pytest.mark.parametrize(
+    "program",
+    [packed_by_the_learner, lambda torch: checkpointed_in(torch, False)],
+    ids=["packed", "checkpointed"],
+)
+def test_saved_values_are_packed_and_computed_again_in_the_same_steps(
+    torch: Any, program: Any, lines: bool
+) -> None:
+    def told(engine: Any) -> list[str]:
+        events = record(program, engine, lines)[0].data["events"]
+        return [
+            event["say"].partition(" It keeps")[0]
+            for event in events
+            if event["lvl"] == 1 and event["k"] not in OF_LINES
+        ]
+
+    ours = told(minigrad)
+    assert told(torch) == ours
+    words = "runs again" if program is not packed_by_the_learner else "pack hook"
+    assert [say for say in ours if words in say]
+
+
+def test_reentrant_checkpoint_runs_again_before_the_backward_inside_begins(
+    torch: Any,
+) -> None:
+    def told(engine: Any) -> list[str]:
+        trace, _ = record(lambda m: checkpointed_in(m, True), engine, lines=False)
+        kinds = ("rerun.begin", "rerun.end", "backward.begin", "backward.end")
+        return [e["k"] for e in trace.data["events"] if e["k"] in kinds]
+
+    assert told(torch) == told(minigrad)
+    assert told(torch)[:3] == ["backward.begin", "rerun.begin", "rerun.end"]
+    trace, _ = record(lambda m: checkpointed_in(m, True), torch, lines=False)
+    again = {n["label"]: n["again"] for n in trace.data["graph"]["nodes"]}
+    assert again == {
+        "CheckpointFunctionBackward": False,
+        "AccumulateGrad": True,
+        "MulBackward0": True,
+        "SinBackward0": True,
+    }
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_part_that_fails_when_it_runs_again_is_over(
+    torch: Any, reentrant: bool
+) -> None:
+    calls: list[int] = []
+
+    def fails_again(x: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise ZeroDivisionError
+        return x.sin()
+
+    x = torch.tensor(2.0, requires_grad=True)
+    checkpoint = torch.utils.checkpoint.checkpoint
+    with minigrad.record(lines=False) as trace:
+        y = checkpoint(fails_again, x, use_reentrant=reentrant)
+        with pytest.raises(ZeroDivisionError):
+            y.backward()
+        y = x * 2
+    kinds = [event["k"] for event in trace.data["events"]]
+    assert kinds.count("rerun.begin") == 1
+    assert "rerun.end" not in kinds
+    again = {n["label"]: n["again"] for n in trace.data["graph"]["nodes"]}
+    assert again["MulBackward0"] is False
+
+
+def test_what_was_packed_while_recording_is_unpacked_after_it_in_silence(
+    torch: Any,
+) -> None:
+    calls: list[str] = []
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    hooks = torch.autograd.graph.saved_tensors_hooks(
+        lambda tensor: tensor.detach(), lambda kept: calls.append("unpack") or kept
+    )
+    with minigrad.record(lines=False) as trace, hooks:
+        y = x.exp()
+    count = len(trace)
+    y.sum().backward()
+    assert calls == ["unpack"]
+    assert len(trace) == count
 
 
 def test_step_takes_a_function_class_of_torch(torch: Any) -> None:

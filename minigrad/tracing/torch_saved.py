@@ -1,0 +1,150 @@
+"""Hearing hooks on torch's saved tensors, and the checkpoints that are made of them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from minigrad.tracing.torch_telling import TorchTelling
+
+CHECKPOINT: Final = "torch.utils.checkpoint"
+RERUN: Final = "_recomputation_hook"
+"""The hooks that are in force while a checkpointed part runs once more."""
+
+
+class TorchSavedHooks:
+    """Puts hooks that tell in the place of those that a ``with`` block sets.
+
+    They stay on what was saved, for as long as torch has that: after the recording they
+    only pass on.
+    """
+
+    def __init__(self, telling: TorchTelling) -> None:
+        self._tell = telling
+        self._reruns: list[int] = []
+
+    def hearing_enter(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """``__enter__`` of torch's ``saved_tensors_hooks``, heard."""
+
+        @functools.wraps(original)
+        def __enter__(hooks: Any) -> Any:
+            if not self._tell.listens():
+                return original(hooks)
+            if is_rerun(hooks):
+                self.rerun_begins()
+                return original(hooks)
+            pack, unpack = hooks.pack_hook, hooks.unpack_hook
+            try:
+                hooks.pack_hook = hearing_pack(self._tell, pack)
+                hooks.unpack_hook = hearing_unpack(self._tell, unpack)
+                return original(hooks)
+            finally:
+                hooks.pack_hook, hooks.unpack_hook = pack, unpack
+
+        return __enter__
+
+    def hearing_exit(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """``__exit__`` of the same, heard."""
+
+        @functools.wraps(original)
+        def __exit__(hooks: Any, *error: Any) -> Any:
+            result = original(hooks, *error)
+            if is_rerun(hooks):
+                kind = error[0] if error else None
+                stops = getattr(kind, "__name__", "") == "_StopRecomputationError"
+                self.rerun_ends(failed=kind is not None and not stops)
+            return result
+
+        return __exit__
+
+    def hearing_backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """``backward`` of a checkpoint that is reentrant, heard: it runs forward again.
+
+        The part has run when it calls backward in its turn.
+        """
+
+        @functools.wraps(original)
+        def backward(*args: Any) -> Any:
+            open_before = len(self._reruns)
+            if self._tell.listens():
+                self.rerun_begins()
+            try:
+                result = original(*args)
+            except BaseException:
+                if len(self._reruns) > open_before:
+                    self.rerun_ends(failed=True)
+                raise
+            if len(self._reruns) > open_before:
+                self.rerun_ends(failed=False)
+            return result
+
+        return backward
+
+    def backward_begins(self, depth: int) -> None:
+        """A backward inside ``depth`` others: of a checkpoint, the part has run."""
+        if self._reruns and self._reruns[-1] == depth:
+            self.rerun_ends(failed=False)
+
+    def rerun_begins(self) -> None:
+        """A checkpointed part runs once more."""
+        with self._tell.looking():
+            self._reruns.append(self._tell.depth())
+            self._tell.spoke()
+            self._tell.happenings.recomputation_started()
+
+    def rerun_ends(self, failed: bool) -> None:
+        """It has run."""
+        if self._reruns and self._tell.listens():
+            with self._tell.looking():
+                self._reruns.pop()
+                self._tell.happenings.recomputation_finished(failed)
+
+
+def is_rerun(hooks: Any) -> bool:
+    """Whether these hooks are in force while a checkpointed part runs once more."""
+    kind = type(hooks)
+    return kind.__name__ == RERUN and kind.__module__ == CHECKPOINT
+
+
+def hearing_pack(telling: TorchTelling, pack: Callable[..., Any]) -> Callable[..., Any]:
+    """``pack``, heard as long as ``telling`` listens; it is not kept alive."""
+    tells = weakref.ref(telling)
+
+    @functools.wraps(pack, updated=())
+    def heard(tensor: Any) -> Any:
+        packed = pack(tensor)
+        telling = tells()
+        if telling is not None and telling.listens():
+            with telling.looking():
+                telling.happenings.tensor_packed(pack, tensor, packed)
+        return packed
+
+    return heard
+
+
+def hearing_unpack(
+    telling: TorchTelling, unpack: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``unpack``, heard in the same way."""
+    tells = weakref.ref(telling)
+
+    @functools.wraps(unpack, updated=())
+    def heard(packed: Any) -> Any:
+        tensor = unpack(packed)
+        telling = tells()
+        if telling is not None and telling.listens():
+            with telling.looking():
+                reader = telling.node_at_work()
+                telling.happenings.tensor_unpacked(unpack, reader, packed, tensor)
+        return tensor
+
+    return heard
+
+
+def checkpoint_function() -> Any:
+    """torch's Function of a reentrant checkpoint; None if it is not imported."""
+    module = sys.modules.get(CHECKPOINT)
+    return getattr(module, "CheckpointFunction", None)
