@@ -60,6 +60,7 @@ class Part:
     cases: Callable[..., list[Case]]
     gradients: Callable[..., Arrays]
     wrong_gradients: Callable[..., Iterable[tuple[str, Arrays]]]
+    wrong_results: Callable[..., Iterable[tuple[str, Array | Arrays]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,7 @@ def _finding(
         story = "The numbers are right; their dtype is not that of the input."
         if not is_float(got) or not is_float(right):
             ids = UNNAMED
+            story = "The numbers are right; their dtype is not what the task asks for."
         return Finding(ids, what, where, looks_like="" if ids == ("T01",) else story)
     what, evidence = wording.of_result(case, fact, trial, place, right)
     if error_of(got, right) <= COARSE:

@@ -93,7 +93,8 @@ class Lines:
             )
         axes.set_xlabel(self.across_name, color=INK)
         axes.set_ylabel(self.up_name, color=INK)
-        axes.set_ylim(bottom=0)
+        if all([y >= 0 for ys in self.lines.values() for y in ys]):
+            axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda value, _: short(value))
         axes.tick_params(colors=INK)
         axes.spines[["top", "right"]].set_visible(False)

@@ -20,6 +20,7 @@ LESSONS = {
     "02_what_should_ctx_remember": 8,
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,
+    "07_several_outputs": 9,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 

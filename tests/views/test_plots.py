@@ -29,6 +29,13 @@ def test_picture_has_its_sentence_its_names_and_the_colour_of_the_page() -> None
     assert "3     4k     0" in bundle["text/plain"]
 
 
+def test_numbers_below_zero_have_their_place() -> None:
+    drawn = plot_lines([1, 2], {"a": [-1, -3]}, x="x", y="y", says="It sinks.").svg()
+    found = re.findall(r'<text[^>]* y="([\d.]+)"[^>]*>\s*(-[13])\s*<', drawn)
+    height = {number: float(place) for place, number in found}
+    assert height["-1"] < height["-3"]
+
+
 def test_same_numbers_give_the_same_picture() -> None:
     first, second = (
         plot_lines([1, 2], {"a": [1, 2]}, x="x", y="y", says="s").svg()

@@ -1,0 +1,196 @@
+"""07.5: rounding that hands gradients on, and a test that is right for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+import minigrad
+from minigrad.course.catalogue import Part
+from minigrad.course.exercises.gym import straight_through_round
+from minigrad.course.findings import Finding
+
+ANSWER = "Round, hands_on, why"
+FEWEST_WORDS = 5
+
+PARTS = (
+    Part(
+        replace(straight_through_round.CONTRACT, name="Round"),
+        straight_through_round.reference,
+        straight_through_round.cases,
+        straight_through_round.gradients,
+        straight_through_round.wrong_gradients,
+        straight_through_round.wrong_results,
+    ),
+)
+
+
+class Right(minigrad.autograd.Function):
+    """What a test of the promise has to accept."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.round()
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output
+
+
+class TrueSlope(Right):
+    """backward tells the truth: nothing passes."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output * 0
+
+
+class Ones(Right):
+    """backward forgets what arrives."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output * 0 + 1
+
+
+class Window(Right):
+    """backward lets nothing pass for an x beyond -1 and 1."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad_output * (x.abs() <= 1)
+
+
+class Clipped(Right):
+    """backward cuts large gradients, and negative ones."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output.clamp(-1, 1)
+
+
+WRONG = (
+    (
+        TrueSlope,
+        "a backward that returns zeros",
+        "which numbers does it look at, and what should they be?",
+    ),
+    (
+        Ones,
+        "a backward that returns ones, whatever arrives",
+        "if ones arrive, who can tell? Which g would tell them apart?",
+    ),
+    (
+        Window,
+        "a backward that lets nothing pass where x is beyond 1",
+        "is one of your numbers x below -1, or above 1?",
+    ),
+    (
+        Clipped,
+        "a backward that cuts what arrives at -1 and 1",
+        "is one of your numbers g larger than 1?",
+    ),
+)
+
+
+def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
+    """The test accepts what is right and refuses what is wrong; the box is filled."""
+    hands_on, why = rest
+    if not callable(hands_on):
+        what = f"hands_on is {hands_on!r:.60}, not a function"
+        hint = "Hand over the function itself: hands_on, no brackets."
+        return [Finding((), what, "hands_on", hint=hint)]
+    return test_of_the_test(hands_on) or explanation(why)
+
+
+def test_of_the_test(hands_on: Any) -> list[Finding]:
+    """Give it Functions whose backward is known."""
+    said, measured, raised = asked(hands_on, Right)
+    if raised:
+        return [raised]
+    if said is None:
+        hint = "Does every way through it end in a return?"
+        return [Finding((), "hands_on returned nothing", "hands_on", hint=hint)]
+    if not said:
+        return [refuses_the_right_one(measured)]
+    for function, name, question in WRONG:
+        said, measured, raised = asked(hands_on, function)
+        if raised:
+            return [raised]
+        if not said:
+            continue
+        what = f"hands_on says True of {name}"
+        hint = question[0].upper() + question[1:]
+        if measured:
+            return [
+                Finding(
+                    ("U10",),
+                    what,
+                    "hands_on",
+                    looks_like="hides the failure by a tolerance: one that is wide "
+                    "enough for a stand-in lets every rule pass",
+                    hint="What does Round promise of its gradient? Compare with that, "
+                    "not with a slope.",
+                )
+            ]
+        return [Finding((), what, "hands_on", hint=hint)]
+    return []
+
+
+def asked(hands_on: Any, function: Any) -> tuple[Any, bool, Finding | None]:
+    """What the test says of a Function, whether it measured slopes, what it raised."""
+    measure = mock.Mock(wraps=minigrad.autograd.gradcheck)
+    with mock.patch.object(minigrad.autograd, "gradcheck", measure):
+        try:
+            said = hands_on(function)
+            said = said if said is None else bool(said)
+        except minigrad.errors.GradcheckError:
+            return None, True, refuses_the_right_one(measured=True)
+        except Exception as error:
+            return None, False, raised_by(error)
+    return said, measure.called, None
+
+
+def raised_by(error: Exception) -> Finding:
+    """An exception out of the test."""
+    if isinstance(error, NotImplementedError) and str(error).startswith("TODO"):
+        hint = "Send a gradient g through the Function. What should come out at x?"
+        what = f"Round is right; hands_on still has its {str(error)!r}"
+        return Finding((), what, "hands_on", hint=hint)
+    text = f"{type(error).__name__}: {error}"
+    hint = "Return True or False; raise nothing."
+    return Finding((), text, "hands_on", hint=hint, crashed=True)
+
+
+def refuses_the_right_one(measured: bool) -> Finding:
+    """A test that a right Function does not pass."""
+    what = "hands_on refuses a Round whose backward hands on every gradient"
+    if measured:
+        return Finding(
+            ("U10",),
+            f"{what}: it asks gradcheck",
+            "hands_on",
+            looks_like="gradcheck measures the slope of the stairs, and the gradient "
+            "is on purpose another one.",
+            hint="Which gradient do you send, and what should come out at x?",
+        )
+    hint = "Print what arrives at x beside what you sent."
+    return Finding((), what, "hands_on", hint=hint)
+
+
+def explanation(why: Any) -> list[Finding]:
+    """Whether there is one; nobody grades what it says."""
+    words = why.split() if isinstance(why, str) else []
+    if len(words) >= FEWEST_WORDS:
+        return []
+    what = "why is empty" if not words else f"why has only {len(words)} words"
+    if not isinstance(why, str):
+        what = f"why is a {type(why).__name__}, not a text"
+    hint = (
+        "What does gradcheck measure, step by step, on stairs? What does Round return?"
+    )
+    return [Finding((), what, "why", hint=hint)]
