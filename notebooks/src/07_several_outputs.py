@@ -58,8 +58,8 @@ plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr
 # %% [markdown]
 # ## An output that nobody used
 #
-# Results are often left lying: a layer returns its output and some statistics, and the
-# loss is made of the output alone. Here `loss` is `plus * 3`, and nobody uses `minus`.
+# Results often go unused: a layer returns its output and some statistics, and the loss
+# is made of the output alone. Here `loss` is `plus * 3`, and nobody uses `minus`.
 
 # %% tags=["predict", "slide"]
 course.predict(
@@ -70,7 +70,8 @@ course.predict(
 
 # %% [markdown]
 # **Look.** Step to where the node of `PlusMinus` has its turn. What waits there for
-# each of its two outputs? And what is backward given?
+# each of its two outputs? And what is backward given? (The level *Story* has fewer
+# steps.)
 
 # %% tags=["step"]
 # %%step
@@ -101,11 +102,10 @@ arrived[-1], a.grad, b.grad
 #
 # Zeros have a price: for an unused output of a million numbers, the engine makes a
 # million zeros. `ctx.set_materialize_grads(False)` asks it not to. (To *materialize* is
-# to make real what was only meant.) `Lean` adds that line, and has the backward of
-# `PlusMinus`.
+# to make real what was only meant.) `TooLean` adds that line to the forward of
+# `PlusMinus`, and has the same backward.
 #
-# **Predict.** `minus` is unused again. What happens in the line with `g_plus +
-# g_minus`?
+# **Predict.** `minus` is unused again. What happens in `g_plus + g_minus`?
 
 
 # %% tags=["predict", "raises-exception"]
@@ -142,9 +142,9 @@ class Lean(mg.autograd.Function):
 
 
 # %% [markdown]
-# **Predict.** Now `a` and `b` have 100,000 float64 numbers each: 800,000 bytes. How
-# many bytes less are alive at most with `Lean`, if `minus` is not used: none, 800,000,
-# or twice that? First with zeros, then with `None`.
+# **Predict.** Now `a` and `b` have 100,000 float64 numbers each, 800,000 bytes, and
+# `minus` is not used. How much less is alive at most with `Lean`: nothing, 800,000
+# bytes, or twice that? First with zeros, then with `None`.
 
 # %% tags=["predict"]
 a = mg.ones(100_000, dtype=mg.float64, requires_grad=True)
@@ -220,8 +220,8 @@ value.requires_grad, place.requires_grad, place.grad_fn, arrived[-1]
 # reads the class. What if the mark is on the wrong output?
 
 # %% [markdown]
-# **Try.** Here the *value* is marked, which does have a slope. Guess what becomes of the
-# last line. Then mark `place` in the place of `value`, and run again.
+# **Try.** Here the *value* is marked, which does have a slope. Guess what becomes of
+# the last line. Then mark `place` in the place of `value`, and run again.
 
 
 # %% tags=["try", "raises-exception"]
@@ -235,6 +235,10 @@ class MarksTheValue(Largest):
 
 value, place = MarksTheValue.apply(x)
 value.backward()
+
+# %% [markdown] tags=["explain"]
+# With its mark the value has lost its wire, and backward has nowhere to begin. So a
+# mark too many is loud. A mark too few is not:
 
 # %% [markdown]
 # ## The mask that learned
@@ -312,9 +316,9 @@ mg.plot_lines(
 )
 
 # %% [markdown] tags=["explain"]
-# The true slope of a mask is 0. Unmarked, this one was treated as if it were 1: it
-# pushed every number down, to make the count smaller, and the count never changed. With
-# the mark, `g_mask` is zeros whatever the loss does with the mask.
+# The true slope of a mask is 0. Unmarked, this one was treated as if it were 1: every
+# number was pushed down, to make the count smaller, even one that was never counted.
+# With the mark, `g_mask` is zeros whatever the loss does with the mask.
 
 # %% tags=["because"]
 course.because(
