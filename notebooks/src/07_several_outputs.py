@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Several outputs, and outputs without gradients
 #
 # You will
@@ -73,13 +73,13 @@ course.predict(
 # each of its two outputs? And what is backward given? (The level *Story* has fewer
 # steps.)
 
-# %% tags=["step"]
+# %% tags=["step", "slide", "Q28"]
 # %%step
 plus, minus = PlusMinus.apply(a, b)
 loss = plus * 3
 loss.backward()
 
-# %% tags=["explain"]
+# %% tags=["explain", "Q28"]
 arrived[-1], a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
@@ -97,7 +97,7 @@ plus, minus = PlusMinus.apply(a, b)
 (minus * 5).backward()
 arrived[-1], a.grad, b.grad
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## None instead of zeros
 #
 # Zeros have a price: for an unused output of a million numbers, the engine makes a
@@ -108,7 +108,7 @@ arrived[-1], a.grad, b.grad
 # **Predict.** `minus` is unused again. What happens in `g_plus + g_minus`?
 
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "slide", "Q28"]
 class TooLean(PlusMinus):
     @staticmethod
     def forward(ctx, a, b):
@@ -119,7 +119,7 @@ class TooLean(PlusMinus):
 plus, minus = TooLean.apply(a, b)
 (plus * 3).backward()
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # `None` arrived, and nothing can be added to `None`. Whoever asks for it has to expect
 # it in every place, for any output may be the unused one. (A `NoneType` in an error out
 # of `backward` means this more often than not.)
@@ -200,17 +200,17 @@ course.predict(
 )
 
 # %% [markdown]
-# **Look.** Read the sentence of *wrap outputs*. Then find the node in the graph: which
-# of its outputs does a wire lead to? At its turn, which gradient is backward given for
-# the place?
+# **Look.** Read the sentence of *wrap outputs*. Then find the node in the graph: to
+# which of its outputs does a wire lead, and what stands at the other? At the node's
+# turn, which gradient is backward given for the place?
 
-# %% tags=["step"]
+# %% tags=["step", "slide", "Q37"]
 # %%step
 x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
 value, place = Largest.apply(x)
 (value * 2).backward()
 
-# %% tags=["explain"]
+# %% tags=["explain", "Q37"]
 value.requires_grad, place.requires_grad, place.grad_fn, arrived[-1]
 
 # %% [markdown] tags=["explain"]
@@ -224,7 +224,7 @@ value.requires_grad, place.requires_grad, place.grad_fn, arrived[-1]
 # the last line. Then mark `place` in the place of `value`, and run again.
 
 
-# %% tags=["try", "raises-exception"]
+# %% tags=["try", "raises-exception", "Q78"]
 class MarksTheValue(Largest):
     @staticmethod
     def forward(ctx, x):
@@ -240,7 +240,7 @@ value.backward()
 # With its mark the value has lost its wire, and backward has nowhere to begin. So a
 # mark too many is loud. A mark too few is not:
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The mask that learned
 #
 # `Gate` lets positive numbers pass. It returns its mask as well, 1 where a number
@@ -262,11 +262,11 @@ class Gate(mg.autograd.Function):
         return g_passed * mask + g_mask
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** The loss is the sum of what passed, plus the count. -1 does not pass, and
 # neither would -1.01 or -0.99. Which gradient *should* `x` have, and which does it get?
 
-# %% tags=["predict", "slide"]
+# %% tags=["predict", "slide", "Q37"]
 x = mg.tensor([2.0, -1.0], requires_grad=True)
 passed, mask = Gate.apply(x)
 (passed.sum() + mask.sum()).backward()
@@ -279,7 +279,7 @@ x.grad
 # line cuts the wire:
 
 
-# %%
+# %% tags=["slide", "Q37"]
 class MarkedGate(Gate):
     @staticmethod
     def forward(ctx, x):
@@ -375,7 +375,7 @@ mg.autograd.gradcheck(Switch.apply, x)
 # *0 measured, and 1 from backward.* That is no bug in `Switch`, and none in
 # `gradcheck`. In 07.5 you say why, and find out what can be tested instead.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now say what arrives for an output that nobody used, and which outputs have a

@@ -306,7 +306,7 @@ class Windowed(mg.autograd.Function):
 # raises.)
 
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "Q72"]
 def way_of_the_weight(function):
     w, way = mg.tensor(0.2, requires_grad=True), []
     for _ in range(40):
@@ -332,7 +332,7 @@ mg.plot_lines(
 # `w` if backward hands on `-grad_output`, as below?
 
 
-# %% tags=["try"]
+# %% tags=["try", "Q11"]
 class Reverse(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
