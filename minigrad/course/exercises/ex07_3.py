@@ -78,7 +78,7 @@ def zeros_counted() -> Iterator[list[str]]:
 def cosines_counted() -> Iterator[list[str]]:
     """A note for each cosine that is worked out meanwhile."""
     called: list[str] = []
-    function = _registry.OPS["cos"].function
+    function: Any = _registry.OPS["cos"].function
     forward = function.forward
 
     def note_and_run(*args: Any) -> Any:
