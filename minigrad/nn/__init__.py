@@ -28,11 +28,13 @@ from minigrad.nn.losses import (
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
 from minigrad.nn.parameter import Parameter
+from minigrad.nn.pooling import AvgPool2d, Flatten, MaxPool2d
 from minigrad.nn.sequential import Sequential
 
 __all__ = [
     "ELU",
     "GELU",
+    "AvgPool2d",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
@@ -41,6 +43,7 @@ __all__ = [
     "CrossEntropyLoss",
     "Dropout",
     "Embedding",
+    "Flatten",
     "HuberLoss",
     "Identity",
     "L1Loss",
@@ -49,6 +52,7 @@ __all__ = [
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool2d",
     "Module",
     "NLLLoss",
     "Parameter",

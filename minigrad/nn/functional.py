@@ -19,13 +19,15 @@ from minigrad.nn.loss_functions import (
     nll_loss,
     smooth_l1_loss,
 )
-from minigrad.ops import functions
+from minigrad.ops import OPS, functions
 from minigrad.ops.activations import Elu, Gelu, LeakyRelu, Silu
 from minigrad.ops.elementwise import Relu
 from minigrad.ops.embedding import Dropout, drawn_seed
 from minigrad.ops.functions import conv1d, conv2d, sigmoid, softplus, tanh
+from minigrad.ops.pooling import MaxPool, of_maxima
 
 __all__ = [
+    "avg_pool2d",
     "batch_norm",
     "binary_cross_entropy_with_logits",
     "conv1d",
@@ -41,6 +43,7 @@ __all__ = [
     "leaky_relu",
     "linear",
     "log_softmax",
+    "max_pool2d",
     "mse_loss",
     "nll_loss",
     "relu",
@@ -277,6 +280,58 @@ def padding_in(length: int, padding_idx: int) -> int:
             )
         )
     return padding_idx % length
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The greatest element of each window of the images; if asked, also their places.
+
+    These count the elements of one image, row after row. With ``ceil_mode`` the last
+    windows may hang over.
+    Shape: (number, channels, height, width), or without the number.
+    Raises: ShapeError; ArgumentTypeError.
+    See: torch ``nn.functional.max_pool2d``.
+
+    >>> x = minigrad.tensor([[[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]])
+    >>> minigrad.nn.functional.max_pool2d(x, 2, stride=1, return_indices=True)
+    (tensor([[[5., 6.]]]), tensor([[[1, 5]]]))
+    """
+    options = stride, padding, dilation, ceil_mode
+    outputs = MaxPool.apply(*of_maxima(input, kernel_size, *options))
+    return outputs if return_indices else outputs[0]
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of the images.
+
+    Padding counts as zeros, unless ``count_include_pad`` is False;
+    ``divisor_override`` stands in place of the number of elements.
+    Shape: (number, channels, height, width), or without the number.
+    Raises: DimensionError; ShapeError; ArgumentTypeError.
+    See: torch ``nn.functional.avg_pool2d``.
+
+    >>> x = minigrad.tensor([[[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]])
+    >>> minigrad.nn.functional.avg_pool2d(x, 2, stride=1)
+    tensor([[[2., 3.]]])
+    """
+    options = stride, padding, ceil_mode, count_include_pad, divisor_override
+    result: Tensor = OPS["avg_pool2d"].call(input, kernel_size, *options)
+    return result
 
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:

@@ -294,6 +294,14 @@ def batch_norm(
     eps: Any,
     cudnn_enabled: Any = True,
 ) -> Any: ...
+def max_pool2d(
+    input: Tensor | float,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: Any = False,
+) -> Any: ...
 def equal(input: Tensor | float, other: Any) -> bool: ...
 def allclose(
     input: Tensor | float,
