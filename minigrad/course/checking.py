@@ -129,14 +129,19 @@ def _examine_order(exercise: Exercise, answer: object) -> Verdict:
 
 
 def _as_shipped(exercise: Exercise, answer: object, seed: int) -> Verdict | None:
-    """For classes that are to be repaired: are they classes, and changed at all?"""
+    """For what is to be repaired: are they classes, and is anything changed at all?"""
     names = exercise.answer.split(", ")
     answers, missing = handed.one_for_each(names, answer, exercise.id)
-    unusable = [handed.unusable(*pair) for pair in zip(answers, names, strict=True)]
+    shipped = handed.shipped_under(names, exercise.spec.SHIPPED)
+    unusable = [
+        handed.unusable(mine, name)
+        for mine, name, original in zip(answers, names, shipped, strict=True)
+        if isinstance(original, type)
+    ]
     findings = missing + [finding for finding in unusable if finding]
     if findings:
         return verdict_of(exercise, WRONG, tuple(findings[:1]), seed=seed)
-    if handed.are_as_shipped(answers, names, exercise.spec.SHIPPED):
+    if handed.are_as_shipped(answers, shipped):
         note = "it is as it was shipped"
         return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     return None
@@ -162,9 +167,15 @@ def _examine_by_spec(
             crash = Finding((), text, where, crashed=True)
             return verdict_of(exercise, CRASHED, (crash,), seed=seed)
     if found:
-        state = CRASHED if any(finding.crashed for finding in found) else WRONG
-        return verdict_of(exercise, state, tuple(found), seed=seed)
+        return refused(exercise, found, seed)
     return verdict_of(exercise, SOLVED, seed=seed)
+
+
+def refused(exercise: Exercise, found: Sequence[Finding], seed: int) -> Verdict:
+    """The verdict on what a spec has found, with the exercise's own hints."""
+    state = CRASHED if any(finding.crashed for finding in found) else WRONG
+    hinted = [f.with_hint(exercise.mistake_hints.get(f.id, "")) for f in found]
+    return verdict_of(exercise, state, tuple(hinted), seed=seed)
 
 
 def _examine_function(
@@ -217,7 +228,7 @@ def _examine_parts(
     with answers_running(deadline), deadline.watching():
         findings = exercise.spec.look_at_rest(functions, rest)
     if findings:
-        return verdict_of(exercise, WRONG, tuple(findings), seed=seed)
+        return refused(exercise, findings, seed)
     return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)
 
 

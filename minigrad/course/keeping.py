@@ -59,10 +59,11 @@ def more_than_needed(case: CaseFile) -> Iterator[Finding]:
             names[shown or f"an array of shape {array.shape}"] = array.nbytes
     if names:
         what = " and ".join([f"{name} ({size} bytes)" for name, size in names.items()])
-        enough = " and ".join(case.contract.keeps) or "nothing"
+        enough = " and ".join(case.contract.keeps)
+        can = f"can do with {enough} alone" if enough else "can do without any array"
         yield Finding(
             ("K01",),
-            f"ctx keeps {what}; backward can do with {enough} alone",
+            f"ctx keeps {what}; backward {can}",
             f"{case.name}, what forward leaves on ctx",
         )
 

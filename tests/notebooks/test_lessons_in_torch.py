@@ -20,12 +20,20 @@ LESSONS = {
     "02_what_should_ctx_remember": 8,
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,
+    "06_shapes_that_stretched": 7,
     "07_several_outputs": 9,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
 PYTHONS = (NotImplementedError, RuntimeError, TypeError, Exception)
-TEACHES = ("import minigrad", "mg.step", "mg.record", "mg.plot_lines")
+TEACHES = (
+    "import minigrad",
+    "mg.step",
+    "mg.live",
+    "mg.record",
+    "mg.plot_lines",
+    "trace.explain",
+)
 
 
 def answers(source: Path, module: Any) -> list[str]:

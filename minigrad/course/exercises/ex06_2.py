@@ -1,0 +1,200 @@
+"""06.2: ``unbroadcast``, which adds up what any stretch has copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course.exercises.gym.broadcasting import (
+    WRONG_SUMS,
+    Shape,
+    summed,
+)
+from minigrad.course.exercises.gym.drawing import numbers
+from minigrad.course.facts import Array
+from minigrad.course.findings import Finding
+
+ANSWER = "unbroadcast"
+
+FOUR = (2, 3, 4, 5)
+PAIRS: tuple[tuple[Shape, Shape], ...] = (
+    ((3, 4), (4,)),
+    ((2, 5), (2, 1)),
+    ((3, 4), (3, 4)),
+    ((5,), (5,)),
+    ((3, 5), (1, 5)),
+    ((4, 2), ()),
+    ((7,), ()),
+    ((), ()),
+    ((6,), (1,)),
+    ((4, 3), (1, 1)),
+    ((4, 3), (1,)),
+    ((1, 3), (1, 3)),
+    ((1, 3), (3,)),
+    ((3, 3), (3,)),
+    ((3, 3), (3, 1)),
+    ((2, 3, 4), (4,)),
+    ((2, 3, 4), (3, 4)),
+    ((2, 3, 4), (3, 1)),
+    ((2, 3, 4), (1, 4)),
+    ((2, 3, 4), (2, 1, 4)),
+    ((2, 3, 4), (2, 1, 1)),
+    ((2, 3, 4), (1, 1, 1)),
+    ((2, 2, 2), (2, 1)),
+    ((2, 3, 1), (3, 1)),
+    (FOUR, (3, 1, 5)),
+    (FOUR, (1, 4, 1)),
+    (FOUR, (2, 1, 1, 5)),
+    ((0, 4), (4,)),
+    ((3, 0), (3, 1)),
+    ((2, 0), (0,)),
+)
+"""Each shape of a result, with the shape of what was stretched to it."""
+
+
+Rule = Callable[[Array, Shape], Array]
+
+
+def all_kept(g: Array, shape: Shape) -> Array:
+    """The right sums, but the axes that were new stay, with length 1."""
+    return np.asarray(g.sum(copied(g.shape, shape), keepdims=True))
+
+
+def copied(stretched: Shape, shape: Shape) -> tuple[int, ...]:
+    """The axes along which ``shape`` was stretched, or is 1 already."""
+    new = len(stretched) - len(shape)
+    ones = [new + axis for axis, length in enumerate(shape) if length == 1]
+    return (*range(new), *ones)
+
+
+def number_of_copies(g: Array, shape: Shape) -> Array:
+    """How many copies were made of each number, whatever arrived."""
+    return summed(np.ones_like(g), shape)
+
+
+def all_if_none(g: Array, shape: Shape) -> Array:
+    """What a sum over an empty tuple of axes makes of a gradient that fits."""
+    return summed(g, shape) if copied(g.shape, shape) else np.asarray(g.sum())
+
+
+def flush_left(g: Array, shape: Shape) -> Array:
+    """The ones counted from the left, before the new axes are gone."""
+    for axis, length in enumerate(shape):
+        if length == 1:
+            g = g.sum(axis, keepdims=True)
+    while g.ndim > len(shape):
+        g = np.asarray(g.sum(0))
+    return g
+
+
+def by_size(g: Array, shape: Shape) -> Array:
+    """Nothing is done where there are as many numbers as there should be."""
+    return g if g.size == np.prod(shape) else summed(g, shape)
+
+
+RULES: list[tuple[str, Rule]] = [
+    ("C01", number_of_copies),
+    ("R01", lambda g, shape: g),
+    ("R11", all_if_none),
+    ("R03", all_kept),
+    ("R03", by_size),
+    ("R02", flush_left),
+    *WRONG_SUMS,
+]
+"""What each known mistake makes of a gradient."""
+
+
+def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+    """The first pair of shapes for which the numbers or the shape are not right."""
+    if not callable(answer):
+        what = f"check was given {answer!r:.60}, not the function unbroadcast"
+        hint = "Hand over the function itself: unbroadcast, no brackets."
+        return [Finding((), what, "the call of check", hint=hint)]
+    gradients = [(numbers(random, *large), shape) for large, shape in PAIRS]
+    tried = [(g, shape, attempt(answer, g, shape)) for g, shape in gradients]
+    found = [finding_of(*one) for one in tried]
+    first = next((finding for finding in found if finding), None)
+    if first is None:
+        return []
+    return [first if first.ids else replace(first, ids=name_of(tried))]
+
+
+Tried = tuple[Array, Shape, Any]
+
+
+class Written:
+    """Stands for what came back when the gradient itself was changed."""
+
+
+def attempt(answer: Any, g: Array, shape: Shape) -> Any:
+    """What the answer makes of ``g``; its exception, if it raises one."""
+    given = minigrad.tensor(g.copy())
+    try:
+        made = answer(given, shape)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return error
+    if not np.array_equal(given.numpy(), g):
+        return Written()
+    return made.detach().numpy() if isinstance(made, minigrad.Tensor) else repr(made)
+
+
+def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
+    """What is wrong for one pair of shapes; None if nothing is."""
+    where = f"unbroadcast(g, {shape}) with g of shape {g.shape}"
+    if isinstance(made, Exception):
+        text = f"{type(made).__name__}: {made}"
+        # A sum over no axis at all is, in torch too, a sum over them all.
+        ids = () if copied(g.shape, shape) else ("R11",)
+        return Finding(ids, text, where, crashed=True)
+    if isinstance(made, Written):
+        what = "g holds other numbers after the call than before"
+        return Finding(("M01",), what, where)
+    if isinstance(made, str):
+        what = f"it gives back {made:.60}, which is no tensor"
+        return Finding(("A12",), what, where)
+    if made.shape != shape:
+        return Finding((), f"it gives back the shape {made.shape}, not {shape}", where)
+    right = summed(g, shape)
+    if np.allclose(made, right):
+        return None
+    at = tuple(int(i) for i in np.argwhere(~np.isclose(made, right))[0])
+    place = f" at {list(at)}" if at else ""
+    what = f"it gives back {made[at]:.4g}{place}; the copies sent {right[at]:.4g}"
+    return Finding((), f"{what} together", where)
+
+
+def name_of(tried: list[Tried]) -> tuple[str, ...]:
+    """The mistake that gives the same as the answer, for all pairs of shapes.
+
+    Most learners first ask whether the shapes differ at all, some do not.
+    """
+    seen = [(g, shape, made) for g, shape, made in tried if is_array(made)]
+    for asks in (False, True):
+        for name, rule in RULES:
+            told = [agrees(rule, asks, *one) for one in seen]
+            if told and all(told) and any(finding_of(*one) for one in seen):
+                return (name,)
+    return ()
+
+
+def is_array(made: Any) -> bool:
+    """Whether numbers came back, of whatever shape."""
+    return isinstance(made, np.ndarray)
+
+
+def agrees(rule: Rule, asks: bool, g: Array, shape: Shape, made: Array) -> bool:
+    """Whether this rule gives the same; where it cannot be applied it tells nothing."""
+    if asks and g.shape == shape:
+        value = g
+    else:
+        try:
+            value = np.asarray(rule(g, shape))
+        except (IndexError, ValueError):
+            return True
+    return made.shape == value.shape and np.allclose(made, value)
