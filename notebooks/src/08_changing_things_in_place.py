@@ -90,35 +90,37 @@ class Add_(mg.autograd.Function):
 # %% [markdown] tags=["slide"]
 # **Predict.** Three things about `h` after the call: its version (0, 1 or 2?), its
 # `grad_fn` (the product still, or the new node?), and whether `y` is `h`. Then step
-# through the call, and look at each step that speaks of `h`.
+# through the call. In the graph a flag *h* is pinned to a node: watch it.
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "step"]
 # %%step
 x = mg.tensor(3.0, requires_grad=True)
 b = mg.tensor(4.0, requires_grad=True)
 h = x * 2
 y = Add_.apply(h, b)
-y.backward()
 
 # %% tags=["explain"]
 y is h, h._version, h.grad_fn.name(), h.grad_fn.next_functions[0][0].name()
+
+# %% tags=["explain"]
+mg.autograd.grad(h, [x, b])
 
 # %% [markdown] tags=["explain", "slide"]
 # One tensor, and version 2. It went from 0 to 1 in forward, by `add_`; and from 1 to 2
 # in apply, by the mark itself: forward may have written in a way that counts nothing.
 # And `h` has *moved on*. Its `grad_fn` is the new node now, and the product's node
 # comes behind that. Whoever holds `h` holds the new value, so a gradient for `h` has to
-# pass the new node first.
+# pass the new node first: 1 goes to `b`, and 2 arrives at `x`.
 
 # %% [markdown]
 # ## Nobody was told
 #
 # The same Function without its mark. `h` is 10 afterwards, as before: twice `x`, and
-# `b`. **Predict** the two gradients of `h`. (`allow_unused` asks for None in place of
-# an error, where no way leads to an input.)
+# `b`. **Predict**: are the two gradients still 2 and 1? (`allow_unused` asks for None
+# in place of an error, where no way leads to an input.)
 
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "step"]
 class Untold(Add_):
     @staticmethod
     def forward(ctx, a, b):
@@ -130,15 +132,15 @@ Untold.apply(h, b)
 print(h)
 mg.autograd.grad(h, [x, b], allow_unused=True)
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
 # `h` is 10 and believes that it is a product. The way to `b` hangs on the tensor that
 # apply returned, *another* one, and nobody kept that. So `b` learns nothing, and in
 # PyTorch nobody says a word. The warning is teaching mode's; it names the argument, and
 # both versions.
 
 # %% [markdown]
-# **Try.** The other half: marked, and not returned. Run it, and read what is asked for.
-# Then mark `b` and not `a`, and return `a`: which of the two messages do you get?
+# **Try.** The other half: marked, and another tensor returned. Run it, and read what is
+# asked for. Then put the class right with as few strokes as you can.
 
 
 # %% tags=["try", "raises-exception"]
@@ -157,7 +159,7 @@ Unreturned.apply(x * 2, b)
 # So far `h` was a result. `x` is a leaf: you made it, and want its gradient.
 # **Predict.** What comes of the same line on `x`: version 1, or an error?
 
-# %% tags=["predict", "raises-exception", "slide"]
+# %% tags=["predict", "raises-exception"]
 x.add_(1)
 
 # %% [markdown] tags=["explain"]
@@ -173,14 +175,14 @@ with mg.no_grad():
     x.add_(1)
 (h.is_leaf, h._version), (x.is_leaf, x._version)
 
-# %% [markdown] tags=["slide"]
+# %% [markdown]
 # ## 18 instead of 6
 #
 # This one does all that was asked for. It saves its input, with `save_for_backward`. It
 # marks what it changes, and returns that. Is it safe now?
 
 
-# %%
+# %% tags=["slide"]
 class Square_(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -201,7 +203,7 @@ course.predict(
     ["6", "18", "an error that names two versions"],
 )
 
-# %% tags=["step", "slide"]
+# %% tags=["step"]
 x = mg.tensor(3.0, requires_grad=True)
 mg.autograd.grad(Square_.apply(x.clone()), x)
 
@@ -212,9 +214,10 @@ mg.autograd.grad(Square_.apply(x.clone()), x)
 # you. From yourself it does not protect you.
 
 # %% [markdown]
-# **Try.** The same program with an input that you can change. Find the row *saved[0]*
-# in the ctx pane: which version does it say? Then type other numbers for `x`. For which
-# two is the gradient right, by accident?
+# **Try.** The same program with an input that you can change. Follow the row *saved[0]*
+# in the ctx pane: which version does it say when it is saved, and which in the phase
+# *wire edges*? Then type other numbers for `x`. For which two is the gradient right, by
+# accident?
 
 
 # %% tags=["try"]
@@ -253,7 +256,7 @@ y = Exp.apply(x)
 y.detach().zero_()
 mg.autograd.grad(y, x)
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "step"]
 y = Exp.apply(x)
 y.data.zero_()
 mg.autograd.grad(y, x)

@@ -22,7 +22,7 @@ LESSONS = {
     "04_who_needs_a_gradient": 9,
     "06_shapes_that_stretched": 7,
     "07_several_outputs": 9,
-    "08_changing_things_in_place": 13,
+    "08_changing_things_in_place": 14,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
