@@ -18,32 +18,25 @@ ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
 """Types whose values never change."""
 
 
-def mark_of(value: Any) -> Any:
+def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
     """Something small that differs when what is shown of ``value`` has changed."""
-    kind = type(value)
-    if kind in ATOMS:
-        return (kind, value)
-    if kind is Tensor:
-        return tensor_mark(value)
-    try:
-        return _mark_of(value, MOST_DEPTH)
-    except Exception:  # their length or comparison is theirs, and may raise
-        return (type(value), id(value))
-
-
-def _mark_of(value: Any, depth: int) -> Any:
     kind = type(value)  # the usual kinds first, as this runs for every line
     if kind in ATOMS:
         return (kind, value)
     if kind is Tensor:
         return tensor_mark(value)
+    if kind is np.ndarray:
+        return (kind, digest_of(value))
     if kind is tuple or kind is list:
-        if len(value) <= MOST_ITEMS and depth:
-            return (kind, *[_mark_of(item, depth - 1) for item in value])
+        if depth and len(value) <= MOST_ITEMS:
+            return (kind, *[mark_of(item, depth - 1) for item in value])
         return (kind, id(value), len(value))
     if isinstance(value, _FunctionBase):
         return (kind, id(value))
-    return _unusual_mark_of(value, depth)
+    try:
+        return _unusual_mark_of(value, depth)
+    except Exception:  # their length or comparison is theirs, and may raise
+        return (kind, id(value))
 
 
 def _unusual_mark_of(value: Any, depth: int) -> Any:
@@ -60,7 +53,7 @@ def _unusual_mark_of(value: Any, depth: int) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return (type(value), digest_of(np.asarray(value)))
     if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
-        return (type(value), *[_mark_of(item, depth - 1) for item in value])
+        return (type(value), *[mark_of(item, depth - 1) for item in value])
     if isinstance(value, (tuple, list, dict, set)):
         return (type(value), id(value), len(value))
     return (type(value), id(value))
@@ -69,12 +62,8 @@ def _unusual_mark_of(value: Any, depth: int) -> Any:
 def tensor_mark(tensor: Tensor) -> Any:
     """Differs when another tensor, version, history or content is there."""
     version = tensor._seen_version()
-    return (
-        id(tensor),
-        version,
-        id(maker_of(tensor)),
-        *digest_of(tensor.array, version),
-    )
+    maker = id(maker_of(tensor))
+    return (id(tensor), version, maker, digest_of(tensor.array, version))
 
 
 def version_of(packed: Any) -> Any:

@@ -18,19 +18,7 @@ from minigrad.views import script
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 
-_UNPACK = """
-const packed = atob(document.getElementById("code").textContent);
-const bytes = Uint8Array.from(packed, (char) => char.charCodeAt(0));
-const stream = new Blob([bytes]).stream();
-const text = new Response(stream.pipeThrough(new DecompressionStream("gzip"))).text();
-const [css, js] = (await text).split("\\0");
-const style = document.createElement("style");
-const script = document.createElement("script");
-style.textContent = css;
-script.type = "module";
-script.textContent = js;
-document.head.append(style, script);
-"""
+_HTML_SAFE = bytes.maketrans(b"&<>", b",./")
 
 
 def page_of(data: Mapping[str, Any], key: str = "") -> str:
@@ -52,13 +40,14 @@ def live_page(title: str) -> str:
 def _document(title: str, key: str, trace: str, code: str) -> str:
     title = html.escape(title)
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<!doctype html><html lang="en" style="min-height:100vh">'
+        '<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title></head>"
-        f'<body><main><h1 class="unseen">{title}</h1>'
+        f'<body><main hidden><h1 class="unseen">{title}</h1>'
         f'<div id="player" data-key="{key}"></div></main>{trace}'
         f'<script type="application/gzip" id="code">{code}</script>'
-        f'<script type="module">{_UNPACK}</script></body></html>'
+        f'<script type="module">{script.unpacking()}</script></body></html>'
     )
 
 
@@ -169,4 +158,6 @@ def _packed_live_code() -> str:
 
 
 def _packed(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+    """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
+    packed = gzip.compress(text.encode(), 9, mtime=0)
+    return base64.b85encode(packed).translate(_HTML_SAFE).decode()

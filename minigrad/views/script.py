@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
@@ -82,6 +83,13 @@ def live_module() -> str:
 def _joined(names: Iterable[str]) -> str:
     parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in names]
     return _NOT_RUN.sub("", "".join(parts))
+
+
+@cache
+def unpacking() -> str:
+    """What unpacks a page, before anything else is there."""
+    text = (FOLDER.parent / "unpack.js").read_text(encoding="utf-8")
+    return _NOT_RUN.sub("", text)
 
 
 def style() -> str:

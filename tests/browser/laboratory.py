@@ -285,8 +285,10 @@ class Notebook:
             "dark => document.body.dataset.jpThemeLight === String(!dark)", arg=dark
         )
         for frame in self.page.frames[1:]:
+            # One that nobody has looked at yet will ask for the theme when it starts.
             frame.wait_for_function(
-                "dark => document.documentElement.classList.contains('dark') === dark",
+                "dark => !document.getElementById('player')?.childElementCount"
+                " || document.documentElement.classList.contains('dark') === dark",
                 arg=dark,
             )
         self.wait_for_no_cover()

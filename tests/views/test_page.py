@@ -33,7 +33,12 @@ def trace_in(text: str) -> Any:
     assert found is not None
     if found[1] == "application/json":
         return json.loads(found[2])
-    return json.loads(gzip.decompress(base64.b64decode(found[2])))
+    return json.loads(unpacked(found[2]))
+
+
+def unpacked(text: str) -> bytes:
+    digits = text.translate(str.maketrans(",./", "&<>"))
+    return gzip.decompress(base64.b85decode(digits))
 
 
 def frame_in(output: str) -> str:

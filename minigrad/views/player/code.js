@@ -1,6 +1,6 @@
 // The code pane: a stack of cards, the program at the top, the running frame below.
 
-import { element, pane, rove, tabStop } from "./dom.js";
+import { element, pane, rove, setText, tabStop } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
@@ -32,9 +32,9 @@ export class CodePane {
     });
     this.sayBetween(top);
     this.printed.hidden = !state.printed;
-    this.printed.textContent = state.printed;
+    setText(this.printed, state.printed);
     const shown = frames[top] && trace.sources[frames[top].s];
-    this.note.textContent = shown ? shown.name : "";
+    setText(this.note, shown ? shown.name : "");
   }
 
   // Beside its line a cue must not hide code; a line that is marked must be in view.

@@ -1,6 +1,6 @@
 // The ctx pane: what the ctx at work holds, what moves, and the locals.
 
-import { element, pane, rove, tells } from "./dom.js";
+import { element, pane, rove, setText, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { isMeant, keyLabel, keyRank, valueView } from "./values.js";
 
@@ -42,9 +42,9 @@ export class CtxPane {
     const ctx = this.story.ctxs[state.cid];
     const entries = state.ctxs[state.cid];
     this.box.dataset.ctx = entries ? state.cid : "";
-    this.note.textContent = ctx ? `${ctx.name} · ${ctx.id}` : "";
-    this.title.textContent = ctx ? message("ctx.of", { function: ctx.function }) : message("ctx.name");
-    this.empty.textContent = this.emptyWords(state, event, entries);
+    setText(this.note, ctx ? `${ctx.name} · ${ctx.id}` : "");
+    setText(this.title, ctx ? message("ctx.of", { function: ctx.function }) : message("ctx.name"));
+    setText(this.empty, this.emptyWords(state, event, entries));
     this.empty.hidden = !this.empty.textContent;
     this.table.replaceChildren();
     const keys = Object.keys(entries || {});
@@ -80,10 +80,10 @@ export class CtxPane {
   // Where no entry is meant, the cue is the gradient on its way or the ctx itself.
   showCue(cue, entries) {
     this.cue.hidden = !cue || this.body.querySelector(".cued") !== null;
-    this.cue.textContent = cue || "";
+    setText(this.cue, cue || "");
     if (!this.moving.hidden) this.moving.querySelector("h3").append(this.cue);
-    else if (entries) this.title.after(this.cue);
-    else this.cue.hidden = true;
+    else if (!entries) this.cue.hidden = true;
+    else if (this.title.nextSibling !== this.cue) this.title.after(this.cue);
   }
 
   emptyWords(state, event, entries) {
@@ -197,7 +197,7 @@ export class CtxPane {
     if (!names.length) return;
     const of = this.trace.sources[frame.s].name;
     const number = this.trace.sources[frame.s].first + frame.l;
-    this.summary.textContent = message(localsWords(frame), { function: of, number });
+    setText(this.summary, message(localsWords(frame), { function: of, number }));
     for (const name of names) {
       const changed = changes.locals.has(name);
       const what = `local ${frame.s} ${name}`;

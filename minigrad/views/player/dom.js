@@ -11,6 +11,11 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
+// The same text once more would still have the page laid out again.
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 export function svgElement(tag, attributes = {}) {
   const made = document.createElementNS(SVG, tag);
   for (const name in attributes) made.setAttribute(name, attributes[name]);

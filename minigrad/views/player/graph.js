@@ -1,7 +1,7 @@
 // The graph pane.
 
 import { drawingOf } from "./drawing.js";
-import { element, pane, rove, svgElement, tabStop, tells } from "./dom.js";
+import { element, pane, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { Listing } from "./listing.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
@@ -131,8 +131,8 @@ export class GraphPane {
   show(view) {
     const { state, event } = view;
     this.now = view;
-    this.note.textContent = passWords(state, this.svg ? this.trace.graph.nodes.length : 0);
-    if (!this.empty.hidden) this.empty.textContent = this.emptyWords(view.position);
+    setText(this.note, passWords(state, this.svg ? this.trace.graph.nodes.length : 0));
+    if (!this.empty.hidden) setText(this.empty, this.emptyWords(view.position));
     this.listing?.show(view);
     if (!this.svg) return;
     this.showStates(state);

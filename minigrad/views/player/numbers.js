@@ -2,7 +2,7 @@
 // minigrad.views.numbers works out in Python.
 
 import { iconButton } from "./controls.js";
-import { element } from "./dom.js";
+import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 import { brief, elementIndex, heatMap, number } from "./values.js";
 
@@ -255,7 +255,7 @@ export class Numbers {
     const { story, position } = this.player;
     const asking = new Asking(story, this.episodes, node, slot, position);
     const said = asking.sentence(cell);
-    if (this.say.textContent !== said) this.say.textContent = said;
+    setText(this.say, said);
     this.fillTable(asking, cell);
     const addends = asking.addends(cell);
     this.list.replaceChildren(...addends.map((one) => this.row(one)));

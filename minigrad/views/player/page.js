@@ -9,15 +9,14 @@ export function mount(root, trace, options) {
   return root.player;
 }
 
-// Starts the player of a page written by minigrad.views.page.
-export async function start() {
+// Starts the player of a page written by minigrad.views.page, which has been unpacked.
+export function start() {
   followTheme();
   const root = document.getElementById("player");
-  const trace = await readTrace(document.getElementById("trace"));
   const memory = `minigrad player ${root.dataset.key}`;
   const position = Number(recall(memory)) || 0;
   const kept = `${memory} answers`;
-  mount(root, trace, {
+  mount(root, root.trace, {
     position,
     onMove: (at) => remember(memory, at),
     answers: JSON.parse(recall(kept) || "{}"),
@@ -25,13 +24,6 @@ export async function start() {
   });
   performance.mark("mounted");
   fitFrame(root);
-}
-
-async function readTrace(script) {
-  if (script.type === "application/json") return JSON.parse(script.textContent);
-  const packed = Uint8Array.from(atob(script.textContent.trim()), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
 }
 
 // Storage may be forbidden (a sandboxed frame): then the position is not remembered.

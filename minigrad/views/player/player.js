@@ -4,7 +4,7 @@ import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
-import { element, leaveFrame, shownText } from "./dom.js";
+import { element, leaveFrame, setText, shownText } from "./dom.js";
 import { Found } from "./found.js";
 import { GraphPane } from "./graph.js";
 import { Inspector } from "./inspector.js";
@@ -180,7 +180,7 @@ export class Player {
     this.slider.max = String(last);
     this.slider.value = String(stop);
     this.slider.setAttribute("aria-valuetext", message("player.place", { step: stop, last }));
-    this.count.textContent = message("player.count", { step: stop, last });
+    setText(this.count, message("player.count", { step: stop, last }));
     for (const button of this.backward) button.disabled = this.position === 0;
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
   }
@@ -212,7 +212,7 @@ export class Player {
   sayStep() {
     const event = this.story.events[this.position - 1];
     const title = this.trace.meta.title || message("player.title");
-    this.say.textContent = event ? event.say : title;
+    setText(this.say, event ? event.say : title);
   }
 
   step() {

@@ -1,6 +1,6 @@
 // The bytes that are kept alive, owner by owner, along the steps.
 
-import { element, svgElement } from "./dom.js";
+import { element, setText, svgElement } from "./dom.js";
 import { bytesOnce, isHeld } from "./memory.js";
 import { message } from "./messages.js";
 import { bytesWords } from "./values.js";
@@ -97,13 +97,13 @@ export class Timeline {
       step: this.player.stopAt(most.at),
     };
     const summary = most.bytes ? "memory.summary" : "memory.summary.none";
-    this.summary.textContent = message(summary, fields);
-    this.total.textContent = bytes;
+    setText(this.summary, message(summary, fields));
+    setText(this.total, bytes);
     const parts = [];
     this.owners.forEach((owner, index) => {
       const own = bytesOnce(owner.items.filter((item) => isHeld(item, position)));
       const words = own ? bytesWords(own) : message("memory.none");
-      this.sums[index].textContent = words;
+      setText(this.sums[index], words);
       const later = owner.items.every(({ at }) => at > position);
       this.labels[index].style.visibility = later ? "hidden" : "";
       this.sums[index].style.visibility = later ? "hidden" : "";

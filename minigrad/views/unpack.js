@@ -1,0 +1,55 @@
+// Unpacks the recording and the player of a page; in a notebook, which may hold many,
+// when it comes near what is seen.
+
+const NEAR = "600px";
+const DIGITS =
+  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~";
+
+// Resolves when the frame comes near. Until then what stands below it shows through:
+// so it is there in print.
+function inView() {
+  return new Promise((done) => {
+    const look = ([{ isIntersecting }], observer) => {
+      if (!isIntersecting) {
+        if (frameElement) frameElement.style.background = "none";
+        return;
+      }
+      observer.disconnect();
+      done();
+    };
+    const margins = { rootMargin: NEAR, scrollMargin: NEAR };
+    new IntersectionObserver(look, margins).observe(document.documentElement);
+  });
+}
+
+// Five digits stand for four bytes; fewer at the end for one byte less than they are.
+function bytesOf(text) {
+  const values = [];
+  [...DIGITS].forEach((digit, value) => (values[digit.charCodeAt(0)] = value));
+  const padded = text.padEnd(5 * Math.ceil(text.length / 5), "~");
+  const bytes = new DataView(new ArrayBuffer((padded.length / 5) * 4));
+  for (let at = 0; at < padded.length; at += 5) {
+    let number = 0;
+    for (let i = at; i < at + 5; i++) number = number * 85 + values[padded.charCodeAt(i)];
+    bytes.setUint32((at / 5) * 4, number);
+  }
+  return new Uint8Array(bytes.buffer, 0, Math.floor((text.length * 4) / 5));
+}
+
+function textOf({ type, textContent }) {
+  if (type !== "application/gzip") return textContent;
+  const packed = new Blob([bytesOf(textContent)]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+if (parent !== window) await inView();
+const trace = document.getElementById("trace");
+if (trace) document.getElementById("player").trace = JSON.parse(await textOf(trace));
+const [css, js] = (await textOf(document.getElementById("code"))).split("\0");
+const style = document.createElement("style");
+const script = document.createElement("script");
+style.textContent = css;
+script.type = "module";
+script.textContent = js;
+document.querySelector("main").hidden = false;
+document.head.append(style, script);
