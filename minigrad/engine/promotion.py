@@ -115,16 +115,26 @@ def dtype_of_number(number: Any) -> np.dtype[Any]:
     Raises: ArgumentTypeError for what is no number.
     """
     if not isinstance(number, (bool, int, float)):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "operand",
-                f"unsupported operand type(s): 'Tensor' and '{type(number).__name__}'",
-                "give a Tensor or a number",
-            )
-        )
+        raise not_a_number(number)
     if isinstance(number, bool):
         return np.dtype("bool")
     return np.dtype("int64") if isinstance(number, int) else default_dtype()
+
+
+def not_a_number(operand: Any) -> errors.ArgumentTypeError:
+    """The error for an operand that is neither a Tensor nor a number."""
+    fix, lesson = "give a Tensor or a number", ""
+    if operand is None:
+        fix += "; in backward, None stands for an output that nobody used"
+        lesson = "07"
+    return errors.ArgumentTypeError(
+        errors.message(
+            "operand",
+            f"unsupported operand type(s): 'Tensor' and '{type(operand).__name__}'",
+            fix,
+            lesson,
+        )
+    )
 
 
 def refuse_bools(where: str, array: Any) -> None:

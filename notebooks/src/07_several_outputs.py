@@ -20,7 +20,7 @@ course.recall("07")
 #
 # `forward` may return several tensors. This one gives the sum and the difference of two
 # numbers. `backward` gets one gradient for each *output*, in their order, and returns
-# one for each *argument*, as ever. The list is there to look at what came.
+# one for each *argument*, as ever. `arrived` is a list, to look at later.
 
 
 # %% tags=["slide"]
@@ -287,6 +287,11 @@ class MarkedGate(Gate):
         ctx.mark_non_differentiable(mask)
         return passed, mask
 
+
+x.grad = None
+passed, mask = MarkedGate.apply(x)
+(passed.sum() + mask.sum()).backward()
+x.grad, mask.requires_grad
 
 # %% [markdown]
 # **Predict.** The same loss, and thirty steps downhill, first with `Gate`, then with

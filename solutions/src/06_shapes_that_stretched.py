@@ -311,4 +311,5 @@ hint("06.6")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/06_shapes_that_stretched.ipynb), to its recall
-# cards: open each one only after you have answered it.
+# cards: open each one only after you have answered it. Then
+# [lesson 07](../../notebooks/07_several_outputs.ipynb): Functions with several outputs.

@@ -133,8 +133,8 @@ def only_the_square(function):
 # %% [markdown]
 # ## 07.4 Sort with indices
 #
-# Write `Sort`: each row in ascending order, and the places where its numbers stood.
-# `x.sort(-1)` gives you both. Mark the indices. (About 15 minutes.)
+# Write `Sort`: each row (the last axis) in ascending order, and the places where its
+# numbers stood. `x.sort(-1)` gives you both. Mark the indices. (About 15 minutes.)
 
 
 # %% tags=["exercise"]
@@ -165,8 +165,8 @@ hint("07.4")
 # %% [markdown]
 # ## 07.5 Straight-through round
 #
-# First the Function: it rounds, and its gradient does as if nothing had happened.
-# (About 15 minutes for all three.)
+# First the Function: it rounds (halves to the even neighbour, as Python's `round`), and
+# its gradient does as if nothing had happened. (About 15 minutes for all three.)
 
 
 # %% tags=["exercise"]
@@ -349,7 +349,14 @@ after = Reverse.apply(before)
 mg.autograd.grad((after * 5).sum(), [after, before, w])
 
 # %% [markdown]
+# 5 arrives above the layer, -5 below it: what learns below learns the opposite. This is
+# a *gradient reversal* layer. (Its forward may return x itself. `apply` makes a new
+# tensor of it, or there would be no node to turn the gradient.)
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/07_several_outputs.ipynb), to its recall cards:
-# open each one only after you have answered it.
+# open each one only after you have answered it. Then
+# [lesson 08](../../notebooks/08_changing_things_in_place.ipynb): when it is safe to
+# change a tensor.

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+import minigrad
+
 
 @pytest.mark.parametrize(
     ("a", "b", "wanted"),
@@ -38,3 +40,15 @@ def test_number_of_a_later_kind_gives_the_default_dtype(torch: Any) -> None:
 def test_integers_give_floats_where_the_result_has_fractions(torch: Any) -> None:
     assert torch.tensor([0, 1]).exp().dtype == torch.float32
     assert torch.tensor([True]).sum().dtype == torch.int64
+
+
+@pytest.mark.parametrize(
+    ("operand", "says"),
+    [
+        (None, "(?s)'Tensor' and 'NoneType'.*an output that nobody used.*lesson 07"),
+        ("one", "(?s)'Tensor' and 'str'\n  fix: give a Tensor or a number$"),
+    ],
+)
+def test_operand_that_is_no_number_is_refused(operand: Any, says: str) -> None:
+    with pytest.raises(minigrad.errors.ArgumentTypeError, match=says):
+        minigrad.ones(2) + operand

@@ -21,7 +21,7 @@ LESSONS = {
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,
     "06_shapes_that_stretched": 7,
-    "07_several_outputs": 9,
+    "07_several_outputs": 10,
     "08_changing_things_in_place": 14,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
