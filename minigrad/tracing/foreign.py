@@ -24,7 +24,8 @@ class Seen(NamedTuple):
     node: str | None
     dtype: str = ""
     """The name of a dtype that NumPy does not have; the numbers are then copies."""
-    tangents: tuple[Any, ...] = ()
+    tangents: tuple[tuple[Any, int], ...] = ()
+    """Of each tangent its numbers and its version."""
 
 
 def torch_module() -> Any:
@@ -56,7 +57,12 @@ def seen(value: Any) -> Seen | None:
             value._seen_version(),
             bool(value.requires_grad),
             None if node is None else node.name(),
-            tangents=tuple((value._tangents or {}).values()),
+            tangents=tuple(
+                [
+                    (tangent.array, tangent._seen_version())
+                    for tangent in (value._tangents or {}).values()
+                ]
+            ),
         )
     return seen_torch(value) if is_torch_tensor(value) else None
 
@@ -69,13 +75,29 @@ def seen_torch(tensor: Any) -> Seen:
     with unheard():
         array, dtype = torch_array(tensor)
         node = tensor.grad_fn
+        tangent = torch_tangent(tensor)
+        is_dual = tangent is not None
         return Seen(
             array,
             version_of(tensor),
             bool(tensor.requires_grad),
             None if node is None else node.name(),
             dtype,
+            ((torch_array(tangent)[0], version_of(tangent)),) if is_dual else (),
         )
+
+
+def torch_tangent(tensor: Any) -> Any:
+    """What runs beside a tensor of torch's in forward mode; None if nothing does."""
+    torch = sys.modules["torch"]
+    level = torch.autograd.forward_ad._current_level
+    if level < 0:
+        return None
+    try:
+        with torch.no_grad():  # else looking would make a node
+            return torch._VF._unpack_dual(tensor, level=level).tangent
+    except RuntimeError:
+        return None  # torch cannot tell it inside some of its own rules
 
 
 def torch_array(tensor: Any) -> tuple[Any, str]:

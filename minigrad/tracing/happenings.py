@@ -133,15 +133,20 @@ class Happenings:
             if ref is not None and ref["t"] == "S" and ref["now"] != ref["ver"]
         ]
 
-    def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
-        """A value runs on with its tangent."""
+    def tangent_given(
+        self, tensor: Tensor, tangent: Tensor, maker: str | None = None
+    ) -> None:
+        """A value runs on with its tangent; ``maker`` is the operation it comes from,
+        where that is no ctx that this has heard of."""
         self._log.program_ran()
         fields: dict[str, Any] = {}
         node = maker_of(tensor)
         is_new = bool(self._making) and id(node) == self._making[-1][0]
-        if node is not None and (is_new or self._graph.known(node) is not None):
-            fields["n"] = self._graph.id_of(node)
-        maker = self._making[-1][1] if self._making else None
+        where = self._graph.id_of(node) if is_new else self._log.node_of(tensor)
+        if where is not None:
+            fields["n"] = where
+        if self._making:
+            maker = self._making[-1][1]
         name = self._log.names.of(tensor)
         self._log.emit(
             "tangent",

@@ -130,6 +130,7 @@ class TorchCalls:
             for number, tensor in enumerate(told):
                 self._tell.graph.keep(node, str(number), slots.get(number), tensor)
         self._tell.story.say_wired(node, outputs, recorded)
+        self._tell.meet_tangents(outputs, node._forward_cls.__name__)
 
 
 def nothing(*args: Any) -> None:

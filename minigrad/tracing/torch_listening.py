@@ -27,6 +27,9 @@ IN_PLACE_OPERATORS: Final = (
     *("__ilshift__", "__irshift__"),
 )
 
+MAKES_DUAL: Final = ("_make_dual", "make_dual")
+"""Functions whose result is told by its value, and not as theirs."""
+
 
 class TorchListener:
     """Opens the doors through which torch is heard, and shuts them again."""
@@ -104,8 +107,12 @@ class TorchListener:
                     self._tell.spoke()
                     self._tell.happenings.changed_in_place(changed)
                 self._tell.meet_all(result if changed is None else changed)
-                if getattr(function, "__name__", "") in REGISTERS:
+                name = getattr(function, "__name__", "")
+                if name in REGISTERS:
                     self._hooks.registered(args[0])
+                if name != "__get__":  # a variable is looked at, and nothing made
+                    maker = None if name in MAKES_DUAL else name.strip("_")
+                    self._tell.meet_tangents(result, maker)
         return result
 
 

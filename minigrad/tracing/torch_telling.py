@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from minigrad.tracing.foreign import unheard
+from minigrad.tracing.foreign import torch_tangent, unheard
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import EventLog
@@ -62,6 +63,7 @@ class TorchTelling:
         self.graph = TorchGraph(torch, log.values)
         self.tasks: list[Any] = []
         self.is_over = False
+        self._tangents: dict[int, tuple[Callable[[], Any], int]] = {}
         self._thread = threading.get_ident()
         told.entry_of = self._entry_of
 
@@ -102,6 +104,19 @@ class TorchTelling:
             if tensor.requires_grad and tensor.grad_fn is not None:
                 self.meet(tensor.grad_fn)
 
+    def meet_tangents(self, result: Any, maker: str | None) -> None:
+        """Tell of the tangents that run beside what ``maker`` has returned."""
+        if self.torch.autograd.forward_ad._current_level < 0:
+            return
+        for tensor in tensors_in(self.torch, result):
+            tangent = torch_tangent(tensor)
+            known, version = self._tangents.get(id(tensor), (nobody, 0))
+            is_told = known() is tensor and version == tensor._version
+            if tangent is not None and not is_told:
+                self._tangents[id(tensor)] = weakref.ref(tensor), tensor._version
+                self.spoke()
+                self.happenings.tangent_given(tensor, tangent, maker)
+
     def meet(self, root: Any) -> None:
         """Tell of the nodes at and below ``root`` that the recording has seen made."""
         unmet = self.graph.unmet(root)
@@ -135,3 +150,7 @@ class TorchTelling:
                 f"The recorder stumbled over something of torch's ({self.failure}). "
                 "From here on torch is not heard."
             )
+
+
+def nobody() -> None:
+    """Stands for a reference to what was never there."""

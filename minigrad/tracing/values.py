@@ -90,8 +90,8 @@ class ValueStore:
                 "ver": tensor.version,
                 "fn": tensor.node,
             }
-            for tangent in tensor.tangents:
-                shown["tan"] = self.sketch(tangent.array, tangent._seen_version())
+            for numbers, version in tensor.tangents:
+                shown["tan"] = self.sketch(numbers, version)
             return shown
         if isinstance(value, str) and SECRET.search(name):
             return plain("(hidden)")

@@ -14,6 +14,7 @@ import minigrad
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.story import Story
 from minigrad.tracing.trace import ctx_changes
+from minigrad.views.state import value_text
 from tests.parity.recorded import OF_LINES, PROGRAMS, both, record, scale_class
 
 
@@ -115,6 +116,7 @@ OTHERS = [
     lambda torch: checkpointed(torch, False),
     views_changed_in_place,
     transforms,
+    lambda torch: forward_mode(torch),
     anomalies,
     only_some_inputs,
 ]
@@ -571,6 +573,73 @@ def test_what_was_packed_while_recording_is_unpacked_after_it_in_silence(
     y.sum().backward()
     assert calls == ["unpack"]
     assert len(trace) == count
+
+
+def forward_mode(torch: Any) -> Any:
+    """A learner's jvp, operations, a change in place, and a weight in a graph."""
+
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx: Any, x_t: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 3 * x**2 * x_t
+
+    forward_ad = torch.autograd.forward_ad
+    w = torch.tensor(3.0, requires_grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.tensor(2.0), torch.tensor(1.0))
+        y = Cube.apply(dual) * 2
+        y.add_(dual)
+        z = w * y
+        tangent = forward_ad.unpack_dual(z).tangent
+    return [tangent.detach()]
+
+
+def test_tangents_are_steps_and_stand_beside_their_values(torch: Any) -> None:
+    alone = forward_mode(torch)
+    told = {}
+    for engine in (minigrad, torch):
+        with minigrad.record(watch=forward_mode) as trace:
+            (heard,) = forward_mode(engine)
+        tangents = [e for e in trace.data["events"] if e["k"] == "tangent"]
+        told[engine] = [event["say"] for event in tangents]
+        assert heard.item() == alone[0].item()
+        set_now = [event.get("loc", {}) for event in trace.data["events"]]
+        duals = [variables["dual"] for variables in set_now if "dual" in variables]
+        assert value_text(trace.data, duals[0]).endswith("tangent 1 2")
+        labels = {node["id"]: node["label"] for node in trace.data["graph"]["nodes"]}
+        assert labels[tangents[-1]["n"]] == "MulBackward0"
+    # minigrad adds in place by way of a new tensor, which has no name
+    unnamed = [say.replace("y has", "The output of add has") for say in told[torch]]
+    assert unnamed == told[minigrad]
+    assert told[torch] == [
+        "The value 2 has the tangent 1 beside it.",
+        "The output of Cube has the tangent 12 beside it.",
+        "The output of mul has the tangent 24 beside it.",
+        "y has the tangent 25 beside it.",
+        "The output of mul has the tangent 75 beside it.",
+    ]
+
+
+def test_looking_for_tangents_makes_no_node(torch: Any) -> None:
+    def numbers(engine: Any) -> list[int]:
+        w = engine.tensor(3.0, requires_grad=True)
+        forward_ad = torch.autograd.forward_ad
+        with forward_ad.dual_level():
+            x = forward_ad.make_dual(engine.tensor(2.0), engine.tensor(1.0))
+            y = (w * x).exp()
+        start = y.grad_fn.next_functions[0][0]._sequence_nr()
+        return [y.grad_fn._sequence_nr() - start]
+
+    assert record(numbers, torch, lines=True)[1] == numbers(torch)
 
 
 def test_step_takes_a_function_class_of_torch(torch: Any) -> None:
