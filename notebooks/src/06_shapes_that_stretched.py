@@ -72,7 +72,8 @@ g = mg.tensor(
 # %% [markdown] tags=["slide"]
 # **Predict.** Which four numbers will `b.grad` be? Then step to the end, and look at
 # ctx on the way: what does it keep of the twelve numbers of `x`? At the end click on
-# the 111 in the graph: the player says which sum it is.
+# AccumulateGrad in the graph, then on the 111 that comes up below it: the player says
+# which sum it is. The next cell asks for the same in words.
 
 
 # %% tags=["predict", "step", "slide"]
@@ -156,9 +157,10 @@ mg.live(added, b=mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
 # %% [markdown]
 # ## The other way round
 #
-# Stretching is undone by adding up. And adding up? Its gradient is one number, for each
-# place the same. This Function changes nothing; it notes how the gradient that arrives
-# lies in memory: how many elements further the next row is, and the next column.
+# The gradient of a stretch is a sum. And the gradient of a sum? Each of the numbers
+# that were added up gets the same. This Function changes nothing; it shows how the
+# gradient that arrives lies in memory. `stride()` says how many elements further the
+# next row is, and the next column.
 
 
 # %%
@@ -287,10 +289,9 @@ AddBias.apply(mg.zeros(3, 4), b).backward(g)
 
 # %% [markdown] tags=["explain", "slide"]
 # Too large is **summed**, without a word (but for teaching mode's). Too small is
-# **refused**: `b` could be stretched from one number, but nobody knows whether that
-# number was a sum, a mean or a mistake. So an addition may leave the work to the
-# engine; a sum may not. JAX, for one, refuses both: the same class would be an error
-# there.
+# **refused**: should the one number be copied to four places, or shared out, or is it a
+# mistake? So an addition may leave the work to the engine; a sum may not. JAX, for one,
+# refuses both: the same class would be an error there.
 
 # %% [markdown]
 # **Predict.** And a gradient that has the right shape by chance? `x` is square now, and
