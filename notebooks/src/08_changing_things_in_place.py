@@ -1,6 +1,6 @@
 # ruff: noqa: E501  (a link)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Changing things in place
 #
 # You will
@@ -36,14 +36,15 @@ course.predict(
     ],
 )
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 x = mg.tensor(1.0, requires_grad=True)
 h = x * 2
 y = h.exp()
 h.add_(1)
 mg.autograd.grad(y, x)
 
-# %% tags=["step", "raises-exception"]
+# %% tags=["step", "raises-exception", "slide"]
+# %%step
 h = x * 2
 y = h * h
 h.add_(1)
@@ -51,9 +52,10 @@ mg.autograd.grad(y, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # Nobody forbids a change in place. `exp` saved its *result* (lesson 02), so it does not
-# matter to it what becomes of `h`: 14.78 is right. The product saved `h` itself, at
-# version 0, and finds it at version 1 when backward reads it. So the question is never
-# "was it changed?" but **"does a node still need the value that is gone?"**
+# matter to it what becomes of `h`: 14.78 is right. The product saved `h` itself: after
+# the change its row in the ctx pane says *saved at v0, now v1*, and when backward reads
+# it, it is refused. So the question is never "was it changed?" but **"does a node still
+# need the value that is gone?"**
 
 # %% [markdown]
 # **Try.** Now `y` itself is changed, and not `h`. Guess before you run it. Then put
@@ -66,7 +68,7 @@ y = h.exp()
 y.add_(1)
 mg.autograd.grad(y, x)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## A Function that changes its input
 #
 # To overwrite an input saves an array. Then forward has two duties more: it tells the
@@ -74,7 +76,7 @@ mg.autograd.grad(y, x)
 # to `a` in place. (Its name ends in an underscore, too.)
 
 
-# %%
+# %% tags=["slide"]
 class Add_(mg.autograd.Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -92,7 +94,7 @@ class Add_(mg.autograd.Function):
 # `grad_fn` (the product still, or the new node?), and whether `y` is `h`. Then step
 # through the call. In the graph a flag *h* is pinned to a node: watch it.
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide"]
 # %%step
 x = mg.tensor(3.0, requires_grad=True)
 b = mg.tensor(4.0, requires_grad=True)
@@ -112,7 +114,7 @@ mg.autograd.grad(h, [x, b])
 # comes behind that. Whoever holds `h` holds the new value, so a gradient for `h` has to
 # pass the new node first: 1 goes to `b`, and 2 arrives at `x`.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Nobody was told
 #
 # The same Function without its mark. `h` is 10 afterwards, as before: twice `x`, and
@@ -120,7 +122,7 @@ mg.autograd.grad(h, [x, b])
 # in place of an error, where no way leads to an input.)
 
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide", "Q24"]
 class Untold(Add_):
     @staticmethod
     def forward(ctx, a, b):
@@ -132,7 +134,7 @@ Untold.apply(h, b)
 print(h)
 mg.autograd.grad(h, [x, b], allow_unused=True)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # `h` is 10 and believes that it is a product. The way to `b` hangs on the tensor that
 # apply returned, *another* one, and nobody kept that. So `b` learns nothing, and in
 # PyTorch nobody says a word. The warning is teaching mode's; it names the argument, and
@@ -153,29 +155,29 @@ class Unreturned(Add_):
 
 Unreturned.apply(x * 2, b)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## The leaf rule
 #
 # So far `h` was a result. `x` is a leaf: you made it, and want its gradient.
 # **Predict.** What comes of the same line on `x`: version 1, or an error?
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "slide", "Q32"]
 x.add_(1)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Refused. After a recorded change `x` would be a result, with a node behind it, and the
 # leaf whose gradient you want would have no name any more. What do you *mean*? Either
 # the change is a step of the computation: then make it on a copy. Or it is none, as
 # when an optimizer moves a weight: then nothing is recorded.
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide", "Q32"]
 h = x.clone()
 h.add_(1)
 with mg.no_grad():
     x.add_(1)
 (h.is_leaf, h._version), (x.is_leaf, x._version)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## 18 instead of 6
 #
 # This one does all that was asked for. It saves its input, with `save_for_backward`. It
@@ -203,7 +205,7 @@ course.predict(
     ["6", "18", "an error that names two versions"],
 )
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
 mg.autograd.grad(Square_.apply(x.clone()), x)
 
@@ -229,7 +231,7 @@ def slope(x):
 
 mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Behind the counter
 #
 # Two more names for one memory: `y.detach()`, and `y.data`. Both have the numbers of
@@ -237,7 +239,7 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # right, an error, or silently wrong?
 
 
-# %%
+# %% tags=["slide"]
 class Exp(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -251,22 +253,22 @@ class Exp(mg.autograd.Function):
         return grad_output * result
 
 
-# %% tags=["predict", "step", "raises-exception"]
+# %% tags=["predict", "step", "raises-exception", "slide", "Q52"]
 y = Exp.apply(x)
 y.detach().zero_()
 mg.autograd.grad(y, x)
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide", "Q52"]
 y = Exp.apply(x)
 y.data.zero_()
 mg.autograd.grad(y, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # A slope of 0, for e to the power of 3. What `detach` gives shares the memory *and* the
-# count. `.data` shares the memory and counts for itself, and so does a NumPy array. So
-# the saved value is at version 0 still, and the engine cannot see it. Teaching mode has
-# noted a checksum, and tells you; PyTorch is silent. Use `detach` or `no_grad`, and
-# leave `.data` alone.
+# count, and so does a *view*, a part such as `y[0]`. `.data` shares the memory and
+# counts for itself, and so does a NumPy array. So the saved value is at version 0
+# still, and the engine cannot see it. Teaching mode has noted a checksum, and tells
+# you; PyTorch is silent. Use `detach` or `no_grad`, and leave `.data` alone.
 
 # %% tags=["because"]
 course.because(
@@ -275,14 +277,14 @@ course.because(
     "changes it. Why not at once? One sentence; it is for you and nobody grades it.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## A gradient is not yours
 #
 # In `backward` there is something to overwrite, too. **Predict** `b.grad` here: `q` is
 # 3 times `b`, `p` is 2 times `a`, and both are added. Is it 3, 2 or 6?
 
 
-# %% tags=["predict", "step"]
+# %% tags=["predict", "step", "slide", "Q38"]
 class Twice(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -299,7 +301,7 @@ p = Twice.apply(a)
 (q + p).backward()
 a.grad, b.grad
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # 6, though `Twice` never met `b`. The sum handed *one* tensor to both; `Twice` ran
 # first and doubled it for its neighbour as well. What arrives in `backward` belongs to
 # others: make a new tensor, `grad_output * 2`.
@@ -309,10 +311,10 @@ a.grad, b.grad
 # `grad_output.stride()` in `Twice.backward` to see why: how many numbers lie in the
 # memory of this gradient?
 
-# %% tags=["try", "raises-exception"]
+# %% tags=["try", "raises-exception", "Q38"]
 Twice.apply(mg.ones(3, requires_grad=True)).sum().backward()
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What to remember
 #
 # You can now say which of three endings a change in place has, and why. Answer each
