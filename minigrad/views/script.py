@@ -22,6 +22,7 @@ MODULES: Final = (
     "presenter",
     "code",
     "drawing",
+    "badges",
     "listing",
     "graph",
     "ctx",

@@ -1,10 +1,10 @@
 // The graph pane.
 
+import { Badges, WIDEST_BADGE, travels } from "./badges.js";
 import { drawingOf } from "./drawing.js";
 import { element, pane, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { Listing } from "./listing.js";
 import { message } from "./messages.js";
-import { brief } from "./values.js";
 
 const CHOICES = "g.node[role], g.edge[role], .badge.kept[role]";
 
@@ -35,8 +35,9 @@ export class GraphPane {
 
   adopt(drawing) {
     this.drawing = drawing;
-    const { svg, overlay, parts } = drawing;
-    Object.assign(this, { svg, overlay, badges: [] });
+    const { svg, parts } = drawing;
+    this.svg = svg;
+    this.badges = new Badges(this);
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", message("graph.picture"));
     svg.removeAttribute("width");
@@ -47,7 +48,7 @@ export class GraphPane {
       if (edge) this.addPart(`${edge} alias`, part);
     }
     rove(this.body, CHOICES);
-    drawing.widen(LETTERS_WIDE * MOST_LETTERS + 18);
+    drawing.widen(WIDEST_BADGE);
     this.body.append(svg);
     if (drawing.windowed) this.sayPart("graph.window");
     this.body.addEventListener("scroll", () => this.look(), { passive: true });
@@ -136,7 +137,7 @@ export class GraphPane {
     this.listing?.show(view);
     if (!this.svg) return;
     this.showStates(state);
-    this.decorate(view);
+    this.badges.show(view);
   }
 
   showStates(state) {
@@ -158,12 +159,12 @@ export class GraphPane {
     this.look();
     this.reach(view);
     const travelling = travels(view);
-    if (travelling && view.animate) this.travel(travelling, view.event.g, view.duration);
+    if (travelling && view.animate) this.badges.travel(travelling, view.event.g, view.duration);
   }
 
   // In another place or another size other parts are in the window.
   look() {
-    if (this.drawWindow()) this.decorate(this.now);
+    if (this.drawWindow()) this.badges.show(this.now);
   }
 
   drawWindow() {
@@ -179,104 +180,10 @@ export class GraphPane {
     return { ...seen, x: seen.x + shift.x, y: seen.y + shift.y };
   }
 
-  decorate(view) {
-    this.overlay.replaceChildren();
-    this.badges = [];
-    this.showBadges(view);
-    this.showHandles(view);
-    this.showCue(view);
-  }
-
   emptyWords(position) {
     if (position < this.trace.events.length) return message("graph.empty.so-far");
     if (this.trace.meta.error) return message("graph.empty.stopped");
     return message("graph.empty.unasked");
-  }
-
-  showBadges(view) {
-    const { state, event, animate, duration } = view;
-    const travelling = travels(view);
-    // The one that is spoken of comes first, and keeps its place.
-    const first = (node) => Number(node === event?.n);
-    const nodes = Object.keys(state.waiting).sort((a, b) => first(b) - first(a));
-    for (const node of nodes) {
-      for (const slot in state.waiting[node]) {
-        const { parts, total } = state.waiting[node][slot];
-        const sum = parts.length > 1 && parts.length <= 3;
-        const addends = parts.map((part) => brief(this.trace, part)).join(" + ");
-        const whole = brief(this.trace, total);
-        const full = message("gradient.sum", { total: whole, parts: addends });
-        // The sum is said in ctx as well: rather none here than a part of it.
-        const words = sum && full.length <= MOST_LETTERS ? full : whole;
-        const arriving = travelling && this.story.edges[travelling]?.to === node;
-        const place = this.placeAbove(node, travelling, Number(slot));
-        const badge = this.badge(this.stillToCome(state, node, words), "badge", place);
-        if (arriving && animate) badge.style.animationDelay = `${duration}ms`;
-        if (arriving) badge.classList.add("arriving");
-      }
-    }
-    for (const node in state.left) {
-      if (!state.left[node] || state.waiting[node]) continue;
-      this.badge(this.stillToCome(state, node), "badge", this.placeAbove(node));
-    }
-    for (const node in state.grads) {
-      const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
-      const value = brief(this.trace, state.grads[node]);
-      const words = message("gradient.kept", { tensor, value });
-      const fresh = event.k === "grad.accumulate" && event.n === node;
-      const badge = this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
-      const name = message("grad.name", { tensor });
-      badge.setAttribute("role", "button");
-      badge.setAttribute("tabindex", "-1");
-      badge.setAttribute("aria-label", message("steps.of", { name: words }));
-      badge.onclick = () => this.choose(`grad ${node}`, name);
-      tells(badge, () => ({ title: name, ref: state.grads[node] }));
-    }
-  }
-
-  // What waits at a node, and how many more have to come there.
-  stillToCome({ left }, node, words = "") {
-    if (!left[node]) return words;
-    const more = message("gradient.to-come", { count: left[node] });
-    return words ? message("gradient.and-more", { words, more }) : more;
-  }
-
-  // At a node: the variables that stand for its output, and the output's tangent.
-  showHandles({ state, event }) {
-    const names = {};
-    for (const name in state.handles) (names[state.handles[name]] ||= []).push(name);
-    for (const node in names) {
-      const fresh = names[node].some((name) => event?.h?.[name] === node);
-      const words = names[node].join(", ");
-      const place = this.placeAtCorner(node, words);
-      this.badge(words, fresh ? "badge handle cue" : "badge handle", place);
-    }
-    for (const node in state.tangents) {
-      const words = message("tangent.beside", { value: brief(this.trace, state.tangents[node]) });
-      const fresh = event?.k === "tangent" && event.n === node;
-      this.badge(words, fresh ? "badge tangent cue" : "badge tangent", this.placeRight(node));
-    }
-  }
-
-  badge(words, className, place) {
-    const badge = svgElement("g", { class: className });
-    if (!place) return badge;
-    const short =
-      words.length > MOST_LETTERS ? `${words.slice(0, MOST_LETTERS - 1)}…` : words;
-    const width = short.length * LETTERS_WIDE + 10;
-    const { view, shift } = this.drawing;
-    const left = view.x - shift.x + 2;
-    const most = left + view.width - width - 4;
-    const x = Math.max(left, Math.min(most, place.x - width / 2));
-    const box = { x, y: place.y - 8, width, height: 16, rx: 8 };
-    // One that would cover another moves on, away from the node.
-    while (this.badges.some((other) => overlap(other, box))) box.y += 18 * (place.away || -1);
-    this.badges.push(box);
-    const text = svgElement("text", { x: x + width / 2, y: box.y + 11.5 });
-    text.textContent = short;
-    badge.append(svgElement("rect", box), text);
-    this.overlay.append(badge);
-    return badge;
   }
 
   // The box of a node, where it is drawn now.
@@ -294,47 +201,6 @@ export class GraphPane {
   elementOf(name) {
     const drawn = this.parts.get(name)?.find((part) => part.shape?.isConnected);
     return drawn?.shape || null;
-  }
-
-  // Over the arrow that comes in, at the socket of an output where a node has several.
-  placeAbove(node, edge, slot = 0) {
-    const box = this.nodeBox(node, edge);
-    const sockets = this.story.nodes[node]?.outputs || 1;
-    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 17 };
-  }
-
-  // Where the output leaves, beside the arrow: a neighbour at the left is not covered.
-  placeAtCorner(node, words) {
-    const box = this.nodeBox(node);
-    const width = Math.min(words.length, MOST_LETTERS) * LETTERS_WIDE + 10;
-    return box && { x: box.x - 8 + width / 2, y: box.y - 8 };
-  }
-
-  placeRight(node) {
-    const box = this.nodeBox(node);
-    return box && { x: box.x + box.width + 14, y: box.y + box.height / 2 };
-  }
-
-  placeBelow(node) {
-    const box = this.nodeBox(node);
-    return box && { x: box.x + box.width / 2, y: box.y + box.height + 6, away: 1 };
-  }
-
-  // The cue is put at the edge or node the event speaks of, else at the ctx's own node.
-  showCue({ state, event, cue }) {
-    const owner = this.story.ctxs[state.cid]?.node;
-    const node = event?.n || owner;
-    this.marked?.classList.remove("marked");
-    this.marked = null;
-    if (!cue || !node) return;
-    const box = this.nodeBox(node, event.e);
-    if (!box) return;
-    this.marked = this.elementOf(node);
-    this.marked?.classList.add("marked");
-    const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
-    if (said) return; // the badge of .grad, or the node itself, says it already
-    const x = box.x + box.width;
-    this.badge(cue, "badge cue", { x, y: box.y + box.height + 7, away: 1 });
   }
 
   // Tab comes to the node that is spoken of, else to the first one that is there.
@@ -367,35 +233,6 @@ export class GraphPane {
     const right = middle(node.left, node.right) - middle(room.left, room.right);
     this.body.scrollBy({ top: down / zoom, left: right / zoom, behavior: "instant" });
   }
-
-  travel(id, gradient, duration) {
-    const path = this.elementOf(id)?.querySelector("path:not(.hit)");
-    if (!path) return;
-    const length = path.getTotalLength();
-    const ball = svgElement("g", { class: "ball" });
-    const words = svgElement("text", { x: 9, y: 3.5 });
-    words.textContent = brief(this.trace, gradient);
-    ball.append(svgElement("circle", { r: 5 }), words);
-    this.overlay.append(ball);
-    const begin = performance.now();
-    const move = (now) => {
-      if (!ball.isConnected) return;
-      const part = Math.min(1, Math.max(0, (now - begin) / duration));
-      const at = path.getPointAtLength(length * part);
-      ball.setAttribute("transform", `translate(${at.x} ${at.y})`);
-      if (part < 1) requestAnimationFrame(move);
-      else ball.remove();
-    };
-    move(begin);
-  }
-}
-
-const MOST_LETTERS = 40;
-const LETTERS_WIDE = 6.3;
-
-function overlap(one, other) {
-  const beside = one.x + one.width <= other.x || other.x + other.width <= one.x;
-  return !beside && Math.abs(one.y - other.y) < one.height;
 }
 
 // An edge is thin: what can be hit is wider than what is seen.
@@ -415,11 +252,6 @@ function tick(box) {
 // toLocaleString takes 40 ms when it is called first.
 function thousands(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-// The edge along which a gradient goes now.
-function travels({ event }) {
-  return event?.k === "grad" ? event.e : null;
 }
 
 function passWords(state, count) {

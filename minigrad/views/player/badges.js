@@ -1,0 +1,190 @@
+// What stands over the drawing of a graph: gradients that wait or are kept, variables,
+// tangents, the cue, and a gradient on its way.
+
+import { svgElement, tells } from "./dom.js";
+import { message } from "./messages.js";
+import { brief } from "./values.js";
+
+const MOST_LETTERS = 40;
+const LETTERS_WIDE = 6.3;
+export const WIDEST_BADGE = LETTERS_WIDE * MOST_LETTERS + 18;
+
+export class Badges {
+  // `graph` is the pane: it knows where things are drawn, and what a click on them leads to.
+  constructor(graph) {
+    this.graph = graph;
+    this.trace = graph.trace;
+    this.story = graph.story;
+    this.boxes = []; // of those that stand there
+  }
+
+  show(view) {
+    this.graph.drawing.overlay.replaceChildren();
+    this.boxes = [];
+    this.showWaiting(view);
+    this.showKept(view);
+    this.showHandles(view);
+    this.showCue(view);
+  }
+
+  showWaiting(view) {
+    const { state, event, animate, duration } = view;
+    const travelling = travels(view);
+    // The one that is spoken of comes first, and keeps its place.
+    const first = (node) => Number(node === event?.n);
+    const nodes = Object.keys(state.waiting).sort((a, b) => first(b) - first(a));
+    for (const node of nodes) {
+      for (const slot in state.waiting[node]) {
+        const { parts, total } = state.waiting[node][slot];
+        const sum = parts.length > 1 && parts.length <= 3;
+        const addends = parts.map((part) => brief(this.trace, part)).join(" + ");
+        const whole = brief(this.trace, total);
+        const full = message("gradient.sum", { total: whole, parts: addends });
+        // The sum is said in ctx as well: rather none here than a part of it.
+        const words = sum && full.length <= MOST_LETTERS ? full : whole;
+        const arriving = travelling && this.story.edges[travelling]?.to === node;
+        const place = this.placeAbove(node, travelling, Number(slot));
+        const badge = this.badge(this.stillToCome(state, node, words), "badge", place);
+        if (arriving && animate) badge.style.animationDelay = `${duration}ms`;
+        if (arriving) badge.classList.add("arriving");
+      }
+    }
+    for (const node in state.left) {
+      if (!state.left[node] || state.waiting[node]) continue;
+      this.badge(this.stillToCome(state, node), "badge", this.placeAbove(node));
+    }
+  }
+
+  showKept({ state, event }) {
+    for (const node in state.grads) {
+      const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
+      const value = brief(this.trace, state.grads[node]);
+      const words = message("gradient.kept", { tensor, value });
+      const fresh = event.k === "grad.accumulate" && event.n === node;
+      const badge = this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
+      const name = message("grad.name", { tensor });
+      badge.setAttribute("role", "button");
+      badge.setAttribute("tabindex", "-1");
+      badge.setAttribute("aria-label", message("steps.of", { name: words }));
+      badge.onclick = () => this.graph.choose(`grad ${node}`, name);
+      tells(badge, () => ({ title: name, ref: state.grads[node] }));
+    }
+  }
+
+  // What waits at a node, and how many more have to come there.
+  stillToCome({ left }, node, words = "") {
+    if (!left[node]) return words;
+    const more = message("gradient.to-come", { count: left[node] });
+    return words ? message("gradient.and-more", { words, more }) : more;
+  }
+
+  // At a node: the variables that stand for its output, and the output's tangent.
+  showHandles({ state, event }) {
+    const names = {};
+    for (const name in state.handles) (names[state.handles[name]] ||= []).push(name);
+    for (const node in names) {
+      const fresh = names[node].some((name) => event?.h?.[name] === node);
+      const words = names[node].join(", ");
+      const place = this.placeAtCorner(node, words);
+      this.badge(words, fresh ? "badge handle cue" : "badge handle", place);
+    }
+    for (const node in state.tangents) {
+      const words = message("tangent.beside", { value: brief(this.trace, state.tangents[node]) });
+      const fresh = event?.k === "tangent" && event.n === node;
+      this.badge(words, fresh ? "badge tangent cue" : "badge tangent", this.placeRight(node));
+    }
+  }
+
+  badge(words, className, place) {
+    const badge = svgElement("g", { class: className });
+    if (!place) return badge;
+    const short =
+      words.length > MOST_LETTERS ? `${words.slice(0, MOST_LETTERS - 1)}…` : words;
+    const width = short.length * LETTERS_WIDE + 10;
+    const { overlay, view, shift } = this.graph.drawing;
+    const left = view.x - shift.x + 2;
+    const most = left + view.width - width - 4;
+    const x = Math.max(left, Math.min(most, place.x - width / 2));
+    const box = { x, y: place.y - 8, width, height: 16, rx: 8 };
+    // One that would cover another moves on, away from the node.
+    while (this.boxes.some((other) => overlap(other, box))) box.y += 18 * (place.away || -1);
+    this.boxes.push(box);
+    const text = svgElement("text", { x: x + width / 2, y: box.y + 11.5 });
+    text.textContent = short;
+    badge.append(svgElement("rect", box), text);
+    overlay.append(badge);
+    return badge;
+  }
+
+  // Over the arrow that comes in, at the socket of an output where a node has several.
+  placeAbove(node, edge, slot = 0) {
+    const box = this.graph.nodeBox(node, edge);
+    const sockets = this.story.nodes[node]?.outputs || 1;
+    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 17 };
+  }
+
+  // Where the output leaves, beside the arrow: a neighbour at the left is not covered.
+  placeAtCorner(node, words) {
+    const box = this.graph.nodeBox(node);
+    const width = Math.min(words.length, MOST_LETTERS) * LETTERS_WIDE + 10;
+    return box && { x: box.x - 8 + width / 2, y: box.y - 8 };
+  }
+
+  placeRight(node) {
+    const box = this.graph.nodeBox(node);
+    return box && { x: box.x + box.width + 14, y: box.y + box.height / 2 };
+  }
+
+  placeBelow(node) {
+    const box = this.graph.nodeBox(node);
+    return box && { x: box.x + box.width / 2, y: box.y + box.height + 6, away: 1 };
+  }
+
+  // The cue is put at the edge or node the event speaks of, else at the ctx's own node.
+  showCue({ state, event, cue }) {
+    const owner = this.story.ctxs[state.cid]?.node;
+    const node = event?.n || owner;
+    this.marked?.classList.remove("marked");
+    this.marked = null;
+    if (!cue || !node) return;
+    const box = this.graph.nodeBox(node, event.e);
+    if (!box) return;
+    this.marked = this.graph.elementOf(node);
+    this.marked?.classList.add("marked");
+    const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
+    if (said) return; // the badge of .grad, or the node itself, says it already
+    const x = box.x + box.width;
+    this.badge(cue, "badge cue", { x, y: box.y + box.height + 7, away: 1 });
+  }
+
+  travel(id, gradient, duration) {
+    const path = this.graph.elementOf(id)?.querySelector("path:not(.hit)");
+    if (!path) return;
+    const length = path.getTotalLength();
+    const ball = svgElement("g", { class: "ball" });
+    const words = svgElement("text", { x: 9, y: 3.5 });
+    words.textContent = brief(this.trace, gradient);
+    ball.append(svgElement("circle", { r: 5 }), words);
+    this.graph.drawing.overlay.append(ball);
+    const begin = performance.now();
+    const move = (now) => {
+      if (!ball.isConnected) return;
+      const part = Math.min(1, Math.max(0, (now - begin) / duration));
+      const at = path.getPointAtLength(length * part);
+      ball.setAttribute("transform", `translate(${at.x} ${at.y})`);
+      if (part < 1) requestAnimationFrame(move);
+      else ball.remove();
+    };
+    move(begin);
+  }
+}
+
+function overlap(one, other) {
+  const beside = one.x + one.width <= other.x || other.x + other.width <= one.x;
+  return !beside && Math.abs(one.y - other.y) < one.height;
+}
+
+// The edge along which a gradient goes now.
+export function travels({ event }) {
+  return event?.k === "grad" ? event.e : null;
+}
