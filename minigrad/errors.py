@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LESSONS = frozenset({"00", "01", "02", "03", "04", "06", "07", "08"})
+LESSONS = frozenset({"00", "01", "02", "03", "04", "05", "06", "07", "08"})
 
 
 def message(where: str, what: str, fix: str, lesson: str = "") -> str:

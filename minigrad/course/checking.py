@@ -129,14 +129,13 @@ def _examine_order(exercise: Exercise, answer: object) -> Verdict:
 
 
 def _as_shipped(exercise: Exercise, answer: object, seed: int) -> Verdict | None:
-    """For what is to be repaired: are they classes, and is anything changed at all?"""
+    """For what is to be repaired: is it of the kind, and changed at all?"""
     names = exercise.answer.split(", ")
     answers, missing = handed.one_for_each(names, answer, exercise.id)
     shipped = handed.shipped_under(names, exercise.spec.SHIPPED)
     unusable = [
-        handed.unusable(mine, name)
+        handed.of_another_kind(mine, name, original)
         for mine, name, original in zip(answers, names, shipped, strict=True)
-        if isinstance(original, type)
     ]
     findings = missing + [finding for finding in unusable if finding]
     if findings:

@@ -13,6 +13,15 @@ from minigrad.course.findings import Finding
 METHODS = ("forward", "setup_context", "backward")
 
 
+def no_function(answer: object, name: str) -> Finding | None:
+    """Why this is no function that can be called, or None."""
+    if callable(answer):
+        return None
+    what = f"check was given {answer!r:.60}, not the function {name}"
+    hint = f"Hand over the function itself: {name}, no brackets."
+    return Finding((), what, "the call of check", hint=hint)
+
+
 def unusable(answer: object, name: str) -> Finding | None:
     """Why this is no answer at all, or None."""
     function = minigrad.autograd.Function
@@ -25,6 +34,13 @@ def unusable(answer: object, name: str) -> Finding | None:
         what = f"check was given a {type(answer).__name__}, not a class"
         hint = f"Hand over the class itself: its name {name}, nothing after it."
     return Finding((), what, "the call of check", hint=hint)
+
+
+def of_another_kind(answer: object, name: str, shipped: object) -> Finding | None:
+    """Why this cannot stand for a class, or a function, that was shipped; or None."""
+    if isinstance(shipped, type):
+        return unusable(answer, name)
+    return no_function(answer, name) if callable(shipped) else None
 
 
 def one_for_each(
@@ -49,9 +65,9 @@ def shipped_under(names: Sequence[str], source: str) -> list[Any]:
 
 
 def are_as_shipped(answers: Sequence[Any], shipped: Sequence[Any]) -> bool:
-    """Whether all methods are those that were shipped, line for line.
+    """Whether all methods and functions are those that were shipped, line for line.
 
-    What is no class has to be equal.
+    What is neither has to be equal.
     """
     return all(
         [is_as_shipped(*pair) for pair in zip(answers, shipped, strict=True)],
@@ -59,7 +75,9 @@ def are_as_shipped(answers: Sequence[Any], shipped: Sequence[Any]) -> bool:
 
 
 def is_as_shipped(answer: Any, shipped: Any) -> bool:
-    """The same of one class, or of one value."""
+    """The same of one class, one function, or one value."""
+    if inspect.isfunction(shipped):
+        return code_of(answer) == code_of(shipped)
     if not isinstance(shipped, type):
         return bool(answer == shipped)
     return all(

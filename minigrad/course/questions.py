@@ -14,16 +14,20 @@ Answers = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One question with what was said, what is so, and why."""
+    """One question with what was said, what is so, and why.
+
+    ``fits``: the answer is another one than ``is_so``, and as good.
+    """
 
     question: Question
     said: str
     is_so: str
+    fits: bool = False
 
     @property
     def right(self) -> bool:
         """Whether the answer is what really happens."""
-        return same(self.said, self.is_so)
+        return self.fits or same(self.said, self.is_so)
 
     @property
     def text(self) -> str:
@@ -123,9 +127,18 @@ def plain(text: str) -> str:
 
 
 def outcomes(exercise: Exercise, answers: Answers) -> tuple[Outcome, ...]:
-    """Each answer beside what really happens, which is found out by running it."""
+    """Each answer beside what really happens, which is found out by running it.
+
+    Where more than one answer is right, the exercise's own ``fits`` says which are.
+    """
     truth: Mapping[str, str] = exercise.spec.truth()
-    return tuple([Outcome(q, answers[q.id], truth[q.id]) for q in exercise.questions])
+    fits = getattr(exercise.spec, "fits", lambda question, said: False)
+    return tuple(
+        [
+            Outcome(q, answers[q.id], truth[q.id], fits(q.id, answers[q.id]))
+            for q in exercise.questions
+        ]
+    )
 
 
 def mistakes(found: Sequence[Outcome]) -> list[Finding]:
@@ -181,7 +194,7 @@ def misplaced_lines(exercise: Exercise, order: Sequence[str]) -> Finding | None:
             (),
             f"{errors.count_of(len(order), 'line')} so far; something is missing",
             "the list of line ids",
-            hint="Say each phase of apply aloud. Which of them has no line yet?",
+            hint=exercise.spec.WHEN_MISSING,
         )
     found: Finding | None = exercise.spec.run_lines([lines[n].text for n in order])
     return found

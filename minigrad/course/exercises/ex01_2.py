@@ -10,6 +10,7 @@ from typing import Any
 from minigrad.course.findings import Finding
 
 HEAD = "def apply(cls, *inputs):\n"
+WHEN_MISSING = "Say each phase of apply aloud. Which of them has no line yet?"
 
 
 class Value:

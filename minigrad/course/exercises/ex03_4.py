@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.course import handed
 from minigrad.course.findings import Finding
 from minigrad.course.lifetimes import peak_bytes
 
@@ -45,10 +46,9 @@ def chain(n: int, size: int) -> Any:
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Hold the formula against three chains."""
-    if not callable(answer):
-        what = f"check was given {answer!r:.60}, not the function peak"
-        hint = "Hand over the function itself: peak, no brackets."
-        return [Finding((), what, "the call of check", hint=hint)]
+    unusable = handed.no_function(answer, ANSWER)
+    if unusable:
+        return [unusable]
     size = int(random.integers(4000, 6000))
     for n in LENGTHS:
         said = answer(n, size)

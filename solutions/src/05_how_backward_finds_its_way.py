@@ -1,0 +1,278 @@
+# %% [markdown]
+# # Exercises: How does backward find its way?
+#
+# You will
+# * say in which order nodes run, and put the loop that runs them together,
+# * write an order of your own, and with it a whole backward,
+# * find the one character that loses a gradient.
+#
+# The lesson is [here](../../notebooks/05_how_backward_finds_its_way.ipynb).
+
+# %%
+import minigrad as mg
+from minigrad.course import check, exercise, hint
+
+mg.teaching()
+
+# %% [markdown]
+# ## 05.1 Order on a diamond
+#
+# Draw the graph on paper, answer, then press *Commit*. (About 6 minutes.)
+
+# %% tags=["exercise"]
+exercise("05.1")
+
+# %% tags=["solution"]
+check("05.1", ["y b d c a", "13", "the one that was made last: d"])
+
+# %% tags=["check"]
+check("05.1")
+
+# %% [markdown]
+# ## 05.2 The loop
+#
+# A graph as plain data, and the lines of a backward in disorder. *Add* (or Enter) moves
+# the chosen line into your program, *Remove* (or Enter) takes it back, *Earlier* and
+# *Later* (or Alt+↑ and Alt+↓) move it. (About 10 minutes.)
+
+# %%
+edges = {
+    "y": [("b", 1.0), ("c", 1.0)],
+    "b": [("a", 3.0)],
+    "c": [("a", 2.0)],
+    "a": [],
+}
+counts = {"y": 0, "b": 1, "c": 1, "a": 2}
+
+# %% tags=["exercise"]
+exercise("05.2")
+
+# %% tags=["solution"]
+check("05.2", ["o", "e", "b", "m", "d", "k", "n", "g", "a", "j", "i"])
+
+# %% tags=["check"]
+check("05.2")
+
+# %%
+hint("05.2")
+
+# %% [markdown]
+# ## 05.3 toposort
+#
+# No gradients here: only an order in which users come first. It will be of use in 05.5.
+# (About 15 minutes.)
+
+
+# %% tags=["exercise"]
+def toposort(root, receivers):
+    # region solution: return the list of all nodes, users first
+    counts, met = {root: 0}, [root]
+    for node in met:
+        for receiver in receivers(node):
+            if receiver not in counts:
+                counts[receiver] = 0
+                met.append(receiver)
+            counts[receiver] += 1
+    order, ready = [], [root]
+    while ready:
+        node = ready.pop()
+        order.append(node)
+        for receiver in receivers(node):
+            counts[receiver] -= 1
+            if counts[receiver] == 0:
+                ready.append(receiver)
+    return order
+    # endregion
+
+
+# %% [markdown]
+# Try it on the graph of 05.2: `y` has to come first and `a` last.
+
+# %% tags=["raises-exception"]
+toposort("y", lambda node: [receiver for receiver, _ in edges[node]])
+
+# %% [markdown]
+# The check has graphs of its own. Each of them finds out another mistake.
+
+# %% tags=["check"]
+check("05.3", toposort)
+
+# %%
+hint("05.3")
+
+# %% [markdown]
+# ## 05.4 Overwrite instead of add
+#
+# Here the order is given. One character is wrong in this function. (About 8 minutes.)
+
+
+# %% tags=["exercise"]
+def gradients(order, edges):
+    """What arrives at each node; order has the users first."""
+    waiting = dict.fromkeys(order, 0.0)
+    waiting[order[0]] = 1.0
+    for node in order:
+        for receiver, slope in edges[node]:
+            waiting[receiver] = waiting[node] * slope
+    return waiting
+
+
+# %% tags=["solution"]
+def gradients(order, edges):  # noqa: F811  the repaired function
+    """What arrives at each node; order has the users first."""
+    waiting = dict.fromkeys(order, 0.0)
+    waiting[order[0]] = 1.0
+    for node in order:
+        for receiver, slope in edges[node]:
+            waiting[receiver] += waiting[node] * slope
+    return waiting
+
+
+# %% [markdown]
+# On a chain it is right, and on the diamond it is not. What should stand at `a`?
+
+# %%
+chain = {"y": [("b", 2.0)], "b": [("a", 5.0)], "a": []}
+print(gradients(["y", "b", "a"], chain))
+gradients(["y", "c", "b", "a"], edges)
+
+# %% [markdown]
+# Repair the function above, run its cell and this one again, and check.
+
+# %% tags=["check"]
+check("05.4", gradients)
+
+# %%
+hint("05.4")
+
+# %% [markdown]
+# ## 05.5 backward(root, g)
+#
+# Now a real one, on the engine's own nodes. These two Functions are all that its
+# programs are made of. Each of their rules returns a tuple. (About 22 minutes.)
+
+
+# %%
+class Add(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output
+
+
+class Mul(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% [markdown]
+# `node.next_functions` has a pair for each argument, with None where no gradient is
+# needed. `node.apply(gradient)` calls the rule. A leaf's node has a `variable`, and no
+# rule. What backward computes is not recorded: `@mg.no_grad()` sees to that.
+
+
+# %% tags=["exercise"]
+@mg.no_grad()
+def backward(root, g):
+    # region solution: send g from root to the leaves, each rule called once
+    def receivers(node):
+        return [receiver for receiver, _ in node.next_functions if receiver]
+
+    waiting = {root: g}
+    for node in toposort(root, receivers):
+        gradient = waiting.pop(node)
+        if hasattr(node, "variable"):
+            leaf = node.variable
+            leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+            continue
+        returned = node.apply(gradient)
+        for (receiver, _), part in zip(node.next_functions, returned, strict=True):
+            if receiver:
+                there = waiting.get(receiver)
+                waiting[receiver] = part if there is None else there + part
+    # endregion
+
+
+# %% [markdown]
+# x is 3, so y = (x * x) * (x * x + x) is 108. What has x.grad to be? (Differentiate
+# the fourth power of x plus the third.)
+
+# %% tags=["raises-exception"]
+x = mg.tensor(3.0, requires_grad=True)
+square = Mul.apply(x, x)
+y = Mul.apply(square, Add.apply(square, x))
+backward(y.grad_fn, mg.tensor(1.0))
+x.grad
+
+# %% [markdown]
+# Write one line first, then run the cell above and see what is missing. Then check.
+
+# %% tags=["check"]
+check("05.5", backward)
+
+# %%
+hint("05.5")
+
+# %% [markdown]
+# ## The engine's own
+#
+# The same program, run by the engine. Choose the level *Everything* in the player:
+# `GraphTask.run` is its loop. For each of your lines, find the phase that does its
+# work. Which phase have you not written?
+
+# %% tags=["step"]
+# %%step
+x = mg.tensor(3.0, requires_grad=True)
+square = Mul.apply(x, x)
+y = Mul.apply(square, Add.apply(square, x))
+y.backward()
+
+# %% [markdown]
+# *Check what it returned* and *release* are not in your backward: yours trusts the
+# rules, and keeps what they saved. And where yours has an order made beforehand, the
+# engine counts down while it runs.
+
+# %% [markdown]
+# ## 05.6 Twice adds
+#
+# Before you run this, write down what you expect for `x.grad` after each backward.
+# (About 9 minutes.)
+
+# %% tags=["step"]
+# %%step
+x = mg.tensor(2.0, requires_grad=True)
+h = x * 3
+y = h * h
+y.backward(retain_graph=True)
+y.backward()
+
+# %% tags=["exercise"]
+exercise("05.6")
+
+# %% tags=["solution"]
+check("05.6", {"a": "72", "b": "None", "c": "36", "d": "24"})
+
+# %% tags=["check"]
+check("05.6")
+
+# %% [markdown]
+# Stuck, or surprised? Each hint is more direct than the one before.
+
+# %%
+hint("05.6")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/05_how_backward_finds_its_way.ipynb), to its
+# recall cards: open each one only after you have answered it.
