@@ -26,6 +26,7 @@ course.recall("05")
 # for each operation, and an arrow from each to the ones its arguments came from. Where
 # does your drawing fork, and where does it join again?
 
+
 # %% tags=["slide"]
 def diamond():
     x = mg.tensor(0.0, requires_grad=True)
@@ -43,11 +44,11 @@ x, a, b, c, y = diamond()
 names(y.grad_fn)
 
 # %% [markdown] tags=["explain"]
-# `next_functions` is a node's list of arrows: for each tensor argument the node it came
-# from, and which output of that node it was. Forward has written it, call by call.
-# Backward only has to follow.
+# Your arrows are the *edges* of the graph, and `next_functions` is a node's list of
+# them: for each tensor argument the node it came from, and which output of that node it
+# was. Forward has written it, call by call. Backward only has to follow.
 #
-# **Predict.** One arrow leads on from `b`, one from `c`. To one node, or to two?
+# **Predict.** One edge leads on from `b`, one from `c`. To one node, or to two?
 
 # %% tags=["predict"]
 from_b = b.grad_fn.next_functions[0][0]
@@ -56,8 +57,9 @@ from_b is from_c, from_b is a.grad_fn
 
 # %% [markdown] tags=["explain"]
 # One: the node of `a`, for there was one call of `exp`. A node to which more than one
-# arrow leads is a **join**. Follow its own arrow, and you are at the end: the node of
-# the leaf `x`, which has the leaf as its `variable`, and no arrows.
+# edge leads is a **join**. Follow its own edge, and you are at the end: AccumulateGrad,
+# the node of the leaf `x`. It has the leaf as its `variable`, and no edges. (The front
+# part of its name is torch's.)
 
 # %%
 end = a.grad_fn.next_functions[0][0]
@@ -110,6 +112,7 @@ def follow(node, gradient):
 # result is 2 to the power n times the leaf. For two Adds: which gradients arrive at the
 # leaf, and how often is a rule called?
 
+
 # %% tags=["predict"]
 def chain(n):
     total = mg.tensor(1.0, requires_grad=True)
@@ -131,6 +134,7 @@ course.predict(
     "A chain of ten Adds has ten nodes. How often does follow call a rule?",
     ["10 times", "20 times", "100 times", "1023 times"],
 )
+
 
 # %% tags=["step", "slide"]
 def calls_for(n):
@@ -154,15 +158,15 @@ mg.plot_lines(
 # %% [markdown] tags=["explain", "slide"]
 # Right numbers, and 1023 calls for ten nodes. `follow` goes every *path* by itself, and
 # each join doubles the paths behind it. With thirty joins they are a thousand million.
-# A network in which layers are used twice has far more.
+# And whenever a tensor is used twice, there is a join.
 
 # %% [markdown] tags=["slide"]
 # ## Wait until all have come
 #
-# A rule multiplies what arrives. So 2 now and 3 later give together what 5 at once
-# would give. A node may wait, add up, and run **once**. It must know for how many to
-# wait: before the first rule is called, the engine counts the arrows that lead to each
-# node. This is the node's **count**.
+# A rule multiplies what arrives with slopes. So 2 now and 3 later give together what 5
+# at once would give. A node may wait, add up, and run **once**. It must know for how
+# many to wait: before the first rule is called, the engine counts the edges that lead
+# to each node. That is its **dependency count**.
 
 # %% tags=["predict", "step", "slide"]
 x, a, b, c, y = diamond()
@@ -178,7 +182,7 @@ course.predict(
 # Only then is it ready. Of the nodes that are ready the engine picks the one that was
 # made last, so the order is the same each time. (The level *Everything* in the player
 # shows each line of `GraphTask.run`. The count goes down in `_send`, which that calls
-# for every arrow.)
+# for every edge.)
 
 # %% tags=["because"]
 course.because(
@@ -189,8 +193,8 @@ course.because(
 
 # %% [markdown]
 # **Try.** Here the slopes of both arms can be moved; each move runs it again. Which
-# addends meet at the first `MulBackward0`? Then let them cancel: 3 and -3. Is `x.grad`
-# 0 or None?
+# addends meet at the join? Then let them cancel, with 3 and -3, and step to the end. Is
+# `x.grad` 0, or None?
 
 
 # %% tags=["try"]
@@ -207,10 +211,10 @@ mg.live(fork, left=3.0, right=2.0)
 #
 # Gradients pass through nodes, and are gone. Who keeps one?
 #
-# **Predict.** Backward has run through the diamond. Which of `x.grad`, `a.grad` and
-# `b.grad` are there? For `a` it was asked beforehand, with `retain_grad`.
+# **Predict.** Backward runs through the diamond; `a.retain_grad()` was said before.
+# Which of `x.grad`, `a.grad` and `b.grad` are there afterwards?
 
-# %% tags=["predict", "slide"]
+# %% tags=["predict", "slide", "Q48", "Q74"]
 x, a, b, c, y = diamond()
 a.retain_grad()
 y.backward()
@@ -224,7 +228,7 @@ x.grad, a.grad, b.grad
 # **Predict.** `x.grad` is 5. Another graph ends at the same leaf, with slope 2. What is
 # `x.grad` then?
 
-# %% tags=["predict"]
+# %% tags=["predict", "Q68"]
 (x * 2).backward()
 x.grad
 
@@ -234,9 +238,9 @@ x.grad
 
 # %% [markdown]
 # **Try.** A way may also be missing. `a.detach()` has a's numbers, and no history. What
-# stands where the arrow to b's node was? And which number is x.grad, without a word?
+# stands where the edge to b's node was? And which number is x.grad, without a word?
 
-# %% tags=["try"]
+# %% tags=["try", "Q50"]
 x, a, b, c, y = diamond()
 y = a.detach() * 3 + c
 y.backward()
@@ -251,9 +255,10 @@ names(y.grad_fn), x.grad
 #
 # **Predict.** How often is the one at `a` called: with 2 and with 3, or with 5?
 
-# %% tags=["predict", "slide"]
+
+# %% tags=["predict", "slide", "Q64"]
 def watched():
-    x, a, b, c, y = diamond()
+    x, a, *_, y = diamond()
     seen = []
     a.register_hook(lambda g: seen.append(("a", g.item())))
     x.register_hook(lambda g: seen.append(("x", g.item())))
@@ -272,16 +277,17 @@ seen
 # **Try.** `autograd.grad` hands you the gradient, and leaves `.grad` alone. Which of
 # the three hooks is called now?
 
-# %% tags=["try"]
+# %% tags=["try", "Q64"]
 x, y, seen = watched()
 mg.autograd.grad(y, x), seen, x.grad
 
 # %% [markdown]
 # Nodes have hooks as well, called when their rule is done. So they can say in which
 # order they run, and on which *thread*: a breakpoint stops only on threads that the
-# debugger watches. **Predict** the order first.
+# debugger watches. **Predict** the order first. (`node=node` gives each hook the node
+# of its own round.)
 
-# %% tags=["predict"]
+# %% tags=["predict", "Q17"]
 x, a, b, c, y = diamond()
 ran = []
 for node in [a.grad_fn, b.grad_fn, c.grad_fn, y.grad_fn]:
@@ -306,7 +312,7 @@ ran
 # %% [markdown] tags=["recall"]
 # <details><summary>When may a node run?</summary>
 #
-# When a gradient has come along every arrow that leads to it: its count is 0. Then it
+# When a gradient has come along every edge that leads to it: its count is 0. Then it
 # runs once, with the sum.
 #
 # </details>

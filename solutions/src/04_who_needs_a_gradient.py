@@ -247,4 +247,6 @@ hint("04.5")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/04_who_needs_a_gradient.ipynb), to its recall
-# cards: open each one only after you have answered it.
+# cards: open each one only after you have answered it. Then
+# [lesson 05](../../notebooks/05_how_backward_finds_its_way.ipynb): how backward finds
+# its way.

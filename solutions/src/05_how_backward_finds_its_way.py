@@ -44,11 +44,18 @@ edges = {
 }
 counts = {"y": 0, "b": 1, "c": 1, "a": 2}
 
+# %% [markdown]
+# That is the diamond of the lesson. With it in mind, build the program.
+
 # %% tags=["exercise"]
 exercise("05.2")
 
 # %% tags=["solution"]
 check("05.2", ["o", "e", "b", "m", "d", "k", "n", "g", "a", "j", "i"])
+
+# %% [markdown]
+# Any order that works is right. The check runs your program on graphs of up to 200
+# nodes, the one above among them.
 
 # %% tags=["check"]
 check("05.2")
