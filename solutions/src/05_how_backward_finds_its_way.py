@@ -282,4 +282,6 @@ hint("05.6")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/05_how_backward_finds_its_way.ipynb), to its
-# recall cards: open each one only after you have answered it.
+# recall cards: open each one only after you have answered it. Then
+# [lesson 06](../../notebooks/06_shapes_that_stretched.ipynb): where the gradients of
+# copies go.
