@@ -49,11 +49,13 @@ def unbroadcast(g, shape):
 
 
 # %% [markdown]
-# The check tries thirty pairs of shapes, each with random numbers. Before that you can
-# try some of your own here: is 10 in each place of the column right?
+# The check tries thirty pairs of shapes, each with random numbers: among them the shape
+# (), and axes of length 0. Before that try some of your own here. Which three numbers
+# should this be, and in which shape?
 
 # %% tags=["raises-exception"]
-unbroadcast(mg.tensor([[1.0, 2.0, 3.0, 4.0]] * 3), (3, 1))
+g = mg.tensor([[1.0, 2.0], [10.0, 20.0], [100.0, 200.0]])
+unbroadcast(g, (3, 1))
 
 # %% tags=["check"]
 check("06.2", unbroadcast)
@@ -94,8 +96,9 @@ hint("06.3")
 # %% [markdown]
 # ## 06.4 Sum and Expand
 #
-# Two Functions, and each is the backward of the other. `Expand` puts an axis in, with n
-# copies of x along it (`mg.stack` may help); `Sum` takes one away. (About 15 minutes.)
+# Two Functions, and each is the backward of the other. `Expand` puts an axis in, at
+# place `axis`, with n copies of x along it (`mg.stack` may help). `Sum` adds up along
+# `axis`, which is gone then. A negative axis counts from the end. (About 15 minutes.)
 
 
 # %% tags=["exercise"]
@@ -133,8 +136,9 @@ class Sum(mg.autograd.Function):
 # %% [markdown]
 # Here is a test that needs no right answer to compare with. Take any `x`, and any `y`
 # of the result's shape. Multiply and add up twice: the result with `y`, and `x` with
-# what backward makes of `y`. For a sum, or a stretch, the two must be the same. It is
-# called the *adjoint test*, and the check does it many times.
+# what backward makes of `y` (`grad(result, x, y)` sends `y` back). For a sum, or a
+# stretch, the two must be the same. It is called the *adjoint test*, and the check does
+# it many times.
 
 
 # %% tags=["raises-exception"]
@@ -233,11 +237,11 @@ def one_step(rows, own):
     if own:
         MeanSquare.apply(Linear.apply(x, W, b), target).backward()
     else:
-        (((x @ W.T + b) - target) ** 2).mean().backward()
+        ((x @ W.T + b - target) ** 2).mean().backward()
     return -rates["W"] * W.grad.item(), -rates["b"] * b.grad.item()
 
 
-print("yours:       W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=True)))
+print("yours:        W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=True)))
 print("the engine's: W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=False)))
 
 # %% [markdown]
