@@ -1,0 +1,46 @@
+"""The minutes that the instructor's notes give, held against what there is to do.
+
+Nobody was timed. A lesson's minutes are counted from its source: words read at 150 a
+minute and lines of code at 12; then for each prediction three quarters of a minute,
+for each recording one and a half, two for each Try, one for each Because, half for each
+card. The exercises' minutes are those that each of them states.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from minigrad.course import build, catalogue
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = sorted((ROOT / "notebooks/src").glob("[0-9][0-9]_*.py"))
+FOR_EACH = {"predict": 0.75, "step": 1.5, "try": 2.0, "because": 1.0}
+NOTE = re.compile(
+    r"\*\*Minutes\.\*\* (\d+) alone: (\d+) for the lesson, (\d+) for its exercises;"
+)
+
+
+def minutes_to_read(path: Path) -> float:
+    cells = build.read_cells(path.read_text("utf8"), path.name)
+    words = sum(len(build.prose(c).split()) for c in cells if c.markdown)
+    lines = sum(len([x for x in c.lines if x]) for c in cells if not c.markdown)
+    doing = sum(FOR_EACH.get(tag, 0.0) for c in cells for tag in c.tags)
+    cards = path.read_text("utf8").count("<summary>")
+    return words / 150 + lines / 12 + doing + cards / 2
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_minutes_of_the_notes_are_what_the_lesson_and_its_exercises_take(
+    path: Path,
+) -> None:
+    notes = path.with_suffix("").with_suffix(".instructor.md").read_text("utf8")
+    found = NOTE.search(notes)
+    assert found, "write: **Minutes.** 75 alone: 25 for the lesson, 50 for its ..."
+    alone, lesson, exercises = map(int, found.groups())
+    own = [n for n in catalogue.names() if n.startswith(f"{path.stem[:2]}.")]
+    stated = sum(catalogue.load(name).minutes for name in own)
+    assert (exercises, alone) == (stated, lesson + exercises)
+    assert lesson == pytest.approx(minutes_to_read(path), abs=2.5)
