@@ -48,10 +48,10 @@ def editable_at(data: Json, position: int, node: str = "") -> Editable:
     current = ""
     for event in data["events"][:position]:
         for change in ctx_changes(event):
-            held = entries.setdefault(change["id"], {})
-            held.update(change["set"])
+            there = entries.setdefault(change["id"], {})
+            there.update(change["set"])
             for key in change["del"]:
-                held.pop(key, None)
+                there.pop(key, None)
         current = event.get("cid", event.get("ctx", {}).get("id", current))
     event = data["events"][position - 1]
     ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
@@ -59,14 +59,30 @@ def editable_at(data: Json, position: int, node: str = "") -> Editable:
         current = ctx_called(ctxs, node)
     ctx = ctxs.get(current)
     found = Editable(position, ctx, ctx["name"] if ctx else "")
+    held: Json | None
     for key, ref in entries.get(current, {}).items():
         kind, _, name = key.partition(".")
-        if kind == "saved" and ref["t"] == "S":
-            found.saved[int(name)] = ref
+        if kind == "saved":
+            held = ref if ref["t"] == "S" else unpacked_after(data, position, ctx, name)
+            if held is not None:
+                found.saved[int(name)] = held
         elif kind == "attr":
             found.attributes[name] = ref
     found.gradients = gradients_of(event)
     return found
+
+
+def unpacked_after(
+    data: Json, position: int, ctx: Json | None, place: str
+) -> Json | None:
+    """What a hook, or a checkpoint, makes later of a value that is kept packed."""
+    node = ctx and ctx["node"]
+    for event in data["events"][position:]:
+        is_read = event["k"] == "hook.unpack" and event.get("n") == node
+        if is_read and str(event.get("place")) == place:
+            found: Json | None = event["new"]
+            return found
+    return None
 
 
 def gradients_of(event: Json) -> dict[int, Json]:
@@ -113,7 +129,7 @@ def planned(
     """
     here = editable_at(data, position, node)
     if saved and gradient is None:
-        position = when_kept(data, here)
+        position = when_read(data, when_kept(data, here))
         here = editable_at(data, position, node)
     if not saved and not attributes and gradient is None:
         raise refused(
@@ -150,6 +166,18 @@ def when_kept(data: Json, here: Editable) -> int:
         if event["k"] == "graph.node" and event["n"] == node:
             return max(position, here.position)
     return here.position
+
+
+def when_read(data: Json, position: int) -> int:
+    """Of a step that unpacks a saved value the one before, at which its node begins."""
+    event = data["events"][position - 1]
+    if event["k"] != "hook.unpack":
+        return position
+    for before in range(position - 1, 0, -1):
+        begun = data["events"][before - 1]
+        if begun["k"] == "node.enter" and begun["n"] == event.get("n"):
+            return before
+    return position
 
 
 def gradient_word(slot: int, here: Editable) -> str:

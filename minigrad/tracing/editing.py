@@ -6,6 +6,7 @@ import copy
 import functools
 import operator
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from minigrad.engine.node import accumulate_node
 from minigrad.engine.saved import Record
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tangents import share_tangents
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.again import Editor
@@ -37,12 +39,16 @@ class StepEdit:
     def make(self, editor: Editor, event: Json) -> None:
         """Change what the engine is about to use, and tell it."""
         self.said = []
-        node = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
+        node: Any = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
         if node is None and (self.saved or self.attributes):
             raise LookupError(f"{self.owner} is gone at this step")
         for place, value in self.saved.items():
-            old, new = change_saved(node, place, value)
-            self._tell(editor, f"saved[{place}]", old, new, node)
+            what = f"saved[{place}]"
+            if isinstance(node._saved[place], HookedRecord):
+                tell = functools.partial(self._tell, editor, what, node=node)
+                change_packed(node, place, value, tell)
+            else:
+                self._tell(editor, what, *change_saved(node, place, value), node)
         for name, value in self.attributes.items():
             old = attributes_of(node)[name]
             new = attributes_of(node)[name] = like(old, value)
@@ -56,7 +62,9 @@ class StepEdit:
     ) -> None:
         log = editor.log
         owner = "" if node is None else f" of {self.owner}"
-        self.said.append((f"{what}{owner}", brief(old), brief(new)))
+        said = (f"{what}{owner}", brief(old), brief(new))
+        if said not in self.said:  # what is packed is told each time it is unpacked
+            self.said.append(said)
         is_open = node is None or any([one is node for one in log.ctxs.at_work])
         if not is_open:
             log.ctxs.open(node)
@@ -85,9 +93,35 @@ def change_saved(node: Any, place: int, value: Any) -> tuple[Any, Any]:
     new._detached_at = old._detached_at
     is_record = isinstance(packed, Record)
     kept = Record(new, packed.version, packed.output_nr) if is_record else new
+    put_saved(node, place, kept)
+    return old, new
+
+
+def change_packed(
+    node: Any, place: int, value: Any, tell: Callable[[Any, Any], None]
+) -> None:
+    """Let what ``node`` keeps packed be another value each time it is unpacked.
+
+    What it was is known only then: unpacking has effects, as of a checkpoint.
+    """
+    record = copy.copy(node._saved[place])
+    before = record.unpack_hook
+
+    @functools.wraps(before)
+    def unpack(packed: Any) -> Any:
+        old = before(packed)
+        new = in_place_of(old, value)
+        tell(old, new)
+        return new
+
+    record.unpack_hook = unpack
+    put_saved(node, place, record)
+
+
+def put_saved(node: Any, place: int, kept: Any) -> None:
+    """Let ``node`` keep something else for one of its saved values."""
     saved = [kept if i == place else one for i, one in enumerate(node._saved)]
     node._saved = type(node._saved)(saved)
-    return old, new
 
 
 def change_gradient(

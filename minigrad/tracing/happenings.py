@@ -6,6 +6,7 @@ from typing import Any
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import name_in_place
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
@@ -89,6 +90,9 @@ class Happenings:
             else asides.unpacked(asides.name_of_hook(hook), owner, packed, tensor)
         )
         where: dict[str, Any] = {} if node is None else {"n": self._graph.id_of(node)}
+        place = place_of_packed(node, packed)
+        if place is not None:
+            where["place"] = place
         self._log.emit(
             "hook.unpack",
             STORY,
@@ -230,6 +234,14 @@ class Happenings:
 
     def _shown(self, value: Any) -> Ref:
         return self._log.values.ref(value) or plain("None")
+
+
+def place_of_packed(node: Any, packed: Any) -> int | None:
+    """Which of its saved values ``node`` keeps as ``packed``."""
+    for place, record in enumerate(getattr(node, "_saved", ())):
+        if isinstance(record, HookedRecord) and record.packed is packed:
+            return place
+    return None
 
 
 def comes_from_checkpoint(hook: Any) -> bool:

@@ -96,6 +96,8 @@ class Recording(Trace):
         work there, or of ``node``; ``gradient`` is the one that the step tells of, or
         one for each output, {0: ...}. New numbers have the shape of the old; a function
         makes them of those, and {(0, 1): 5.0} is one element: saved={0: {(0, 1): 5.0}}.
+        What a hook has packed, or a checkpoint computes again, is another each time it
+        is unpacked.
 
         The program runs on copies of all that it started from, and prints nothing: your
         tensors, lists and models stay as they are. Twice: first as it was, which must

@@ -125,6 +125,11 @@ def what_if(
     edit = planned(recording.data, position, saved, attributes, gradient, node)
     new = Recording()
     run_with(recording, edit, edit.position, new)
+    if not edit.said:
+        raise refused(
+            f"after step {edit.position} nobody reads what is to be another",
+            "take a step before it is read",
+        )
     return WhatIf(recording, new, edit)
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Frame, Page
 
 import minigrad as mg
+from minigrad.autograd.graph import saved_tensors_hooks
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
 from tests.browser.test_accessible import AXE, OUTSIDE, RUN_AXE
@@ -75,6 +76,24 @@ def test_value_typed_over_another_shows_what_would_be(
     shown = frame.locator(".side .say").all_inner_texts()
     assert shown[1].startswith("What if: ")
     assert frame.locator(".side .what-if:visible").count() == 0
+
+
+def test_value_that_is_kept_packed_can_be_another_until_it_is_read(play: Open) -> None:
+    x = leaf(3.0)
+    with mg.record() as trace:
+        with saved_tensors_hooks(
+            lambda t: str(t.item()), lambda s: mg.tensor(float(s))
+        ):
+            y = Square.apply(x, 2.0)
+        y.backward()
+    page = play(trace.data, step_of(trace.data, NODE))
+    saved = page.locator('.pane.ctx .entry[data-what="entry c0 saved.0"]')
+    saved.click()
+    line = page.locator(".what-if code").inner_text()
+    assert "saved={0: 3.0}" in line
+    page.evaluate("at => player.player.go(at)", step_of(trace.data, "reads what it"))
+    saved.click()
+    assert page.locator(".what-if").is_hidden()
 
 
 def test_escape_brings_back_what_was(notebook: Notebook) -> None:

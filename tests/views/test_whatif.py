@@ -13,6 +13,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import errors
+from minigrad.autograd.graph import saved_tensors_hooks
 from minigrad.engine import observe
 from minigrad.tracing import Trace
 from minigrad.tracing.again import WhatIfError, first_difference
@@ -213,6 +214,59 @@ def test_hooks_checkpoint_and_changes_in_place_run_again() -> None:
     assert was[0] == pytest.approx(30 * slope, rel=1e-4)
     assert now[0] == pytest.approx(60 * slope, rel=1e-4)
     assert x.grad is None
+
+
+@pytest.mark.parametrize("step", ["backward begins", "reads what it saved"])
+def test_packed_value_is_another_each_time_it_is_unpacked(step: str) -> None:
+    def to_half(tensor: Any) -> Any:
+        noted.append("pack")
+        return tensor.numpy().astype(np.float16)
+
+    def to_single(array: Any) -> Any:
+        noted.append("unpack")
+        return mg.tensor(array.astype(np.float32))
+
+    noted.clear()
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        with saved_tensors_hooks(to_half, to_single):
+            y = Square.apply(x, 1.0)
+        y.sum().backward(retain_graph=True)
+        y.sum().backward()
+    edited = trace.what_if(step, saved={0: {1: 5.0}}, node="SquareBackward")
+    assert grad_in(edited.recording) == [[4.0, 20.0]]
+    assert "saved[0] of SquareBackward were [1, 5] where it was [1, 2]" in (
+        edited.sentence
+    )
+    told = [e["say"] for e in edited.recording.data["events"] if e["k"] == "what.if"]
+    assert len(told) == 2
+    assert edited.sentence.count("were") == 1
+    assert noted == ["pack", "unpack", "unpack"]
+    assert x.grad is not None
+    assert x.grad.numpy().tolist() == [4.0, 8.0]
+
+
+def test_value_that_a_checkpoint_computes_again_is_another() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        y = checkpoint(lambda x: (x * 3).sin(), x, use_reentrant=False)
+        y.backward()
+    edited = trace.what_if("SinBackward0 is the newest", saved={0: 0.0})
+    assert grad_in(edited.recording) == [[3.0]]
+    kinds = [e["k"] for e in edited.recording.data["events"]]
+    assert kinds.index("rerun.end") < kinds.index("what.if")
+    assert kinds.index("what.if") < kinds.index("hook.unpack")
+
+
+def test_packed_value_that_nobody_reads_any_more_cannot_be_another() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        with saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+            y = Square.apply(x, 1.0)
+        y.backward(retain_graph=True)
+    says = r"there is not saved\[0\] to edit at step"
+    with pytest.raises(errors.ArgumentValueError, match=says):
+        trace.what_if("is finished", saved={0: 5.0}, node="SquareBackward")
 
 
 def test_change_in_place_of_what_was_saved_is_noticed_after_an_edit_too() -> None:

@@ -81,6 +81,14 @@ export class WhatIf {
   }
 }
 
+// What a hook, or a checkpoint, makes later of a value that is kept packed.
+function unpackedLater({ story, position }, ctx, place) {
+  const { node } = story.ctxs[ctx] || {};
+  const later = story.events.slice(position);
+  const read = later.find((one) => one.k === "hook.unpack" && one.n === node && one.place === place);
+  return read?.new;
+}
+
 // Which saved value, attribute or gradient of the step is meant by what was clicked.
 function targetOf(player, what) {
   const event = player.story.events[player.position - 1];
@@ -91,7 +99,10 @@ function targetOf(player, what) {
     const dot = entry.indexOf(".");
     const [kind, key] = [entry.slice(0, dot), entry.slice(dot + 1)];
     const ctx = of === atWork(player) ? "" : of;
-    if (kind === "saved" && ref?.t === "S") return { kind, key: Number(key), ctx, ref };
+    if (kind === "saved") {
+      const kept = ref?.t === "S" ? ref : unpackedLater(player, of, Number(key));
+      return kept && { kind, key: Number(key), ctx, ref: kept };
+    }
     return kind === "attr" && ref ? { kind: "attributes", key, ctx, ref } : null;
   }
   const slots = {
