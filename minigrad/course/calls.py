@@ -74,11 +74,11 @@ class Call:
             self.facts["crash"] = crashes[0]
             return self
         self.facts |= {
-            "outputs": tuple(self._output(value) for value in self._results()),
+            "outputs": tuple(self._output(value) for value in self.results()),
             "changed": self._changed_inputs(),
             "save_calls": self.watch.save_calls,
             "dirty": self._places(self.watch.dirty, self.arguments),
-            "marked": self._places(self.watch.marked, self._results()),
+            "marked": self._places(self.watch.marked, self.results()),
         }
         self.ctx = self._node()
         if self.ctx is not None:
@@ -111,7 +111,7 @@ class Call:
             np.ones(tuple(y.shape))
             if self.engine.is_tensor(y) and y.requires_grad
             else None
-            for y in self._results()
+            for y in self.results()
         )
         roots = self._roots(ones)
         if not roots:
@@ -188,14 +188,14 @@ class Call:
             **self.facts,
         )
 
-    def _results(self) -> tuple[Any, ...]:
+    def results(self) -> tuple[Any, ...]:
         """What apply returned, one by one."""
         result = self.result
         return result if isinstance(result, tuple) else (result,)
 
     def _node(self) -> Any:
         """The ctx of this call, if it was recorded."""
-        for value in self._results():
+        for value in self.results():
             node = (
                 getattr(value, "grad_fn", None)
                 if self.engine.is_tensor(value)
@@ -207,10 +207,10 @@ class Call:
 
     def _roots(self, upstreams: Arrays) -> list[tuple[Any, Array]]:
         """The outputs to begin at, each with its gradient; none if one is malformed."""
-        if "crash" in self.facts or len(self._results()) != len(upstreams):
+        if "crash" in self.facts or len(self.results()) != len(upstreams):
             return []
         roots = []
-        for y, g in zip(self._results(), upstreams, strict=True):
+        for y, g in zip(self.results(), upstreams, strict=True):
             if g is None:
                 continue
             if not self.engine.is_tensor(y) or tuple(y.shape) != g.shape:
@@ -250,7 +250,7 @@ class Call:
 
     def _held(self) -> _Held:
         """The outputs, and the tensors on ctx, each with its numbers of now."""
-        outputs = [y for y in self._results() if self.engine.is_tensor(y)]
+        outputs = [y for y in self.results() if self.engine.is_tensor(y)]
         saved = self.engine.held(self.ctx) if self.ctx is not None else []
         now = (
             [self.engine.memory(t) for t in outputs],
@@ -291,7 +291,7 @@ class Call:
         packed = self.engine.saved(ctx)
         # A second call of save_for_backward replaces what the first one was given.
         given = zip(self.watch.given, self.watch.at_call, packed, strict=True)
-        ends = [*self.arguments, *self._results()]
+        ends = [*self.arguments, *self.results()]
         saved = tuple(
             Saved(
                 at_call,
@@ -303,13 +303,13 @@ class Call:
         )
         tensors = [x for x in ends if self.engine.is_tensor(x)]
         attributes = []
-        for name, value in self._named_parts(vars(ctx)):
+        for name, value in self.named_parts(vars(ctx)):
             is_tensor = self.engine.is_tensor(value)
             array = self.engine.memory(value) if is_tensor else value
             shares = any(
                 np.shares_memory(array, self.engine.memory(x)) for x in tensors
             )
-            is_output = any(value is y for y in self._results())
+            is_output = any(value is y for y in self.results())
             kind = type(value).__name__
             attributes.append(Attribute(name, kind, array.copy(), shares, is_output))
         return {
@@ -321,7 +321,7 @@ class Call:
             ),
         }
 
-    def _named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """The tensors and arrays among attributes, and in containers one level down."""
         for name, value in attributes.items():
             parts = [(name, value)]

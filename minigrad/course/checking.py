@@ -8,7 +8,7 @@ import importlib.util
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from minigrad.course import catalogue as exercises
 from minigrad.course import handed, journal, questions, replay
 from minigrad.course.casefile import is_todo
 from minigrad.course.catalogue import Exercise
+from minigrad.course.facts import Case, Contract, Facts
 from minigrad.course.findings import Finding
 from minigrad.course.judge import judge
 from minigrad.course.limits import (
@@ -45,6 +46,9 @@ SECONDS = 5.0
 MEMORY = 2 * 10**9
 """How much more memory than before an answer may take, in bytes."""
 
+Look = Callable[[Any, Contract, Sequence[Case], Deadline], Sequence[Facts]]
+"""How an answer is looked at: here, or in another process."""
+
 NO_ANSWER: object = object()
 """Stands for an answer that was not given; None is one, and a wrong one."""
 
@@ -55,6 +59,7 @@ def examine(
     *,
     seed: int = 0,
     seconds: float = SECONDS,
+    look: Look = observe,
 ) -> Verdict:
     """Judge ``answer`` on cases drawn from ``seed``; shows, keeps and raises nothing.
 
@@ -74,14 +79,14 @@ def examine(
         with as_imported.in_force(), own_random_numbers(seed):
             deadline = Deadline(seconds)
             if exercise.parts:
-                return _examine_parts(exercise, answer, seed, deadline)
+                return _examine_parts(exercise, answer, seed, deadline, look)
             if hasattr(exercise.spec, "SHIPPED"):
                 untried = _as_shipped(exercise, answer, seed)
                 if untried:
                     return untried
             if hasattr(exercise.spec, "look_at"):
                 return _examine_by_spec(exercise, answer, seed, deadline)
-            return _examine_function(exercise, answer, seed, deadline)
+            return _examine_function(exercise, answer, seed, deadline, look)
     except StoppedError as stopped:
         name = getattr(answer, "__name__", exercise.answer)
         finding = _never_ends(name, stopped, seconds)
@@ -178,7 +183,7 @@ def refused(exercise: Exercise, found: Sequence[Finding], seed: int) -> Verdict:
 
 
 def _examine_function(
-    exercise: Exercise, answer: object, seed: int, deadline: Deadline
+    exercise: Exercise, answer: object, seed: int, deadline: Deadline, look: Look
 ) -> Verdict:
     """Try a Function on all cases, and name the mistakes behind what is seen."""
     unusable = handed.unusable(answer, exercise.answer)
@@ -188,7 +193,7 @@ def _examine_function(
     cases = exercise.cases(np.random.default_rng(seed))
     references = References(exercise, cases)
     with answers_running(deadline):
-        facts = observe(answer, exercise.contract, cases, deadline)
+        facts = look(answer, exercise.contract, cases, deadline)
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
         note = f"forward still has its {first.text!r}"
@@ -209,7 +214,7 @@ def _examine_function(
 
 
 def _examine_parts(
-    exercise: Exercise, answer: object, seed: int, deadline: Deadline
+    exercise: Exercise, answer: object, seed: int, deadline: Deadline, look: Look
 ) -> Verdict:
     """Several Functions, one after the other; then what else was handed over."""
     parts, names = exercise.parts, exercise.answer.split(", ")
@@ -219,7 +224,7 @@ def _examine_parts(
     functions, rest = answers[: len(parts)], answers[len(parts) :]
     remarks: tuple[Finding, ...] = ()
     for part, function in zip(parts, functions, strict=True):
-        verdict = _examine_function(part, function, seed, deadline)
+        verdict = _examine_function(part, function, seed, deadline, look)
         if verdict.state != SOLVED:
             # The player steps through a case of one Function; this is one of several.
             return replace(verdict, case=None)

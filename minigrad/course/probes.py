@@ -103,7 +103,7 @@ class _Probe:
             return (plain,), None, ()
         trials = [
             plain,
-            self._trial("double", _times(2.0, g)),
+            self._trial("double", times(2.0, g)),
             *self._single_outputs(),
         ]
         second = None
@@ -111,8 +111,8 @@ class _Probe:
             second = self._second()
         if number < THOROUGH:
             trials += [
-                self._trial("negative", _times(-1.0, g)),
-                self._trial("zero", _times(0.0, g)),
+                self._trial("negative", times(-1.0, g)),
+                self._trial("zero", times(0.0, g)),
                 self._trial("again", g, g, keep=True),
                 self._call().forward().backward_of_the_sum().trial("expanded"),
                 *self._frozen(),
@@ -173,7 +173,7 @@ class _Probe:
     def _with_other_numbers(self) -> Case:
         """The case with other numbers in the same shapes."""
         rolled = tuple(np.roll(v, 1) if is_float(v) else v for v in self.case.inputs)
-        return Case(self.case.name, rolled, _times(1.25, self.case.upstreams))
+        return Case(self.case.name, rolled, times(1.25, self.case.upstreams))
 
     def _beside(self, other: Case) -> tuple[Trial, Trial]:
         """Two calls before the first backward: does either see the other's values?"""
@@ -212,23 +212,24 @@ class _Probe:
             return []
         inputs = self.case.inputs
         full: Arrays = tuple(
-            _direction(value, i) if need else None
+            direction(value, i) if need else None
             for i, (value, need) in enumerate(zip(inputs, self.all, strict=True))
         )
         chosen = [
             tuple(t if i == j else None for j, t in enumerate(full))
             for i in self.case.differentiable
         ]
-        chosen += [full, _times(2.0, full)]
+        chosen += [full, times(2.0, full)]
         return [forward_mode(self.watch, self.contract, inputs, t) for t in chosen]
 
 
-def _times(factor: float, arrays: Arrays) -> Arrays:
+def times(factor: float, arrays: Arrays) -> Arrays:
+    """Every array times a number; None stays None."""
     return tuple(None if a is None else factor * a for a in arrays)
 
 
-def _direction(value: Array, place: int) -> Array:
+def direction(value: Array, place: int) -> Array:
     """A direction that is neither constant nor along one axis."""
     steps = np.arange(value.size, dtype=value.dtype).reshape(value.shape)
-    direction: Array = np.cos(steps * (place + 1.7)) + np.asarray(0.3, value.dtype)
-    return direction.astype(value.dtype)
+    towards: Array = np.cos(steps * (place + 1.7)) + np.asarray(0.3, value.dtype)
+    return towards.astype(value.dtype)

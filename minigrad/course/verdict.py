@@ -79,11 +79,12 @@ class Verdict:
         lines = [self.headline]
         if self.note:
             lines.append(f"  {self.note}")
-        for row in self._rows():
+        for row in self.rows():
             lines.append(f"  {row[0]}: {row[1]}".replace("\n", "\n    "))
         return "\n".join(lines)
 
-    def _rows(self) -> list[Row]:
+    def rows(self) -> list[Row]:
+        """What is said below the headline: a label and a text each."""
         rows = rows_of(self.findings)
         for outcome in self.outcomes:
             sign = "✓" if outcome.right else "✗"
@@ -112,7 +113,7 @@ class Verdict:
         rows = "".join(
             f'<div style="opacity: 0.75">{html.escape(label)}</div>'
             f'<div style="white-space: pre-line">{with_code(text)}</div>'
-            for label, text in self._rows()
+            for label, text in self.rows()
         )
         return (
             f'<div class="minigrad-verdict" data-state="{self.state}"'

@@ -71,7 +71,7 @@ class Watch:
         except (KeyboardInterrupt, OutOfTimeError):
             raise
         except BaseException as error:
-            crashes.append(_crash(phase, error))
+            crashes.append(crash_of(phase, error))
         finally:
             as_imported.restore()
 
@@ -235,7 +235,7 @@ def _arrays_in(engine: Engine, value: object, depth: int = 3) -> list[object]:
     return [a for i in items for a in _arrays_in(engine, i, depth - 1)] if depth else []
 
 
-def _crash(stage: str, error: BaseException) -> Crash:
+def crash_of(stage: str, error: BaseException) -> Crash:
     """Describe ``error`` by the last frame of it that is not ours."""
     # Only the last frames are looked at: a recursion has a thousand of them.
     frames = traceback.extract_tb(error.__traceback__, limit=-200)

@@ -1,0 +1,43 @@
+"""How much a submission may take, and how much it may say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HEADER = 2 * 10**6
+"""Bytes of JSON in one answer of a worker; honest ones need about a tenth."""
+
+BODY = 16 * 10**6
+"""Bytes of arrays in one answer."""
+
+ONE_ARRAY = 2 * 10**6
+"""Bytes of one array in it."""
+
+TEXT = 2000
+"""Characters of one text; what is longer is cut where it is said."""
+
+ITEMS = 1000
+"""Things in one tuple."""
+
+DEPTH = 24
+"""Brackets within brackets."""
+
+NOTEBOOK = 5 * 10**6
+"""Bytes of a submitted file."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one exercise of one submission may take; a right answer needs under 1 %.
+
+    ``seconds`` are for loading the notebook, and as many again for the exercise.
+    ``memory`` is the sum over all its processes, ``address_space`` that of each one.
+    """
+
+    seconds: float = 20.0
+    memory: int = 1_000_000_000
+    address_space: int = 3_000_000_000
+    processes: int = 48
+    disk: int = 32_000_000
+    file_size: int = 16_000_000
+    open_files: int = 64

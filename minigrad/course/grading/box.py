@@ -1,0 +1,386 @@
+"""The box, from outside: bubblewrap where it works, else Landlock, else nothing."""
+
+from __future__ import annotations
+
+import array
+import dataclasses
+import json
+import os
+import platform
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+import minigrad
+from minigrad import errors
+from minigrad.course.grading import confine, frames, plain
+from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.confine import BUBBLEWRAP, LANDLOCK, UNSAFE
+from minigrad.course.grading.plain import Message
+
+_PROGRAM = (
+    "import sys; sys.path[:] += sys.argv[2:];"
+    "from minigrad.course.grading import zygote; zygote.main()"
+)
+_START_SECONDS = 60.0
+_USERS = 1_700_000_000
+"""From here on nobody has a number, and each worker takes one of its own."""
+
+ENVIRONMENT = {
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "MINIGRAD_JIT": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    **dict.fromkeys(
+        [f"{name}_NUM_THREADS" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")], "1"
+    ),
+}
+"""All variables that there are in the box."""
+
+
+class BoxError(errors.MinigradError, RuntimeError):
+    """There is no box that strangers' code could run in, or it does not start."""
+
+
+class TooMuchError(frames.FrameError):
+    """A submission took more than its share of memory or processes."""
+
+
+def best_mode(unsafe: bool = False) -> str:
+    """The safest way that works here. Raises: BoxError without ``unsafe``."""
+    if bubblewrap_works():
+        return BUBBLEWRAP
+    # Before version 6 a process could still send signals to everybody else's.
+    if confine.landlock_version() >= 6:
+        return LANDLOCK
+    if unsafe and hasattr(os, "fork"):
+        return UNSAFE
+    raise BoxError(
+        errors.message(
+            "grade",
+            "neither bubblewrap nor Landlock works here, so the code of a submission"
+            " could read, change and send whatever you can",
+            "on Linux, install bubblewrap (apt-get install bubblewrap); or, for"
+            " submissions that you trust like your own code, add --unsafe",
+        )
+    )
+
+
+def bubblewrap_works() -> bool:
+    """Whether bubblewrap is there, and may make namespaces for this user."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return False
+    libraries = [w for path in _libraries() for w in ("--ro-bind", path, path)]
+    links = [w for pair in _links() for w in ("--symlink", *pair)]
+    test = shutil.which("true") or "/bin/true"
+    target = str(Path(test).resolve())
+    command = [program, *_namespaces(), *libraries, *links]
+    command += ["--ro-bind", target, "/true", "/true"]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=30)
+    return done.returncode == 0
+
+
+def _namespaces() -> list[str]:
+    names = ("pid", "net", "ipc", "uts")
+    words = [f"--unshare-{name}" for name in names]
+    if os.geteuid() != 0:
+        # Only in a namespace of users of its own may it do what follows.
+        words += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
+    words += ["--unshare-cgroup-try", "--die-with-parent", "--new-session"]
+    words += ["--clearenv", "--hostname", "box", "--cap-drop", "ALL"]
+    # Those that the zygote needs to shut its workers in; they lose them all.
+    for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL"):
+        words += ["--cap-add", f"CAP_{name}"]
+    return words
+
+
+def _libraries() -> list[str]:
+    """The folders of the C library, and of the rest that Python is linked to."""
+    folders = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", "/lib32")
+    there = [Path(folder) for folder in folders]
+    return [str(f) for f in there if f.is_dir() and not f.is_symlink()]
+
+
+def _links() -> list[tuple[str, str]]:
+    there = [Path(f) for f in ("/lib", "/lib64", "/lib32", "/bin") if Path(f).exists()]
+    return [(os.readlink(f), str(f)) for f in there if f.is_symlink()]
+
+
+def packages() -> dict[str, Path]:
+    """What a worker may import besides the standard library, and where it lies."""
+    found = {"minigrad": Path(minigrad.__file__).parent, "numpy": Path(np.__path__[0])}
+    beside = found["numpy"].with_name("numpy.libs")
+    return found | ({"numpy.libs": beside} if beside.is_dir() else {})
+
+
+def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
+    """How the zygote is started: an empty root, and in it, read-only, what it needs."""
+    command = [shutil.which("bwrap") or "bwrap", *_namespaces()]
+    bound = [*_libraries(), str(Path(sys.base_prefix).resolve())]
+    links = _links()
+    inside = [p for p in bound if not any(_is_below(p, q) for q in bound if q != p)]
+    for folder in ("/packages", "/dev", "/etc", *_parents(inside)):
+        command += ["--perms", "0755", "--dir", folder]
+    for path in inside:
+        command += ["--ro-bind", path, path]
+    for target, path in links:
+        if not any(_is_below(path, folder) for folder in inside):
+            command += ["--symlink", target, path]
+    if Path("/etc/ld.so.cache").exists():
+        command += ["--ro-bind", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    for path in _hidden():
+        if any(_is_below(path, folder) for folder in inside):
+            command += ["--perms", "0755", "--size", "4096", "--tmpfs", path]
+    command += ["--size", str(limits.disk), "--tmpfs", "/tmp"]
+    for name, place in packages().items():
+        command += ["--ro-bind", str(place), f"/packages/{name}"]
+    # The references of the exercises are not one import away.
+    exercises = "/packages/minigrad/course/exercises"
+    command += ["--perms", "0755", "--size", "4096", "--tmpfs", exercises]
+    for device in ("null", "zero", "urandom", "random"):
+        command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    for name, value in ENVIRONMENT.items():
+        command += ["--setenv", name, value]
+    for path in [exercises, *_hidden()]:
+        if path == exercises or any(_is_below(path, folder) for folder in inside):
+            command += ["--remount-ro", path]
+    return [*command, "--remount-ro", "/", "--chdir", "/tmp", str(python)]
+
+
+def _hidden() -> list[str]:
+    """Folders with packages of this machine, which are not for submissions."""
+    paths = sysconfig.get_paths(vars={"base": sys.base_prefix})
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    folders = {
+        paths["purelib"],
+        paths["platlib"],
+        f"{sys.base_prefix}/lib/{version}/site-packages",
+        "/usr/lib/python3/dist-packages",
+    }
+    outer = [str(Path(f).resolve()) for f in folders if Path(f).is_dir()]
+    return sorted(set(outer))
+
+
+def _parents(paths: Sequence[str]) -> list[str]:
+    """The folders above these, outermost first; a box would make them root's own."""
+    above = {str(f) for path in paths for f in Path(path).parents}
+    return sorted(above - {"/"} - set(paths))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return Path(path).is_relative_to(folder)
+
+
+class Box:
+    """A zygote in its box; a worker for each submission is forked from it.
+
+    Used by several threads. A zygote that has gone is started anew.
+    """
+
+    def __init__(self, mode: str, limits: Limits) -> None:
+        self.mode, self.limits = mode, limits
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._count = 0
+
+    def worker(self, limits: Limits | None = None) -> Worker:
+        """A new worker, forked just now. Raises: BoxError."""
+        limits = limits or self.limits
+        ends = [os.pipe(), os.pipe()]
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
+        try:
+            own = tempfile.mkdtemp() if self.mode != BUBBLEWRAP else "/tmp"
+            with self._lock:
+                task = self._task(own, limits)
+                files = [ends[0][0], ends[1][1], theirs.fileno()]
+                for attempt in (1, 2):
+                    try:
+                        self._ask(task, files)
+                        break
+                    except (OSError, BoxError):
+                        self.close()
+                        if attempt == 2:
+                            raise
+        finally:
+            os.close(ends[0][0])
+            os.close(ends[1][1])
+            theirs.close()
+        shared = self.mode == BUBBLEWRAP
+        return Worker(ends[0][1], ends[1][0], ours, limits, "" if shared else own)
+
+    def close(self) -> None:
+        """End the zygote, and with it everything in the box."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stderr is not None:
+                self._process.stderr.close()
+        self._control = self._process = None
+
+    def _task(self, own: str, limits: Limits) -> bytes:
+        self._count += 1
+        user = None
+        if os.geteuid() == 0 and self.mode != UNSAFE:
+            user = _USERS + (os.getpid() % 100_000) * 1000 + self._count % 1000
+            if self.mode == LANDLOCK:
+                os.chown(own, user, user)
+        return json.dumps(
+            {
+                "mode": self.mode,
+                "limits": dataclasses.asdict(limits),
+                "user": user,
+                "own": own,
+                "readable": self._readable() if self.mode == LANDLOCK else [],
+            }
+        ).encode()
+
+    def _readable(self) -> list[str]:
+        paths = [*_libraries(), str(Path(sys.base_prefix).resolve())]
+        return [*paths, *map(str, packages().values()), "/etc/ld.so.cache"]
+
+    def _ask(self, task: bytes, files: Sequence[int]) -> None:
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        assert self._control is not None
+        socket.send_fds(self._control, [task], files)
+        if self._control.recv(1) != b"k":
+            raise BoxError("the box has closed")
+
+    def _start(self) -> None:
+        self.close()
+        ours, theirs = socket.socketpair()
+        python = Path(sys.executable).resolve()
+        arguments = ["-I", "-S", "-B", "-c", _PROGRAM, str(theirs.fileno())]
+        if self.mode == BUBBLEWRAP:
+            command = bubblewrap_command(self.limits, python)
+            where = ["/packages"]
+        else:
+            command = [str(python)]
+            where = [str(path.parent) for path in packages().values()]
+        self._process = subprocess.Popen(
+            [*command, *arguments, *where],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            start_new_session=True,
+        )
+        theirs.close()
+        self._control = ours
+        ours.settimeout(_START_SECONDS)
+        try:
+            ready = ours.recv(5)
+        except OSError:
+            ready = b""
+        if ready != b"ready":
+            self._process.kill()
+            _, said = self._process.communicate()
+            text = said.decode(errors="replace").strip()[-2000:]
+            raise BoxError(f"the box does not start: {text}")
+
+
+_PASS_CREDENTIALS = getattr(socket, "SO_PASSCRED", 16)
+
+
+class Worker:
+    """One submission at work; ask it things, then close it."""
+
+    def __init__(
+        self,
+        requests: int,
+        replies: int,
+        line: socket.socket,
+        limits: Limits,
+        own: str = "",
+    ) -> None:
+        self._requests, self._replies, self._line = requests, replies, line
+        self.limits, self._own = limits, own
+        self._keeper = 0
+        self._kinds: tuple[int, ...] = ()
+        line.settimeout(0)
+
+    def ask(self, message: object, kind: type[Message], seconds: float) -> Message:
+        """Its answer, of this kind, within so many seconds. Raises: FrameError."""
+        # It may not read what it is asked: then there is nobody to answer.
+        until = time.monotonic() + seconds
+        frames.write(self._requests, *plain.packed(message, trusted=True))
+        header, body = frames.read(self._replies, until=until, meanwhile=self._look)
+        return plain.unpacked(header, body, [kind])
+
+    def close(self) -> None:
+        """End it, with every process that it has started."""
+        self._line.close()
+        os.close(self._requests)
+        os.close(self._replies)
+        if self._own:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _look(self) -> None:
+        """See that it does not take too much. Raises: TooMuchError."""
+        if platform.system() != "Linux":
+            return
+        if not self._keeper:
+            self._keeper = self._who_keeps_it()
+        processes, pages = consumption(self._keeper)
+        if pages * os.sysconf("SC_PAGESIZE") > self.limits.memory:
+            what = f"more than {self.limits.memory / 1e6:.0f} MB of memory"
+            raise TooMuchError(what)
+        if processes > self.limits.processes + 2:
+            raise TooMuchError(f"more than {self.limits.processes} processes")
+
+    def _who_keeps_it(self) -> int:
+        try:
+            size = socket.CMSG_SPACE(struct.calcsize("3i"))
+            _, said, _, _ = self._line.recvmsg(1, size)
+        except OSError:
+            return 0
+        numbers = array.array("i", said[0][2]) if said else [0]
+        return int(numbers[0])
+
+
+def consumption(root: int) -> tuple[int, int]:
+    """How many processes descend from this one, and how many pages they hold."""
+    if not root:
+        return 0, 0
+    parents: dict[int, int] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                text = Path(f"/proc/{entry}/stat").read_text()
+            except OSError:
+                continue
+            parents[int(entry)] = int(text.rpartition(")")[2].split()[1])
+    family, last = {root}, 0
+    while len(family) != last:
+        last = len(family)
+        family |= {child for child, parent in parents.items() if parent in family}
+    pages = 0
+    for number in family - {root}:
+        try:
+            pages += int(Path(f"/proc/{number}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            continue
+    return len(family), pages

@@ -1,0 +1,289 @@
+"""Grade one exercise of one submission: ask the worker, judge out here."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from minigrad.course import catalogue, checking, questions
+from minigrad.course.casefile import CaseFile
+from minigrad.course.catalogue import Exercise
+from minigrad.course.facts import Case, Facts
+from minigrad.course.grading import blanks, expected
+from minigrad.course.grading import messages as say
+from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.box import Box, TooMuchError, Worker
+from minigrad.course.grading.frames import (
+    FrameError,
+    GoneError,
+    TooLateError,
+)
+from minigrad.course.grading.stand_in import stand_in
+from minigrad.course.references import References
+from minigrad.course.verdict import (
+    CRASHED,
+    NOT_TRIED,
+    SOLVED,
+    WRONG,
+    Verdict,
+)
+
+PARTIAL = 0.5
+"""The share of the points for right numbers, where something else is not right."""
+
+_judging = threading.Lock()
+"""To judge changes what belongs to the whole process: where output goes, its clock."""
+
+_PRIVATE_ROWS = ("numbers", "see it")
+
+
+@dataclass(frozen=True)
+class Work:
+    """One exercise of one submission."""
+
+    student: str
+    exercise: str
+    sha256: str
+    file: str
+    cells: tuple[str, ...] = field(repr=False)
+    trouble: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What a result is known by."""
+        return self.student, self.exercise, self.sha256
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is kept of one exercise of one submission.
+
+    ``rows`` is the message, a label and a text each. ``trouble`` is for the instructor:
+    the judge itself could not cope with what was reported.
+    """
+
+    student: str
+    exercise: str
+    sha256: str
+    file: str
+    heading: str
+    state: str
+    points: float
+    of: int
+    mistakes: tuple[str, ...] = ()
+    note: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+    trouble: str = ""
+    seconds: float = 0.0
+
+
+class _Stopped(Exception):
+    """The verdict is made already: the worker did not go on to the end."""
+
+    def __init__(self, note: str) -> None:
+        super().__init__(note)
+        self.note = note
+
+
+def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> Result:
+    """Grade it; whatever the submission does, there is a result."""
+    began = time.monotonic()
+    exercise = catalogue.load(work.exercise)
+    try:
+        if work.trouble:
+            raise _Stopped(work.trouble)
+        with box.worker(limits) as worker:
+            verdict, points, trouble = _Grading(work, exercise, worker, secret).run()
+    except _Stopped as stopped:
+        state = NOT_TRIED if work.trouble else CRASHED
+        verdict = checking.verdict_of(exercise, state, note=stopped.note)
+        points, trouble = 0.0, ""
+    except FrameError as error:
+        note = f"Your code broke off: {_said_of(error)}."
+        verdict = checking.verdict_of(exercise, CRASHED, note=note)
+        points, trouble = 0.0, ""
+    seconds = time.monotonic() - began
+    rows = [row for row in verdict.rows() if row[0] not in _PRIVATE_ROWS]
+    return Result(
+        *work.key,
+        file=work.file,
+        heading=exercise.heading,
+        state=verdict.state,
+        points=points,
+        of=exercise.points,
+        mistakes=verdict.mistakes,
+        note=verdict.note,
+        rows=tuple([(label, text) for label, text in rows]),
+        trouble=trouble,
+        seconds=round(seconds, 3),
+    )
+
+
+def _said_of(error: FrameError) -> str:
+    if isinstance(error, TooLateError):
+        return "it was still running when its time was up"
+    if isinstance(error, TooMuchError):
+        return f"it took {error}"
+    if isinstance(error, GoneError):
+        return "its process ended before it had answered"
+    return f"what it answered was no answer ({error!s:.200})"
+
+
+class _Grading:
+    """One worker and what it is asked, one message after the other."""
+
+    def __init__(
+        self, work: Work, exercise: Exercise, worker: Worker, secret: bytes
+    ) -> None:
+        self.work, self.exercise, self.worker = work, exercise, worker
+        self.seed = number_from(secret, "cases", *work.key[1:])
+        # The worker draws from another one, from which nothing follows for the cases.
+        self.open_seed = number_from(secret, "open", *work.key[1:]) % 2**32
+        self.seconds = worker.limits.seconds
+        self.facts: dict[int, tuple[Exercise, list[Case], Sequence[Facts]]] = {}
+        self.until = time.monotonic() + 2 * self.seconds + 2.0
+
+    def run(self) -> tuple[Verdict, float, str]:
+        """The verdict, the points, and what the instructor should know."""
+        loaded = self.load()
+        if loaded.as_shipped or loaded.found[0].kind == "missing":
+            note = "it is as it was shipped" if loaded.as_shipped else ""
+            note = note or "There is no answer yet."
+            asks = self.exercise.questions or self.exercise.lines
+            if loaded.errors and not loaded.as_shipped and not asks:
+                note += " " + "; ".join(loaded.errors)
+            stopped = loaded.out_of_time and not loaded.as_shipped
+            state = CRASHED if stopped else NOT_TRIED
+            return checking.verdict_of(self.exercise, state, note=note), 0.0, ""
+        answers = [
+            stand_in(found, place, self.ask) for place, found in enumerate(loaded.found)
+        ]
+        self.look_ahead(loaded.found)
+        answer: Any = answers[0] if len(answers) == 1 else answers
+        with _judging:
+            try:
+                return self.judge(answer, answers)
+            except (FrameError, _Stopped):
+                raise
+            except Exception as error:
+                # A report may be well formed and yet such as no answer would give.
+                trouble = f"{type(error).__name__}: {error!s:.300}"
+                note = "What your code reported could not be judged."
+                crashed = checking.verdict_of(self.exercise, CRASHED, note=note)
+                return crashed, 0.0, trouble
+
+    def load(self) -> say.Loaded:
+        """Have the notebook run, and find the answer in it."""
+        exercise = self.exercise
+        asks = bool(exercise.questions or exercise.lines)
+        names = () if asks else tuple(exercise.answer.split(", "))
+        shipped = getattr(exercise.spec, "SHIPPED", "")
+        message = say.Load(
+            self.work.cells,
+            exercise.id,
+            names,
+            blanks.of(exercise.id),
+            shipped,
+            self.open_seed,
+            self.seconds,
+        )
+        loaded = self.worker.ask(message, say.Loaded, self.seconds + 2.0)
+        if len(loaded.found) != max(len(names), 1):
+            raise FrameError("another number of answers than was asked for")
+        return loaded
+
+    def ask(self, message: object, kind: Any) -> Any:
+        """What the worker says, while an exercise's own module looks at it."""
+        left = min(self.seconds, self.until - time.monotonic())
+        return self.worker.ask(message, kind, left)
+
+    def look_ahead(self, found: Sequence[say.Found]) -> None:
+        """Have the Functions looked at, before anybody waits for the judge."""
+        exercise = self.exercise
+        parts = exercise.parts
+        if not parts and hasattr(exercise.spec, "CONTRACT"):
+            parts = [exercise]
+        for place, part in enumerate(parts):
+            if found[place].kind != "Function":
+                return
+            cases = part.cases(np.random.default_rng(self.seed))
+            message = say.Observe(
+                place, part.contract, tuple(cases), self.open_seed, self.seconds
+            )
+            seen = self.worker.ask(message, say.Observed, self.seconds + 2.0)
+            if seen.phase:
+                name = found[place].name
+                where = seen.case[:100]
+                raise _Stopped(
+                    f"For {where}, {name}.{seen.phase[:40]} was still running when the"
+                    f" {self.seconds:g} seconds for it were over."
+                )
+            facts = expected.completed(seen.facts, part.contract, cases)
+            self.facts[place] = part, cases, facts
+
+    def judge(self, answer: Any, answers: list[Any]) -> tuple[Verdict, float, str]:
+        """The verdict on what was seen, and the points for it."""
+        exercise = self.exercise
+        if exercise.questions or exercise.lines:
+            return self.judge_said(answer)
+
+        def look(one: Any, *_: object) -> Sequence[Facts]:
+            return self.facts[answers.index(one)][2]
+
+        verdict = checking.examine(
+            exercise.id, answer, seed=self.seed, seconds=3600.0, look=look
+        )
+        proven = [self.proven(place) for place in self.facts]
+        if verdict.state == SOLVED:
+            lacking = [each for each in proven if each]
+            if not lacking:
+                return verdict, float(exercise.points), ""
+            note = f"The report of your code lacks {lacking[0]}."
+            wrong = checking.verdict_of(exercise, WRONG, note=note)
+            return wrong, 0.0, note
+        if verdict.state == NOT_TRIED or not self.facts:
+            return verdict, 0.0, ""
+        parts = len(exercise.parts) or 1
+        right = sum(self.numbers_are_right(place) for place in self.facts)
+        return verdict, exercise.points * PARTIAL * right / parts, ""
+
+    def proven(self, place: int) -> str:
+        """What the report lacks that solved answers have."""
+        part, cases, facts = self.facts[place]
+        case = CaseFile(facts, part, References(part))
+        return expected.unproven(case, cases, expected.COMPARED)
+
+    def numbers_are_right(self, place: int) -> bool:
+        """Whether values and gradients are right in the ordinary call of each case."""
+        part, cases, facts = self.facts[place]
+        case = CaseFile(facts, part, References(part))
+        return expected.numbers_are_right(case, cases)
+
+    def judge_said(self, answer: Any) -> tuple[Verdict, float, str]:
+        """Answers to questions: a prediction counts, the rest counts if it is right."""
+        exercise = self.exercise
+        try:
+            verdict = checking.examine(exercise.id, answer, seed=self.seed)
+        except Exception as error:
+            note = str(error)[:500]
+            return checking.verdict_of(exercise, WRONG, note=note), 0.0, ""
+        if verdict.state == SOLVED:
+            return verdict, float(exercise.points), ""
+        if not exercise.questions:
+            return verdict, 0.0, ""
+        found = questions.outcomes(exercise, questions.answers_of(exercise, answer))
+        right = sum(outcome.right for outcome in found)
+        return verdict, exercise.points * right / len(found), ""
+
+
+def number_from(secret: bytes, *words: str) -> int:
+    """A number that nobody can tell who does not know the secret."""
+    text = "\n".join(words).encode()
+    return int.from_bytes(hmac.digest(secret, text, hashlib.sha256)[:7], "big")

@@ -1,0 +1,142 @@
+"""What the judge asks of a worker, and what the worker says to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from minigrad.course.facts import (
+    Arrays,
+    Case,
+    Contract,
+    Crash,
+    Facts,
+    Output,
+    Returned,
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """Run the cells, and find the answer to ``exercise``: what bears these ``names``.
+
+    ``blanks`` are the operations that are not there meanwhile; ``shipped`` the source
+    of an answer that nobody has touched.
+    """
+
+    cells: tuple[str, ...]
+    exercise: str
+    names: tuple[str, ...]
+    blanks: tuple[str, ...]
+    shipped: str
+    seed: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """One answer: a Function, a class, a callable, a value, or missing.
+
+    ``not_static`` are the methods of a Function that lack @staticmethod.
+    """
+
+    kind: str
+    name: str
+    value: Any = None
+    not_static: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What there is, and what the cells raised on the way there."""
+
+    found: tuple[Found, ...]
+    errors: tuple[str, ...] = ()
+    out_of_time: bool = False
+    as_shipped: bool = False
+
+
+@dataclass(frozen=True)
+class Observe:
+    """Look at the answer in this place on all cases."""
+
+    place: int
+    contract: Contract
+    cases: tuple[Case, ...]
+    seed: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was seen; ``case`` and ``phase`` say where the time was up, if it was."""
+
+    facts: tuple[Facts, ...] = ()
+    case: str = ""
+    phase: str = ""
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Call apply; arrays stand for tensors, ``needs`` says which require grad."""
+
+    place: int
+    arguments: tuple[Any, ...]
+    needs: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Forwarded:
+    """What came out, and what ctx holds: inputs by their place, outputs from -1 on.
+
+    ``kept`` are the attributes of ctx that hold the things at ``kept_places``.
+    """
+
+    handle: int
+    crash: Crash | None = None
+    several: bool = False
+    outputs: tuple[Output, ...] = ()
+    saved: tuple[int, ...] = ()
+    kept: tuple[str, ...] = ()
+    kept_places: tuple[int, ...] = ()
+    on_class: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Backward:
+    """Send these gradients through a call; some of its inputs have changed since."""
+
+    handle: int
+    upstreams: Arrays
+    changed: tuple[int, ...] = ()
+    values: Arrays = ()
+
+
+@dataclass(frozen=True)
+class Went:
+    """What backward returned, before any engine touched it; the products it made."""
+
+    crash: Crash | None = None
+    kind: str = ""
+    returned: tuple[Returned, ...] = ()
+    products: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call an answer that is a plain function."""
+
+    place: int
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Called:
+    """What it returned."""
+
+    crash: Crash | None = None
+    value: Any = None
+
+
+ASKED = (Load, Observe, Forward, Backward, Call)
+"""What a worker understands."""

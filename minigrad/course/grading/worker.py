@@ -1,0 +1,290 @@
+"""In the box: load one submission, run what the judge asks for, say what was seen.
+
+Everything here may be changed by the submission that it runs. It holds no expected
+value, and nobody outside believes it more than a stranger.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course import checking, handed, probes
+from minigrad.course.calls import Call as OneCall
+from minigrad.course.declared import declare
+from minigrad.course.facts import Case, Contract
+from minigrad.course.grading import blanks, frames, plain, props
+from minigrad.course.grading import messages as say
+from minigrad.course.limits import (
+    Deadline,
+    OutOfTimeError,
+    as_imported,
+    own_random_numbers,
+    silence,
+)
+from minigrad.course.watch import Watch, crash_of
+from minigrad.kernels._jit import in_numpy
+
+_MOST_ERRORS = 20
+
+
+def prepare() -> None:
+    """Import everything that a worker may need, before there is one."""
+    props.set_up()
+    numbers = [np.ones(2), np.ones(2)]
+
+    class Warm(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            x, y = ctx.saved_tensors
+            return grad * y, grad * x
+
+    contract = Contract("Warm", ("x", "y"))
+    case = Case("warm", (numbers[0], numbers[1]), np.ones(2))
+    with checking.answers_running(Deadline(60.0)):
+        probes.observe(Warm, contract, [case])
+
+
+def serve(requests: int, replies: int) -> None:
+    """Answer until nobody asks any more."""
+    desk = Desk()
+    while True:
+        try:
+            header, body = frames.read(requests, header_bytes=2**31, body_bytes=2**31)
+        except frames.GoneError:
+            return
+        asked: Any = plain.unpacked(header, body, say.ASKED, trusted=True)
+        answer = desk.answer(asked)
+        frames.write(replies, *plain.packed(answer))
+
+
+class Desk:
+    """The submission, once it is loaded, and the calls of it that are still alive."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+        self.calls: dict[int, tuple[OneCall, Watch]] = {}
+
+    def answer(self, asked: Any) -> Any:
+        """What is to be said to one message."""
+        answers: dict[type, Callable[[Any], Any]] = {
+            say.Load: self.load,
+            say.Observe: self.observe,
+            say.Forward: self.forward,
+            say.Backward: self.backward,
+            say.Call: self.call,
+        }
+        return answers[type(asked)](asked)
+
+    def load(self, asked: say.Load) -> say.Loaded:
+        """Run the cells one by one; one that fails does not keep the others."""
+        props.handed_over.clear()
+        blanks.take_away(asked.blanks)
+        names: dict[str, Any] = {"__name__": "__main__"}
+        sys.modules["__main__"].__dict__.update(names)
+        names = sys.modules["__main__"].__dict__
+        errors: list[str] = []
+        deadline = Deadline(asked.seconds)
+        too_late = False
+        with own_random_numbers(asked.seed), running(deadline):
+            for number, source in enumerate(asked.cells, 1):
+                try:
+                    with deadline.watching():
+                        run_cell(source, number, names)
+                except OutOfTimeError:
+                    errors.append(f"cell {number} was still running")
+                    too_late = True
+                    break
+                except BaseException as error:
+                    errors.append(f"cell {number}: {_named(error)}")
+        self.answers = find(asked, names)
+        functions = [a for a in self.answers if _kind(a) == "Function"]
+        shipped = bool(
+            asked.shipped
+            and len(functions) == len(asked.names)
+            and _quietly(
+                lambda: handed.are_as_shipped(functions, asked.names, asked.shipped)
+            )
+        )
+        found = tuple([described(each) for each in self.answers])
+        blanks.refuse_derivatives()
+        return say.Loaded(found, tuple(errors[:_MOST_ERRORS]), too_late, shipped)
+
+    def observe(self, asked: say.Observe) -> say.Observed:
+        """Look at a Function in every way in which a mistake could show itself."""
+        deadline = Deadline(asked.seconds)
+        answer = self.answers[asked.place]
+        try:
+            with (
+                as_imported.in_force(),
+                own_random_numbers(asked.seed),
+                running(deadline),
+            ):
+                found = probes.observe(answer, asked.contract, asked.cases, deadline)
+        except probes.StoppedError as stopped:
+            return say.Observed(case=stopped.case, phase=stopped.phase)
+        return say.Observed(tuple(found))
+
+    def forward(self, asked: say.Forward) -> say.Forwarded:
+        """One call of apply, kept for a backward."""
+        answer = self.answers[asked.place]
+        before = set(vars(answer))
+        deadline = Deadline(3600.0)
+        handle = len(self.calls)
+        with as_imported.in_force(), running(deadline):
+            watch = Watch(answer, deadline)
+            names = tuple(["x"] * len(asked.arguments))
+            contract = Contract(answer.__name__, names)
+            call = OneCall(watch, contract, asked.arguments, asked.needs).forward()
+        self.calls[handle] = call, watch
+        if "crash" in call.facts:
+            return say.Forwarded(handle, crash=call.facts["crash"])
+        results = call.results()
+        saved: tuple[int, ...] = ()
+        kept: list[tuple[str, int]] = []
+        if call.ctx is not None:
+            things = [*call.arguments, *reversed(results)]
+            places = {id(t): n for n, t in enumerate(call.arguments)}
+            places |= {id(t): -1 - n for n, t in enumerate(results)}
+            tensors = [t for t in things if call.engine.is_tensor(t)]
+            known = {id(t) for t in tensors}
+            held = call.engine.saved(call.ctx)
+            saved = tuple([places[id(t)] for t in held if id(t) in known])
+            parts = call.named_parts(vars(call.ctx))
+            kept = [(name, places[id(t)]) for name, t in parts if id(t) in known]
+        return say.Forwarded(
+            handle,
+            several=isinstance(call.result, tuple),
+            outputs=call.facts["outputs"],
+            saved=saved,
+            kept=tuple([name for name, _ in kept]),
+            kept_places=tuple([place for _, place in kept]),
+            on_class=tuple(sorted(set(vars(answer)) - before)),
+        )
+
+    def backward(self, asked: say.Backward) -> say.Went:
+        """Backward through a call that was made before."""
+        call, watch = self.calls[asked.handle]
+        with as_imported.in_force(), running(watch.deadline):
+            for place, value in zip(asked.changed, asked.values, strict=True):
+                if value is not None:
+                    with minigrad.no_grad():
+                        call.arguments[place].copy_(minigrad.tensor(value))
+            with props.counted_products() as products:
+                call.backward(asked.upstreams)
+        if not call.passes:
+            return say.Went()
+        run = call.passes[-1]
+        if watch.finished:
+            # What an engine says of it the judge finds out with its own.
+            is_sequence = isinstance(watch.raw, tuple | list)
+            kind = run.returned_kind if is_sequence else "one"
+            return say.Went(None, kind, run.returned, tuple(products))
+        return say.Went(run.crash, products=tuple(products))
+
+    def call(self, asked: say.Call) -> say.Called:
+        """Call a plain function."""
+        try:
+            with as_imported.in_force(), running(Deadline(3600.0)):
+                value = self.answers[asked.place](*asked.arguments)
+        except BaseException as error:
+            return say.Called(crash_of("your answer", error))
+        return say.Called(value=value)
+
+
+@contextlib.contextmanager
+def running(deadline: Deadline) -> Iterator[None]:
+    """As a check runs an answer; the limits of the box bound its memory."""
+    with (
+        in_numpy(),
+        silence(),
+        minigrad.enable_grad(),
+        minigrad.teaching(False),
+        deadline.running(),
+    ):
+        yield
+
+
+def run_cell(source: str, number: int, names: dict[str, Any]) -> None:
+    """Run one cell as a notebook would, its source known to whoever asks for it."""
+    source = without_magic(source)
+    file = f"<cell {number}>"
+    lines = [line + "\n" for line in source.split("\n")]
+    linecache.cache[file] = len(source), None, lines, file
+    exec(compile(source, file, "exec"), names)
+
+
+def without_magic(source: str) -> str:
+    """A cell without the lines that only a notebook understands.
+
+    >>> without_magic("%matplotlib inline\\nx = 1 % 2")
+    'pass\\nx = 1 % 2'
+    """
+    lines = []
+    for line in source.split("\n"):
+        word = line.lstrip()
+        blank = line[: len(line) - len(word)]
+        lines.append(blank + "pass" if word[:1] in ("%", "!", "?") else line)
+    return "\n".join(lines)
+
+
+def find(asked: say.Load, names: Mapping[str, Any]) -> list[Any]:
+    """What was given to check last; else what bears the names of the exercise."""
+    if asked.exercise in props.handed_over:
+        given = props.handed_over[asked.exercise]
+        if not asked.names:
+            return [given]
+        several = list(given) if isinstance(given, list | tuple) else [given]
+        if len(several) == len(asked.names):
+            return several
+    return [names.get(name, MISSING) for name in asked.names] or [MISSING]
+
+
+MISSING = types.SimpleNamespace()
+"""Stands for an answer that is not there."""
+
+
+def described(answer: Any) -> say.Found:
+    """What the judge is told of an answer before it asks for anything."""
+    kind = _kind(answer)
+    name = str(getattr(answer, "__name__", type(answer).__name__))
+    if kind == "Function":
+        plain_ones = _quietly(lambda: declare(answer).not_static) or ()
+        return say.Found(kind, name, None, plain_ones)
+    return say.Found(kind, name, answer if kind == "value" else None)
+
+
+def _kind(answer: Any) -> str:
+    if answer is MISSING:
+        return "missing"
+    if isinstance(answer, type):
+        is_function = issubclass(answer, minigrad.autograd.Function)
+        return "Function" if is_function else "class"
+    return "callable" if callable(answer) else "value"
+
+
+def _quietly(ask: Callable[[], Any]) -> Any:
+    """What ``ask`` says; None if code of the answer that it met raised."""
+    try:
+        return ask()
+    except Exception:
+        return None
+
+
+def _named(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error!s:.300}"
+    except Exception:
+        return type(error).__name__
