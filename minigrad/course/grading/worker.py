@@ -110,17 +110,14 @@ class Desk:
                 except BaseException as error:
                     errors.append(f"cell {number}: {_named(error)}")
         self.answers = find(asked, names)
-        functions = [a for a in self.answers if _kind(a) == "Function"]
-        shipped = bool(
-            asked.shipped
-            and len(functions) == len(asked.names)
-            and _quietly(
-                lambda: handed.are_as_shipped(functions, asked.names, asked.shipped)
+        shipped = bool(asked.shipped) and _quietly(
+            lambda: handed.are_as_shipped(
+                self.answers, handed.shipped_under(asked.names, asked.shipped)
             )
         )
         found = tuple([described(each) for each in self.answers])
         blanks.refuse_derivatives()
-        return say.Loaded(found, tuple(errors[:_MOST_ERRORS]), too_late, shipped)
+        return say.Loaded(found, tuple(errors[:_MOST_ERRORS]), too_late, bool(shipped))
 
     def observe(self, asked: say.Observe) -> say.Observed:
         """Look at a Function in every way in which a mistake could show itself."""
