@@ -66,21 +66,26 @@ def refusing(name: str) -> Callable[..., Any]:
 
 
 def refuse_derivatives() -> None:
-    """From now on no method of an answer has the engine differentiate for it."""
+    """From now on no method of a Function has the engine differentiate for it."""
+    guards.append("methods of a Function")
     GraphTask.run = _for_the_judge_only(GraphTask.run)  # type: ignore[method-assign]
     forward_ad.enter_dual_level = _for_the_judge_only(forward_ad.enter_dual_level)
 
 
+guards: list[str] = []
+"""While there is one, no answer may ask for a derivative."""
+
+
 def _for_the_judge_only(run: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(*arguments: Any, **options: Any) -> Any:
-        frame = sys._getframe(1)
+        frame = sys._getframe(1) if guards else None
         while frame is not None:
             if frame.f_code.co_filename.startswith("<cell "):
                 raise RuntimeError(
                     "the engine was asked for the derivative while an answer ran:"
                     " write the formula"
                 )
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return run(*arguments, **options)
 
     return guarded

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad.course.facts import (
+    Array,
     Arrays,
     Case,
     Contract,
@@ -14,6 +15,7 @@ from minigrad.course.facts import (
     Output,
     Returned,
 )
+from minigrad.course.grading.plain import tagged
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ class Forwarded:
     kept: tuple[str, ...] = ()
     kept_places: tuple[int, ...] = ()
     on_class: tuple[str, ...] = ()
+    dirty: tuple[int, ...] = ()
+    marked: tuple[int, ...] = ()
+    materialize_grads: bool = True
 
 
 @dataclass(frozen=True)
@@ -114,12 +119,29 @@ class Backward:
 
 @dataclass(frozen=True)
 class Went:
-    """What backward returned, before any engine touched it; the products it made."""
+    """What backward returned, before any engine touched it; what it computed with."""
 
     crash: Crash | None = None
     kind: str = ""
     returned: tuple[Returned, ...] = ()
-    products: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+
+
+@tagged
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor among plain values."""
+
+    value: Array
+    requires_grad: bool = False
+
+
+@tagged
+@dataclass(frozen=True)
+class Source:
+    """A Function among plain values: what defines it, under the name Given."""
+
+    text: str
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,16 @@ _DTYPES = {np.dtype(name).str: np.dtype(name) for name in (*_OTHERS, *_WHOLE)}
 _MOST_AXES = 16
 
 
+TAGGED: dict[str, type] = {}
+"""Dataclasses that may stand among plain values, by their name."""
+
+
+def tagged(record: type[Message]) -> type[Message]:
+    """Let instances of a dataclass stand among plain values."""
+    TAGGED[record.__name__] = record
+    return record
+
+
 @dataclasses.dataclass(frozen=True)
 class Other:
     """Stands for a value that is not plain: the name of its type is all there is."""
@@ -124,7 +134,10 @@ class Writer:
         if isinstance(value, dict):
             pairs = list(value.items())[: bounds.ITEMS]
             return {"d": [[self._text(k), self._anything(v)] for k, v in pairs]}
-        return {"o": type(value).__name__[:80]}
+        name = type(value).__name__
+        if type(value) is TAGGED.get(name):
+            return {"r": [name, self.write(type(value), value)]}
+        return {"o": name[:80]}
 
 
 class Reader:
@@ -250,6 +263,11 @@ class Reader:
             if any(len(pair) != 2 for pair in pairs):
                 raise FrameError("a mapping that is none")
             return {self._text(k): self._anything(v) for k, v in pairs}
+        if kind == "r":
+            name, record = (*self._list(value), None, None)[:2]
+            if not isinstance(name, str) or name not in TAGGED:
+                raise FrameError(f"a value of the type {name!r:.40}")
+            return self._record(TAGGED[name], record)
         if kind == "o":
             return Other(self._text(value))
         raise FrameError(f"a value of the kind {kind!r:.20}")

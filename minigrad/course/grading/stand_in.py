@@ -8,19 +8,18 @@ that was saved there is saved here, a result on ctx is on this ctx.
 from __future__ import annotations
 
 import builtins
-import contextlib
+import inspect
+import textwrap
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 import minigrad
 from minigrad import errors
 from minigrad.course.facts import Crash, Output, Returned
 from minigrad.course.grading import messages as say
+from minigrad.course.grading import props
 from minigrad.course.grading.plain import Other
-from minigrad.ops import _registry
 
 Ask = Callable[[object, Any], Any]
 """Sends a message to the worker, and waits for an answer of the type that is named."""
@@ -43,13 +42,37 @@ def _name(found: say.Found) -> str:
 
 def _callable(found: say.Found, place: int, ask: Ask) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
-        called = ask(say.Call(place, arguments), say.Called)
+        sent = tuple(map(_sendable, arguments))
+        called = ask(say.Call(place, sent), say.Called)
         if called.crash is not None:
             raise raised(called.crash)
-        return called.value
+        return _alive(called.value)
 
     call.__name__ = _name(found)
     return call
+
+
+def _sendable(value: Any) -> Any:
+    """An argument as it goes through the wall: a class as its source."""
+    if isinstance(value, minigrad.Tensor):
+        return say.Tensor(value.detach().numpy(), value.requires_grad)
+    if isinstance(value, type) and issubclass(value, minigrad.autograd.Function):
+        line = [c for c in reversed(value.__mro__) if c.__module__ == value.__module__]
+        texts = [textwrap.dedent(inspect.getsource(each)) for each in line]
+        # Its own name would tell what is the matter with it.
+        head = "from typing import Any\nimport minigrad\n"
+        return say.Source(
+            head + "\n".join(texts) + f"\n\nclass Given({value.__name__}): pass\n"
+        )
+    return value
+
+
+def _alive(value: Any) -> Any:
+    if isinstance(value, say.Tensor):
+        return minigrad.tensor(value.value).requires_grad_(value.requires_grad)
+    if isinstance(value, tuple | list):
+        return type(value)(map(_alive, value))
+    return value
 
 
 def _function(found: say.Found, place: int, ask: Ask) -> type[Any]:
@@ -107,6 +130,10 @@ def _forward(
     if went.crash is not None:
         raise raised(went.crash)
     outputs = [_output(each, arguments) for each in went.outputs]
+    marked = [n for n in went.marked if 0 <= n < len(outputs)]
+    ctx.mark_non_differentiable(*[outputs[n] for n in marked])
+    ctx.mark_dirty(*[arguments[n] for n in went.dirty if 0 <= n < len(arguments)])
+    ctx.set_materialize_grads(went.materialize_grads)
     things = [_at(n, arguments, outputs) for n in went.saved]
     saved = [each for each in things if isinstance(each, minigrad.Tensor)]
     if saved:
@@ -150,8 +177,8 @@ def _backward(ctx: Any, upstreams: tuple[Any, ...], ask: Ask) -> Any:
         there.handle, gradients, tuple(changed), tuple(changed.values())
     )
     went = ask(asked, say.Went)
-    for name in went.products:
-        _make_once_more(name)
+    for label in went.used:
+        props.use_once_more(label)
     if went.crash is not None:
         raise raised(went.crash)
     found = [_returned(each) for each in went.returned]
@@ -164,16 +191,6 @@ def _returned(value: Returned) -> Any:
     if value.kind == "Tensor" and value.value is not None:
         return minigrad.tensor(value.value)
     return value.value
-
-
-def _make_once_more(name: str) -> None:
-    """A product of the smallest size, for whoever counts them on this side."""
-    row = _registry.OPS.get(name)
-    if row is not None and row.function is not None:
-        one = np.ones((1, 1))
-        # It is counted all the same, whatever it may lack.
-        with contextlib.suppress(Exception):
-            row.function.forward(one, one)
 
 
 def raised(crash: Crash) -> BaseException:

@@ -169,6 +169,9 @@ class Desk:
             kept=tuple([name for name, _ in kept]),
             kept_places=tuple([place for _, place in kept]),
             on_class=tuple(sorted(set(vars(answer)) - before)),
+            dirty=call.facts["dirty"],
+            marked=call.facts["marked"],
+            materialize_grads=call.facts.get("materialize_grads", True),
         )
 
     def backward(self, asked: say.Backward) -> say.Went:
@@ -179,7 +182,7 @@ class Desk:
                 if value is not None:
                     with minigrad.no_grad():
                         call.arguments[place].copy_(minigrad.tensor(value))
-            with props.counted_products() as products:
+            with props.noted() as used:
                 call.backward(asked.upstreams)
         if not call.passes:
             return say.Went()
@@ -188,17 +191,41 @@ class Desk:
             # What an engine says of it the judge finds out with its own.
             is_sequence = isinstance(watch.raw, tuple | list)
             kind = run.returned_kind if is_sequence else "one"
-            return say.Went(None, kind, run.returned, tuple(products))
-        return say.Went(run.crash, products=tuple(products))
+            return say.Went(None, kind, run.returned, tuple(used))
+        return say.Went(run.crash, used=tuple(used))
 
     def call(self, asked: say.Call) -> say.Called:
-        """Call a plain function."""
+        """Call a plain function; unlike a Function it may ask for derivatives."""
+        blanks.guards.clear()
         try:
             with as_imported.in_force(), running(Deadline(3600.0)):
-                value = self.answers[asked.place](*asked.arguments)
+                value = self.answers[asked.place](*map(alive, asked.arguments))
         except BaseException as error:
             return say.Called(crash_of("your answer", error))
-        return say.Called(value=value)
+        finally:
+            blanks.guards.append("methods of a Function")
+        return say.Called(value=as_message(value))
+
+
+def alive(value: Any) -> Any:
+    """An argument as the answer is given it."""
+    if isinstance(value, say.Tensor):
+        return minigrad.tensor(value.value).requires_grad_(value.requires_grad)
+    if isinstance(value, say.Source):
+        names: dict[str, Any] = {"minigrad": minigrad, "Any": Any}
+        exec(value.text, names)
+        return names["Given"]
+    return value
+
+
+def as_message(value: Any) -> Any:
+    """What the answer returned, as it is told to the judge."""
+    if isinstance(value, minigrad.Tensor):
+        return say.Tensor(value.detach().numpy(), value.requires_grad)
+    if isinstance(value, tuple | list):
+        parts = [as_message(each) for each in value]
+        return tuple(parts) if isinstance(value, tuple) else parts
+    return value
 
 
 @contextlib.contextmanager
