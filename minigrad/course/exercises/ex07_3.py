@@ -50,7 +50,7 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
             )
         else:
             continue
-        return [Finding(("N03",), what, where, looks_like=looks_like, hint=hint)]
+        return [Finding((), what, where, looks_like=looks_like, hint=hint)]
     return []
 
 

@@ -131,8 +131,8 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
                     ("U10",),
                     what,
                     "hands_on",
-                    looks_like="hides the failure by a tolerance: one that is wide "
-                    "enough for a stand-in lets every rule pass",
+                    looks_like="This hides the failure by a tolerance: one wide enough "
+                    "for a stand-in lets every rule pass.",
                     hint="What does Round promise of its gradient? Compare with that, "
                     "not with a slope.",
                 )

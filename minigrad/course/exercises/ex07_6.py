@@ -76,18 +76,18 @@ def story_of(answer: Any) -> tuple[str, str]:
     called = names.co_names if names else ()
     if "detach" in called:
         return (
-            "detached where nothing is tied yet: forward runs unrecorded, and apply "
-            "ties every float output to the node after it",
+            "It is detached where nothing is tied yet: forward runs unrecorded, and "
+            "apply ties every float output to the node after it.",
             "Who has to be told about the mask, so that apply leaves it alone?",
         )
     if "mark_non_differentiable" in called:
         return (
-            "marked another tensor than the one that is returned",
+            "Another tensor was marked than the one that is returned.",
             "Is what you mark the very object that forward returns, or a copy?",
         )
     return (
-        "backward may drop what comes from the mask, but the wire is there: whatever "
-        "is made of the mask requires grad, and who learns from it learns nothing",
+        "backward may drop what comes from the mask, but the wire is there: all that "
+        "is made of the mask requires grad, and who learns from it learns nothing.",
         "Which method of ctx says that an output has no gradient?",
     )
 
@@ -116,7 +116,7 @@ def wrong_gradients(answer: Any, random: np.random.Generator) -> Iterator[Findin
             what = (
                 f"for x = {x.tolist()} and limit = {limit:g}, the gradient of {name} "
             )
-            what += f"is {slope.tolist()}"
+            what += f"is {short(slope)}; it should be {short(right)}"
             hint = "Where the mask is 0, what should arrive at x? And where it is 1?"
             yield Finding((), what, where, hint=hint)
             return
