@@ -12,6 +12,7 @@ from minigrad.nn.activations import (
     Softmax,
     Tanh,
 )
+from minigrad.nn.attention import MultiheadAttention
 from minigrad.nn.convolution import Conv1d, Conv2d
 from minigrad.nn.dropout import Dropout
 from minigrad.nn.embedding import Embedding
@@ -54,6 +55,7 @@ __all__ = [
     "MSELoss",
     "MaxPool2d",
     "Module",
+    "MultiheadAttention",
     "NLLLoss",
     "Parameter",
     "ReLU",

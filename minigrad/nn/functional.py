@@ -47,6 +47,7 @@ __all__ = [
     "mse_loss",
     "nll_loss",
     "relu",
+    "scaled_dot_product_attention",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
@@ -331,6 +332,46 @@ def avg_pool2d(
     """
     options = stride, padding, ceil_mode, count_include_pad, divisor_override
     result: Tensor = OPS["avg_pool2d"].call(input, kernel_size, *options)
+    return result
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """For each query the mean of the values, weighted by how well its key fits.
+
+    The weights are softmax(query @ key^T * scale), where the scale is 1 / sqrt(width)
+    unless it is given. A mask of bools says which keys a query sees, one of numbers is
+    added; ``is_causal`` hides the keys behind each query. Who sees nothing gets 0.
+    Shape: (..., queries, width), (..., keys, width) and (..., keys, out) give (...,
+    queries, out).
+    Raises: ShapeError; OperandError; UnsupportedOptionError for ``enable_gqa``.
+    See: torch ``nn.functional.scaled_dot_product_attention``.
+
+    >>> x = minigrad.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> F = minigrad.nn.functional
+    >>> F.scaled_dot_product_attention(x, x, x, is_causal=True, scale=1.0)
+    tensor([[1.0000, 0.0000],
+            [0.2689, 0.7311]])
+    """
+    if enable_gqa:
+        raise errors.UnsupportedOptionError(
+            errors.message(
+                "scaled_dot_product_attention",
+                "enable_gqa is not there: keys have as many heads as queries",
+                "repeat the heads of the keys and values",
+            )
+        )
+    attend = OPS["scaled_dot_product_attention"].call
+    options = attn_mask, dropout_p, is_causal, scale
+    result: Tensor = attend(query, key, value, *options)
     return result
 
 

@@ -3,6 +3,7 @@
 from minigrad.ops import (
     activations,
     arithmetic,
+    attention,
     blends,
     choose,
     class_losses,
@@ -44,6 +45,7 @@ __all__ = [
     "Op",
     "activations",
     "arithmetic",
+    "attention",
     "blends",
     "choose",
     "class_losses",
