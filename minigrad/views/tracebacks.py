@@ -39,8 +39,9 @@ def show(
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback
+    hidden = [*left_out, *filter(runs_a_magic, parts(traceback))]
     text = shell.InteractiveTB.structured_traceback(
-        kind, error, without(traceback, left_out), tb_offset=tb_offset
+        kind, error, without(traceback, hidden), tb_offset=tb_offset
     )
     count = errors.count_of(len(left_out), "call")
     shell._showtraceback(kind, error, [*text, LEFT_OUT.format(count=count)])
@@ -65,6 +66,12 @@ def parts(traceback: TracebackType | None) -> Iterator[TracebackType]:
 def is_ours(part: TracebackType) -> bool:
     """Whether a call is one of minigrad's own."""
     return part.tb_frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def runs_a_magic(part: TracebackType) -> bool:
+    """Whether this is the line that IPython makes of a cell with ``%%step``."""
+    inner = part.tb_next
+    return inner is not None and inner.tb_frame.f_code.co_name == "run_cell_magic"
 
 
 def without(

@@ -18,7 +18,7 @@ mg.teaching()
 course.recall("08")
 
 # %% [markdown] tags=["slide"]
-# ## One line, two endings
+# ## One line, at the wrong moment?
 #
 # `h.add_(1)` changes `h` in place: the same tensor, other numbers. Here it stands
 # between forward and backward, in two programs. They differ in one thing: how `y` was
@@ -52,10 +52,10 @@ mg.autograd.grad(y, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # Nobody forbids a change in place. `exp` saved its *result* (lesson 02), so it does not
-# matter to it what becomes of `h`: 14.78 is right. The product saved `h` itself: after
-# the change its row in the ctx pane says *saved at v0, now v1*, and when backward reads
-# it, it is refused. So the question is never "was it changed?" but **"does a node still
-# need the value that is gone?"**
+# matter to it what becomes of `h`: 14.78, twice e squared, is right. The product saved
+# `h` itself: after the change its row in the ctx pane says *saved at v0, now v1*, and
+# when backward reads it, it is refused. So the question is never "was it changed?" but
+# **"does a node still need the value that is gone?"**
 
 # %% [markdown]
 # **Try.** Now `y` itself is changed, and not `h`. Guess before you run it. Then put
@@ -72,8 +72,9 @@ mg.autograd.grad(y, x)
 # ## A Function that changes its input
 #
 # To overwrite an input saves an array. Then forward has two duties more: it tells the
-# engine, with `ctx.mark_dirty(...)`, and it returns that very tensor. This one adds `b`
-# to `a` in place. (Its name ends in an underscore, too.)
+# engine which tensor is *dirty*, that is, overwritten, with `ctx.mark_dirty(...)`; and
+# it returns that very tensor. This one adds `b` to `a` in place. (Its name ends in an
+# underscore, too.)
 
 
 # %% tags=["slide"]
@@ -109,10 +110,11 @@ mg.autograd.grad(h, [x, b])
 
 # %% [markdown] tags=["explain", "slide"]
 # One tensor, and version 2. It went from 0 to 1 in forward, by `add_`; and from 1 to 2
-# in apply, by the mark itself: forward may have written in a way that counts nothing.
-# And `h` has *moved on*. Its `grad_fn` is the new node now, and the product's node
-# comes behind that. Whoever holds `h` holds the new value, so a gradient for `h` has to
-# pass the new node first: 1 goes to `b`, and 2 arrives at `x`.
+# in apply, by the mark itself, for forward may have written in a way that counts
+# nothing, such as through NumPy. And `h` has *moved on*. Its `grad_fn` is the new node
+# now, and the product's node comes behind that. Whoever holds `h` holds the new value,
+# so a gradient for `h` has to pass the new node first: 1 goes to `b`, and 2 arrives at
+# `x`.
 
 # %% [markdown] tags=["slide"]
 # ## Nobody was told
@@ -167,8 +169,9 @@ x.add_(1)
 # %% [markdown] tags=["explain", "slide"]
 # Refused. After a recorded change `x` would be a result, with a node behind it, and the
 # leaf whose gradient you want would have no name any more. What do you *mean*? Either
-# the change is a step of the computation: then make it on a copy. Or it is none, as
-# when an optimizer moves a weight: then nothing is recorded.
+# the change is a step of the computation: then make it on a copy, `clone`, which has a
+# history. Or it is none, as when an optimizer moves a weight: then record nothing. Here
+# are both, and what `h` and `x` are afterwards:
 
 # %% tags=["explain", "slide", "Q32"]
 h = x.clone()
@@ -178,7 +181,7 @@ with mg.no_grad():
 (h.is_leaf, h._version), (x.is_leaf, x._version)
 
 # %% [markdown] tags=["slide"]
-# ## 18 instead of 6
+# ## All by the book
 #
 # This one does all that was asked for. It saves its input, with `save_for_backward`. It
 # marks what it changes, and returns that. Is it safe now?
@@ -217,9 +220,9 @@ mg.autograd.grad(Square_.apply(x.clone()), x)
 
 # %% [markdown]
 # **Try.** The same program with an input that you can change. Follow the row *saved[0]*
-# in the ctx pane: which version does it say when it is saved, and which in the phase
-# *wire edges*? Then type other numbers for `x`. For which two is the gradient right, by
-# accident?
+# in the ctx pane: which number has it when it is saved, and which number and version in
+# the phase *wire edges*? Then type other numbers for `x`. For which two is the gradient
+# right, by accident?
 
 
 # %% tags=["try"]
@@ -308,8 +311,8 @@ a.grad, b.grad
 
 # %% [markdown]
 # **Try.** Below the gradient comes from `sum`, and there is an error at least. Print
-# `grad_output.stride()` in `Twice.backward` to see why: how many numbers lie in the
-# memory of this gradient?
+# `grad_output.stride()` in `Twice.backward` to see why: how far is it in memory from
+# one number of this gradient to the next?
 
 # %% tags=["try", "raises-exception", "Q38"]
 Twice.apply(mg.ones(3, requires_grad=True)).sum().backward()
