@@ -83,9 +83,10 @@ loss.backward()
 arrived[-1], a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# *No gradient arrived for output 1: backward is given zeros of shape () there.* Nobody
-# sent this 0; the engine made it. And it is right: if `minus` grows, the loss does not.
-# So the rule above is right whichever outputs are used.
+# *One gradient waits for each of its 2 outputs: 3 and None*; and then, *backward is
+# given zeros of shape () there.* Nobody sent this 0; the engine made it. And it is
+# right: if `minus` grows, the loss does not. So the rule above is right whichever
+# outputs are used.
 
 # %% [markdown]
 # **Try.** This time `minus` is used and `plus` is not. Say which pair arrives, and what
@@ -171,7 +172,8 @@ course.peak_bytes(only_plus, Lean)
 # ## An output without a slope
 #
 # The largest number of a vector, and the place where it stands. If `x` grows a little,
-# the number grows with it. The place stays as it is, until it jumps: it has no slope.
+# the number grows with it. The place stays as it is, until it jumps: it has no slope
+# that anybody could follow.
 
 
 # %%
@@ -221,7 +223,7 @@ value.requires_grad, place.requires_grad, place.grad_fn, arrived[-1]
 
 # %% [markdown]
 # **Try.** Here the *value* is marked, which does have a slope. Guess what becomes of
-# the last line. Then mark `place` in the place of `value`, and run again.
+# the last line. Then mark the place and not the value, and run again.
 
 
 # %% tags=["try", "raises-exception", "Q78"]
