@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Shapes that stretched
 #
 # You will
@@ -34,7 +34,7 @@ course.predict(
     ],
 )
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 x = mg.zeros(3, 4)
 b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
 (x + b).sum().backward()
@@ -45,7 +45,7 @@ b.grad
 # the sum grows by 3. A number that was used three times gets three gradients, and they
 # add up, as in any graph where a tensor is used more than once.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Gathered back
 #
 # Ones hide where each of them came from. So here is the same addition as a Function of
@@ -53,7 +53,7 @@ b.grad
 # begins with `g` where `.sum()` began with ones.
 
 
-# %%
+# %% tags=["slide"]
 class AddBias(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, b):
@@ -104,7 +104,7 @@ x = mg.tensor([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0], [3.0, 3.0, 3.0, 3.0]]
 b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
 mg.step(lambda: (x * b).backward(g)).explain("b.grad", (0,))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Which axes stretched?
 #
 # Now `c` has the shape (3, 1): one number for each row, used in all four columns. Each
@@ -113,17 +113,17 @@ mg.step(lambda: (x * b).backward(g)).explain("b.grad", (0,))
 # **Predict.** Is that all? (To save you the whole class, a line puts another backward
 # into it.)
 
-# %% tags=["predict", "raises-exception"]
+# %% tags=["predict", "raises-exception", "slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
 c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
 AddBias.apply(x, c).backward(g)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # The numbers were right: 10, 100 and 1000. But `sum` takes the axis away, and three
 # numbers in a row are no column. `keepdim=True` leaves an axis of length 1 where the
 # sum was taken.
 
-# %%
+# %% tags=["slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1, keepdim=True)))
 AddBias.apply(x, c).backward(g)
 c.grad
@@ -196,7 +196,7 @@ Look.apply(x).sum().backward()
 # divided by n. Somebody has to do that. Here somebody forgot.
 
 
-# %%
+# %% tags=["slide"]
 class MeanSquare(mg.autograd.Function):
     @staticmethod
     def forward(ctx, y, target):
@@ -213,12 +213,12 @@ def mean_square(y, target):
     return ((y - target) ** 2).mean()
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** The bias starts at 0 and should become 1, in each of 8 rows.
 # `mean_square` gives it a gradient of -2. What does `MeanSquare` give?
 
 
-# %% tags=["predict", "Q77"]
+# %% tags=["predict", "slide", "Q77"]
 def bias_gradient(loss, bias=0.0, rows=8):
     b = mg.tensor([bias], requires_grad=True)
     loss(mg.zeros(rows, 1) + b, mg.ones(rows, 1)).backward()
@@ -263,7 +263,7 @@ course.because(
     "that wrong? One sentence; it is for you and nobody grades it.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## What the engine does for you
 #
 # In a hurry one returns `grad_output` for everything. `b` is (4,) again, and each of
@@ -277,13 +277,17 @@ course.predict(
     ["both", "only the larger one", "only the smaller one", "neither"],
 )
 
-# %% tags=["step", "Q63"]
+# %% [markdown] tags=["slide"]
+# First the larger one: the gradient goes on as it came, to `x` and to `b`. It has three
+# rows, and `b` has none. Read what teaching mode says, too. Then the smaller one.
+
+# %% tags=["step", "slide", "Q63"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g))
 b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
 AddBias.apply(mg.zeros(3, 4), b).backward(g)
 b.grad
 
-# %% tags=["step", "raises-exception"]
+# %% tags=["step", "raises-exception", "slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum()))
 AddBias.apply(mg.zeros(3, 4), b).backward(g)
 
@@ -293,17 +297,17 @@ AddBias.apply(mg.zeros(3, 4), b).backward(g)
 # mistake? So an addition may leave the work to the engine; a sum may not. JAX, for one,
 # refuses both: the same class would be an error there.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Predict.** And a gradient that has the right shape by chance? `x` is square now, and
 # this backward adds up along the wrong axis. Refused, repaired, or taken?
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
 b = mg.tensor([5.0, 6.0, 7.0], requires_grad=True)
 AddBias.apply(mg.zeros(3, 3), b).backward(g[:, :3])
 b.grad
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Taken: [6, 60, 600] where [111, 222, 333] is right. The engine sees shapes, no sums.
 # That is why the exercises, and your own tests, use sizes that are all different.
 
@@ -313,7 +317,7 @@ b.grad
 # You can now say where the gradients of copies go. Answer each card in your own words
 # before you open it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>An input of shape (4,) met a result of (3, 4). What is its
 # gradient?</summary>
 #
