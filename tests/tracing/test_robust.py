@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
+import sys
 import threading
 from typing import Any
 
@@ -11,9 +13,13 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.engine import observe
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.log import EventLog
 from minigrad.tracing.pictures import picture
 from minigrad.views import record, step
+from minigrad.views.state import facts_at, state_at
+from tests.tracing import happenings
 from tests.tracing.happenings import Cube
 from tests.tracing.programs import Breaks, events_of
 
@@ -65,6 +71,50 @@ def test_ctrl_c_in_a_with_block_is_raised_and_kept() -> None:
         Stops.apply(x * 2, "forward")
     assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
     assert len(events_of(trace, "graph.node")) == 2
+
+
+def test_signal_of_ctrl_c_ends_the_program_and_not_the_recording() -> None:
+    def program() -> None:
+        x = mg.tensor(1.0, requires_grad=True)
+        y = Cube.apply(x)
+        signal.raise_signal(signal.SIGINT)
+        y.backward()
+
+    trace = step(program)
+    assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
+    labels = [node["label"] for node in trace.data["graph"]["nodes"]]
+    assert labels == ["AccumulateGrad", "CubeBackward"]
+    assert events_of(trace, "backward.begin") == []
+
+
+def test_ctrl_c_at_any_step_leaves_a_usable_recording_and_nobody_listening(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tracing, emit = sys.gettrace(), EventLog.emit
+    told = 0
+
+    def interrupted(log: EventLog, *args: Any, **fields: Any) -> None:
+        nonlocal told
+        emit(log, *args, **fields)
+        told += 1
+        if told == stop:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(EventLog, "emit", interrupted)
+    most = 0
+    for stop in range(1, 1000):
+        told = 0
+        trace = step(happenings.hooks)
+        shipped(trace)
+        assert state_at(trace.data, len(trace))["say"] == trace.sentences(3)[-1]
+        facts_at(trace.data, len(trace))
+        assert observe.observer is None
+        assert sys.gettrace() is tracing
+        if told < stop:
+            break
+        most += 1
+        assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
+    assert most > 40
 
 
 def test_exception_names_line_and_reason_and_keeps_the_graph_so_far() -> None:
@@ -205,13 +255,38 @@ def test_markup_and_unicode_in_names_and_values_are_text() -> None:
     assert "ξ.grad was empty" in said
 
 
-def test_ten_megabytes_are_recorded_as_a_corner() -> None:
+def test_markup_in_the_names_of_classes_and_attributes_is_text() -> None:
+    class Keeps(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            setattr(ctx, MARKUP, x.shape)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad_output: Any) -> Any:
+            return grad_output * 2
+
+    evil = type(MARKUP, (Keeps,), {})
+    with record(MARKUP) as recording:
+        evil.apply(mg.tensor(1.0, requires_grad=True)).backward()
+    bundle = recording._repr_mimebundle_()
+    assert [node["label"] for node in recording.data["graph"]["nodes"]][1:] == [
+        f"{MARKUP}Backward"
+    ]
+    assert MARKUP not in bundle["text/html"]
+    assert MARKUP not in bundle["image/svg+xml"]
+    assert MARKUP in bundle["text/plain"]
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_ten_megabytes_are_recorded_as_a_corner(lines: bool) -> None:
     x = mg.ones((1600, 1600)).requires_grad_()
     trace = Trace()
-    with Recorder(trace, lines=False):
-        (x * x).sum().backward()
-    assert x.array.nbytes > 10_000_000
-    assert len(shipped(trace)) < 30_000
+    with Recorder(trace, lines=lines):
+        raw = x.array + 1
+        (x * Cube.apply(x)).sum().backward()
+    assert raw.nbytes > 10_000_000
+    assert len(shipped(trace)) < (60_000 if lines else 30_000)
     values = trace.data["values"].values()
     assert all(len(value["rows"]) <= 8 for value in values)
 

@@ -120,6 +120,29 @@ def test_recording_without_a_name_leaves_no_variable(
     assert "graph.node" in [event["k"] for event in shown[0].data["events"]]
 
 
+def test_class_that_a_later_cell_defines_anew_shows_the_lines_of_its_own_cell(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    define = (
+        "class Times(mg.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n        return x * {factor}\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, grad):\n        return grad * {factor}\n"
+    )
+    for factor in (2, 3):
+        shell.run_cell(define.format(factor=factor), store_history=True)
+        cell = "%%step\ny = Times.apply(mg.tensor(1.0, requires_grad=True))"
+        assert shell.run_cell(cell, store_history=True).success
+    lines = []
+    for recording in shown:
+        (source,) = [
+            one for one in recording.data["sources"] if one["name"] == "Times.forward"
+        ]
+        lines.append("".join(text for _, text in source["tokens"][-1]).strip())
+    assert lines == ["return x * 2", "return x * 3"]
+
+
 def test_recording_of_a_cell_that_fails_has_its_name_too(
     shell: InteractiveShell, shown: list[Recording]
 ) -> None:
