@@ -37,7 +37,7 @@ def diamond():
 
 
 def names(node):
-    return [(to and to.name(), number) for to, number in node.next_functions]
+    return [(to.name() if to else None, number) for to, number in node.next_functions]
 
 
 x, a, b, c, y = diamond()
@@ -181,8 +181,8 @@ course.predict(
 # Watch the badge at ExpBackward0: *2 to come*, then *2, 1 to come*, then *5 = 2 + 3*.
 # Only then is it ready. Of the nodes that are ready the engine picks the one that was
 # made last, so the order is the same each time. (The level *Everything* in the player
-# shows each line of `GraphTask.run`. The count goes down in `_send`, which that calls
-# for every edge.)
+# shows each line of the loop, `GraphTask.run`. `count_dependencies` makes the counts
+# before it; `_send`, called for every edge, counts down.)
 
 # %% tags=["because"]
 course.because(

@@ -66,8 +66,10 @@ hint("05.2")
 # %% [markdown]
 # ## 05.3 toposort
 #
-# No gradients here: only an order in which users come first. It will be of use in 05.5.
-# (About 15 minutes.)
+# No gradients here, only an order. `receivers(node)` is the list of nodes to which a
+# node sends a gradient; one may be in it twice. Return all that can be reached from
+# `root`, root too: each once, and before all its receivers. Some nodes of the check are
+# tensors, equal and yet not the same; some graphs are deep. (About 15 minutes.)
 
 
 # %% tags=["exercise"]
@@ -110,7 +112,8 @@ hint("05.3")
 # %% [markdown]
 # ## 05.4 Overwrite instead of add
 #
-# Here the order is given. One character is wrong in this function. (About 8 minutes.)
+# Here a right order is given, and the function goes through it. On a chain it is right,
+# on a diamond it is not. One character is wrong. (About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -136,7 +139,7 @@ def gradients(order, edges):  # noqa: F811  the repaired function
 
 
 # %% [markdown]
-# On a chain it is right, and on the diamond it is not. What should stand at `a`?
+# First a chain, where `a` gets 2 times 5. Then the diamond: what should stand at `a`?
 
 # %%
 chain = {"y": [("b", 2.0)], "b": [("a", 5.0)], "a": []}
@@ -155,8 +158,8 @@ hint("05.4")
 # %% [markdown]
 # ## 05.5 backward(root, g)
 #
-# Now a real one, on the engine's own nodes. These two Functions are all that its
-# programs are made of. Each of their rules returns a tuple. (About 22 minutes.)
+# Now a real one, on the engine's own nodes. The programs it is tried on are made of
+# these two Functions, whose rules return tuples. (About 22 minutes.)
 
 
 # %%
@@ -183,9 +186,13 @@ class Mul(mg.autograd.Function):
 
 
 # %% [markdown]
+# Write `backward(root, g)` in at most 15 lines. It sends `g` from the node `root` to
+# all leaves, and adds to their `.grad`. Each rule is called once, with all that
+# arrives. You may use your toposort.
+#
 # `node.next_functions` has a pair for each argument, with None where no gradient is
 # needed. `node.apply(gradient)` calls the rule. A leaf's node has a `variable`, and no
-# rule. What backward computes is not recorded: `@mg.no_grad()` sees to that.
+# rule. (`@mg.no_grad()`: what backward computes is not recorded.)
 
 
 # %% tags=["exercise"]
@@ -233,16 +240,15 @@ hint("05.5")
 # %% [markdown]
 # ## The engine's own
 #
-# The same program, run by the engine. Choose the level *Everything* in the player:
-# `GraphTask.run` is its loop. For each of your lines, find the phase that does its
-# work. Which phase have you not written?
+# The same program, run by the engine: `GraphTask.run` is its loop, in five phases. For
+# each of your lines, find the phase that does its work. Which phase have you not
+# written? (The level *Everything* shows each line of the loop.)
 
 # %% tags=["step"]
-# %%step
 x = mg.tensor(3.0, requires_grad=True)
 square = Mul.apply(x, x)
 y = Mul.apply(square, Add.apply(square, x))
-y.backward()
+mg.step(y.backward)
 
 # %% [markdown]
 # *Check what it returned* and *release* are not in your backward: yours trusts the
