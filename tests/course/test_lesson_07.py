@@ -243,6 +243,13 @@ def cosine_first(ctx: Any, g_sine: Any, g_square: Any) -> Any:
     return by_sine if g_square is None else by_sine + g_square * 2 * x
 
 
+def zero_for_none(ctx: Any, g_sine: Any, g_square: Any) -> Any:
+    (x,) = ctx.saved_tensors
+    by_sine = 0 if g_sine is None else g_sine * x.cos()
+    g_square = 0 if g_square is None else g_square
+    return by_sine + g_square * 2 * x
+
+
 def one_question_forgotten(ctx: Any, g_sine: Any, g_square: Any) -> Any:
     (x,) = ctx.saved_tensors
     if g_sine is None:
@@ -279,6 +286,7 @@ def test_sine_and_square_without_zeros_passes(backward: Any) -> None:
         (sine_and_square(three_ways_out, asks_for_nothing), "N03", "is given zeros"),
         (sine_and_square(begins_with_zeros), "", "makes zeros of its own: zeros_l"),
         (sine_and_square(zeros_for_none), "", "makes zeros of its own: zeros"),
+        (sine_and_square(zero_for_none), "", "only the sine is used, and backward m"),
         (sine_and_square(cosine_first), "", "and backward works out a cosine"),
         (sine_and_square(adds_always), "N02", ""),
         (sine_and_square(one_question_forgotten), "N02", "only the output sine used"),

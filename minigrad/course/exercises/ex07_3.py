@@ -22,6 +22,9 @@ gradients = two_outputs.gradients
 cases = two_outputs.cases
 wrong_gradients = two_outputs.wrong_gradients
 
+ENOUGH = (1, 2)
+"""So many products do for the sine alone, and for the square alone."""
+
 MAKERS = (
     (minigrad, ("zeros", "zeros_like", "full", "full_like")),
     (minigrad.Tensor, ("new_zeros", "new_full", "zero_")),
@@ -35,15 +38,20 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
     for used, name in enumerate(CONTRACT.outputs):
         x = minigrad.tensor(random.uniform(0.3, 2.0, 6), requires_grad=True)
         output = answer.apply(x)[used].sum()
-        with zeros_counted() as zeros, cosines_counted() as cosines:
+        with (
+            zeros_counted() as zeros,
+            runs_counted("cos") as cosines,
+            runs_counted("mul") as products,
+        ):
             output.backward()
         only = f"only the {name} is used"
         if zeros:
             what = f"{only}, and backward makes zeros of its own: {zeros[0]}"
             looks_like = "The engine was asked for no zeros, and the rule makes them."
             hint = "With one term left, to what do you have to add it?"
-        elif used == 1 and cosines:
-            what = f"{only}, and backward works out a cosine"
+        elif (used == 1 and cosines) or len(products) > ENOUGH[used]:
+            done = "works out a cosine" if used else f"makes {len(products)} products"
+            what = f"{only}, and backward {done}"
             looks_like = "A term is computed for an output that sent nothing."
             hint = (
                 "Where does the question about None stand: before the work, or after?"
@@ -75,14 +83,14 @@ def zeros_counted() -> Iterator[list[str]]:
 
 
 @contextmanager
-def cosines_counted() -> Iterator[list[str]]:
-    """A note for each cosine that is worked out meanwhile."""
+def runs_counted(name: str) -> Iterator[list[str]]:
+    """A note for each run of an operation meanwhile."""
     called: list[str] = []
-    function: Any = _registry.OPS["cos"].function
+    function: Any = _registry.OPS[name].function
     forward = function.forward
 
     def note_and_run(*args: Any) -> Any:
-        called.append("cos")
+        called.append(name)
         return forward(*args)
 
     with mock.patch.object(function, "forward", staticmethod(note_and_run)):
