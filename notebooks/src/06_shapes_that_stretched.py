@@ -73,7 +73,7 @@ g = mg.tensor(
 # **Predict.** Which four numbers will `b.grad` be? Then step to the end, and look at
 # ctx on the way: what does it keep of the twelve numbers of `x`? At the end click on
 # AccumulateGrad in the graph, then on the 111 that comes up below it: the player says
-# which sum it is. The next cell asks for the same in words.
+# which sum it is. (The level *Story* makes the steps fewer.)
 
 
 # %% tags=["predict", "step", "slide"]
@@ -180,8 +180,8 @@ class Look(mg.autograd.Function):
 # twelve numbers in memory, and steps of 4 and 1 between them?
 
 # %% tags=["predict", "Q03"]
-x = mg.ones(3, 4, requires_grad=True)
-Look.apply(x).sum().backward()
+twelve = mg.ones(3, 4, requires_grad=True)
+Look.apply(twelve).sum().backward()
 
 # %% [markdown] tags=["explain"]
 # Steps of 0: **one** number stands at all twelve places. That is how the backward of a
