@@ -62,9 +62,9 @@ hint("08.2")
 # %% [markdown]
 # ## 08.3 18 instead of 6
 #
-# The class of the lesson, which saves too late. Run it and the cell below: in two of
-# the three places the slope is wrong. (Teaching mode would say why, so it is off there.
-# About 10 minutes.)
+# The class of the lesson, all by the book. Run it and the cell below. In two of three
+# places the slope is wrong: which is right, and why just there? (Teaching mode would
+# say too much, so it is off there. About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -122,8 +122,9 @@ w = mg.tensor([2.0, 4.0], requires_grad=True)
 w.mul_(0.5)
 
 # %% [markdown]
-# There are two things that may have been meant by it. Write both. Each is one or two
-# lines.
+# There are two things that may have been meant by it. `shrink` moves the weight itself,
+# as an optimizer does. `halved` is a step of a computation, through which a gradient
+# comes back. Write both; each is one or two lines.
 
 
 # %% tags=["exercise"]

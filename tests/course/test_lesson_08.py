@@ -188,6 +188,7 @@ CLAMP, DIRTY, KEEP, RETURN = (
     [
         relu(CLAMP, DIRTY, KEEP, RETURN),
         relu(KEEP, DIRTY, "return x.relu_()"),
+        relu("x[x < 0] = 0", DIRTY, KEEP, RETURN),
         relu("x *= x > 0", DIRTY, KEEP, RETURN, rule=lambda y: y.sign()),
     ],
 )
