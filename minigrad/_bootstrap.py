@@ -49,6 +49,7 @@ usage: python3 minigrad <command> [arguments]
   check-exercise  say what an exercise still lacks: check-exercise 02.4
   slides write the slides of a lesson, one HTML file that works offline: slides 05
   bench  time the engine, beside torch where it is installed
+  grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR
 
 The first run installs what the command needs: into the active virtual or conda
 environment (conda's base does not count), else into .venv in the clone.
@@ -62,6 +63,7 @@ EXTRAS = {
     "check-exercise": frozenset({"lab", "test"}),
     "slides": frozenset({"lab"}),
     "bench": frozenset({"lab"}),
+    "grade": frozenset({"lab"}),
 }
 
 MODULES = {
@@ -71,6 +73,7 @@ MODULES = {
     "check-exercise": "minigrad.course.authoring:main_check",
     "slides": "minigrad.course.slides:main",
     "bench": "minigrad.bench.__main__:main",
+    "grade": "minigrad.course.grading.command:main",
 }
 """What runs a command inside an environment that is there already."""
 

@@ -37,8 +37,8 @@ _USERS = 1_700_000_000
 """From here on nobody has a number, and each worker takes one of its own."""
 
 ENVIRONMENT = {
-    "HOME": "/tmp",
-    "TMPDIR": "/tmp",
+    "HOME": confine.OWN,
+    "TMPDIR": confine.OWN,
     "LANG": "C.UTF-8",
     "MINIGRAD_JIT": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -125,6 +125,12 @@ def packages() -> dict[str, Path]:
     return found | ({"numpy.libs": beside} if beside.is_dir() else {})
 
 
+def visible() -> list[Path]:
+    """The folders of this machine that can be read in the box."""
+    folders = [*_libraries(), str(Path(sys.base_prefix).resolve())]
+    return [*map(Path, folders), *packages().values()]
+
+
 def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     """How the zygote is started: an empty root, and in it, read-only, what it needs."""
     command = [shutil.which("bwrap") or "bwrap", *_namespaces()]
@@ -143,7 +149,10 @@ def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     for path in _hidden():
         if any(_is_below(path, folder) for folder in inside):
             command += ["--perms", "0755", "--size", "4096", "--tmpfs", path]
-    command += ["--size", str(limits.disk), "--tmpfs", "/tmp"]
+    size = str(limits.disk)
+    command += ["--perms", "0755", "--size", size, "--tmpfs", confine.OWN]
+    if not any(_is_below(path, "/tmp") for path in inside):
+        command += ["--symlink", confine.OWN.lstrip("/"), "/tmp"]
     for name, place in packages().items():
         command += ["--ro-bind", str(place), f"/packages/{name}"]
     # The references of the exercises are not one import away.
@@ -156,7 +165,7 @@ def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     for path in [exercises, *_hidden()]:
         if path == exercises or any(_is_below(path, folder) for folder in inside):
             command += ["--remount-ro", path]
-    return [*command, "--remount-ro", "/", "--chdir", "/tmp", str(python)]
+    return [*command, "--remount-ro", "/", "--chdir", confine.OWN, str(python)]
 
 
 def _hidden() -> list[str]:
@@ -203,7 +212,7 @@ class Box:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
         try:
-            own = tempfile.mkdtemp() if self.mode != BUBBLEWRAP else "/tmp"
+            own = tempfile.mkdtemp() if self.mode != BUBBLEWRAP else confine.OWN
             with self._lock:
                 task = self._task(own, limits)
                 files = [ends[0][0], ends[1][1], theirs.fileno()]

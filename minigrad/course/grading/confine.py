@@ -16,6 +16,9 @@ from typing import Any
 from minigrad.course.grading import seccomp
 from minigrad.course.grading.bounds import Limits
 
+OWN = "/scratch"
+"""Where a worker may write, in a box; it is empty for each, and gone with it."""
+
 BUBBLEWRAP, LANDLOCK, UNSAFE = "bubblewrap", "landlock", "unsafe"
 
 _NEW_MOUNTS, _NEW_IPC, _NEW_PIDS = 0x00020000, 0x08000000, 0x20000000
@@ -35,11 +38,11 @@ class Confinement:
     limits: Limits
     user: int | None = None
     readable: tuple[str, ...] = ()
-    own: str = "/tmp"
+    own: str = OWN
 
 
 def leave_namespaces(confinement: Confinement) -> None:
-    """Children of this process get their own process numbers and an empty /tmp.
+    """Children of this process get their own process numbers and an empty folder.
 
     Raises: OSError.
     """
@@ -47,7 +50,8 @@ def leave_namespaces(confinement: Confinement) -> None:
     _check(libc.unshare(_NEW_MOUNTS | _NEW_IPC | _NEW_PIDS), "no new namespaces")
     options = f"size={confinement.limits.disk},nr_inodes=2048,mode=1777".encode()
     flags = _NO_SET_ID_NO_DEVICES_NO_PROGRAMS
-    _check(libc.mount(b"tmpfs", b"/tmp", b"tmpfs", flags, options), "no empty /tmp")
+    mounted = libc.mount(b"tmpfs", OWN.encode(), b"tmpfs", flags, options)
+    _check(mounted, "no empty folder")
 
 
 def shut_in(confinement: Confinement, files: Sequence[int]) -> None:

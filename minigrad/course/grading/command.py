@@ -1,0 +1,286 @@
+"""``python -m minigrad grade``: a class from its files to its points."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import concurrent.futures as futures
+import hashlib
+import importlib
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from minigrad import errors
+from minigrad.course.grading import box, pages, results, submissions
+from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.confine import UNSAFE
+from minigrad.course.grading.examiner import Result, Work, grade
+from minigrad.course.grading.results import Ledger
+
+_boxes: dict[tuple[str, Limits], box.Box] = {}
+_boxes_lock = threading.Lock()
+
+TIMES = 3
+"""How often a grading is begun whose own process has died."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Grade, and say where the results are."""
+    options = parser().parse_args(arguments)
+    try:
+        return run(options)
+    except (box.BoxError, submissions.SubmissionsError, results.BusyError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command understands."""
+    made = argparse.ArgumentParser(
+        prog="minigrad grade",
+        description="Grade the submissions of a class, each in a box of its own.",
+    )
+    made.add_argument(
+        "submissions",
+        type=Path,
+        help="a folder with one folder a student, a zip of it, or an LMS's export",
+    )
+    made.add_argument("--out", type=Path, required=True, help="where results go")
+    made.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    made.add_argument(
+        "--seed-file",
+        type=Path,
+        help="a secret of yours; the same one draws the same numbers",
+    )
+    made.add_argument(
+        "--shard", type=shard_of, help="only one part of several: 2/4 is the second"
+    )
+    made.add_argument("--executor", default="threads", help="or dask://host:port")
+    made.add_argument(
+        "--unsafe",
+        action="store_true",
+        help="run without a box, if there is none: for code you trust like your own",
+    )
+    made.add_argument(
+        "--seconds",
+        type=float,
+        default=Limits.seconds,
+        help="for one exercise of one submission (%(default)g); a right answer"
+        " takes a hundredth of it",
+    )
+    return made
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Which part of how many.
+
+    >>> shard_of("2/4")
+    (2, 4)
+    """
+    try:
+        number, count = (int(part) for part in text.split("/"))
+    except ValueError:
+        raise argparse.ArgumentTypeError("write it like this: 2/4") from None
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError(f"there is no part {number} of {count}")
+    return number, count
+
+
+def run(options: argparse.Namespace) -> int:
+    """Grade what is not graded yet, then write the pages from all there is."""
+    out: Path = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    mode = box.best_mode(options.unsafe)
+    if mode == UNSAFE:
+        words = "UNSAFE: submissions run as you, and can do whatever you can"
+        print(words, file=sys.stderr)
+    else:
+        see_that_nothing_is_in_sight([options.submissions, out])
+    limits = Limits(seconds=options.seconds)
+    secret = secret_of(options.seed_file, out)
+    with Ledger(out / results.ledger_name(options.shard)) as ledger:
+        done = results.keys(out)
+        before = len(done)
+        missing = to_do(options.submissions, options.shard, done)
+        executor = executor_of(options.executor, options.jobs)
+        jobs = max(1, options.jobs)
+        with executor:
+            count = work_off(missing, executor, jobs, ledger, (mode, limits, secret))
+    print(f"{count} graded, {before} were graded before", file=sys.stderr)
+    if options.shard is None:
+        write_pages(out)
+        print(f"results: {out / 'class.html'}, {out / 'results.csv'}")
+    return 0
+
+
+def see_that_nothing_is_in_sight(paths: Sequence[Path]) -> None:
+    """Refuse to grade what lies in a folder that every box can read.
+
+    Raises: BoxError.
+    """
+    for path in paths:
+        for folder in box.visible():
+            if path.resolve().is_relative_to(folder):
+                what = f"{path} lies in {folder}, which every submission can read"
+                fix = "move it to a folder of its own"
+                raise box.BoxError(errors.message("grade", what, fix))
+
+
+def secret_of(path: Path | None, out: Path) -> bytes:
+    """What the numbers are drawn from: a file of the user's, or one made once."""
+    if path is not None:
+        return path.read_bytes()
+    kept = out / "secret.key"
+    if not kept.exists():
+        fresh = out / f".secret.{os.getpid()}"
+        number = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "w") as file:
+            file.write(secrets.token_hex(32))
+        try:
+            # Of several graders that begin at once, one has made it.
+            os.link(fresh, kept)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return kept.read_bytes()
+
+
+def to_do(
+    source: Path, shard: tuple[int, int] | None, done: set[results.Key]
+) -> Iterator[Work]:
+    """What is to be graded by this grader, and is not."""
+    for submitted in submissions.find(source):
+        for work in submissions.works(submitted):
+            if work.key not in done and is_of(shard, work):
+                done.add(work.key)
+                yield work
+
+
+def is_of(shard: tuple[int, int] | None, work: Work) -> bool:
+    """Whether this belongs to the part; the parts are the same on every machine."""
+    if shard is None:
+        return True
+    number, count = shard
+    digest = hashlib.sha256("\n".join(work.key).encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "big") % count == number - 1
+
+
+def executor_of(name: str, jobs: int) -> Any:
+    """Who runs the gradings: threads here, or a cluster."""
+    if name == "threads":
+        return futures.ThreadPoolExecutor(max(1, jobs))
+    if name.startswith("dask://"):
+        distributed: Any = importlib.import_module("dask.distributed")
+        client = distributed.Client(name.replace("dask://", "tcp://", 1))
+        return client.get_executor()
+    what = f"no executor is called {name!r}"
+    raise box.BoxError(errors.message("grade", what, "use threads or dask://host:port"))
+
+
+def work_off(
+    works: Iterator[Work],
+    executor: futures.Executor,
+    jobs: int,
+    ledger: Ledger,
+    how: tuple[str, Limits, bytes],
+) -> int:
+    """Grade them all, a few at a time; each result is kept as soon as it is there."""
+    waiting: dict[futures.Future[Result], tuple[Work, int]] = {}
+    progress = Progress()
+    count = 0
+    more = True
+    while more or waiting:
+        while more and len(waiting) < 2 * jobs:
+            work = next(works, None)
+            if work is None:
+                more = False
+                break
+            waiting[executor.submit(grade_here, work, *how)] = work, 1
+        ended, _ = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
+        for future in ended:
+            work, times = waiting.pop(future)
+            try:
+                result = future.result()
+            except Exception as error:
+                if times >= TIMES or isinstance(error, box.BoxError):
+                    raise
+                # Its own process has died, and not the submission's in the box.
+                again = executor.submit(grade_here, work, *how)
+                waiting[again] = work, times + 1
+                continue
+            ledger.add(result)
+            count += 1
+            progress.show(count, result)
+    progress.end()
+    return count
+
+
+def grade_here(work: Work, mode: str, limits: Limits, secret: bytes) -> Result:
+    """Grade in this process, in the box that it has or makes."""
+    with _boxes_lock:
+        own = _boxes.get((mode, limits))
+        if own is None:
+            own = _boxes[mode, limits] = box.Box(mode, limits)
+    return grade(work, own, secret)
+
+
+@atexit.register
+def close_boxes() -> None:
+    """End every box of this process."""
+    with _boxes_lock:
+        for each in _boxes.values():
+            each.close()
+        _boxes.clear()
+
+
+def write_pages(out: Path) -> None:
+    """The table and the pages, anew from the lines."""
+    found = results.best(results.read(out))
+    results.write(out / "results.csv", results.table(found))
+    results.write(out / "class.html", pages.of_class(found))
+    folder = out / "students"
+    folder.mkdir(exist_ok=True)
+    by_student: dict[str, list[Result]] = {}
+    for result in found:
+        by_student.setdefault(result.student, []).append(result)
+    for student, own in by_student.items():
+        path = folder / pages.file_of(student)
+        results.write(path, pages.of_student(student, own))
+
+
+class Progress:
+    """One line that counts, on a terminal; elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        # A check drops what is printed while it runs, to any other stream.
+        self._stream = sys.stderr
+        self._began = self._last = time.monotonic()
+
+    def show(self, count: int, result: Result) -> None:
+        """Say how far it is."""
+        now = time.monotonic()
+        every = 0.1 if self._stream.isatty() else 10.0
+        if now - self._last < every:
+            return
+        self._last = now
+        rate = count / max(now - self._began, 1e-9)
+        who = f"{result.student} {result.exercise}"
+        line = f"{count} graded, {rate:.1f} a second, last {who}"
+        line = "".join([c if c.isprintable() else "?" for c in line])[:78]
+        end = "\r" if self._stream.isatty() else "\n"
+        print(f"{line:<78}", end=end, file=self._stream, flush=True)
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._stream.isatty():
+            print(file=self._stream)

@@ -1,0 +1,216 @@
+"""Find and read what was handed in; nothing in it is run, unpacked or believed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from minigrad import errors
+from minigrad.course import catalogue
+from minigrad.course.grading import bounds
+from minigrad.course.grading.examiner import Work
+
+MOST_FILES = 100_000
+MOST_CELLS = 2000
+
+_LATE_OR_NOT = re.compile(
+    r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$"
+)
+"""Canvas: every file of a class in one folder, the student before it."""
+
+_MOODLE = re.compile(r"^(?P<who>.+_\d+)_assignsubmission_\w+$")
+"""Moodle: a folder a student, with words of its own behind the name."""
+
+_MENTIONED = re.compile(r"""["'](\d\d\.\d+|gym\.[A-Za-z0-9]+)["']""")
+_LESSON = re.compile(r"(?<![0-9])(\d\d)_[a-z]")
+
+
+class SubmissionsError(errors.MinigradError, ValueError):
+    """What should hold submissions is no folder, zip or notebook."""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """One file that was handed in; ``read`` gives at most so many bytes of it."""
+
+    student: str
+    file: str
+    read: Callable[[int], bytes] = field(repr=False, compare=False)
+
+
+def find(source: Path) -> Iterator[Submitted]:
+    """Every notebook and every program in a folder or zip, in the order of names.
+
+    The first part of a path says whose it is. Links, and whatever lies outside, are
+    passed over. Raises: SubmissionsError.
+    """
+    if source.is_dir():
+        yield from _in_folder(source)
+    elif zipfile.is_zipfile(source):
+        yield from _in_zip(source)
+    else:
+        raise SubmissionsError(
+            errors.message(
+                "grade",
+                f"{source} is neither a folder nor a zip",
+                "name the folder that has one folder a student, or the zip of it",
+            )
+        )
+
+
+def _in_folder(source: Path) -> Iterator[Submitted]:
+    found: list[str] = []
+    for folder, folders, files in os.walk(source, followlinks=False):
+        folders[:] = [f for f in folders if not f.startswith((".", "__"))]
+        below = Path(folder).relative_to(source)
+        found += [str(below / file) for file in files if _is_readable(file)]
+    for name in sorted(found):
+        # A link may lead to what is nobody else's business.
+        if stat.S_ISREG((source / name).lstat().st_mode):
+            student, file = owner_of(PurePosixPath(Path(name).as_posix()))
+            yield Submitted(student, file, _reader(source / name))
+
+
+def _reader(path: Path) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(number, "rb") as file:
+            return file.read(most)
+
+    return read
+
+
+def _in_zip(source: Path) -> Iterator[Submitted]:
+    with zipfile.ZipFile(source) as archive:
+        entries = archive.infolist()
+        if len(entries) > MOST_FILES:
+            what = f"{source} holds {len(entries)} files"
+            fix = f"split it: at most {MOST_FILES} are read from one zip"
+            raise SubmissionsError(errors.message("grade", what, fix))
+        for entry in sorted(entries, key=lambda e: e.filename):
+            path = inside(entry)
+            if path is None:
+                continue
+            student, file = owner_of(path)
+
+            def read(most: int, entry: zipfile.ZipInfo = entry) -> bytes:
+                with archive.open(entry) as opened:
+                    return opened.read(most)
+
+            yield Submitted(student, file, read)
+
+
+def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
+    """The path of a file in a zip; None for links, folders and paths that lead out."""
+    name = entry.filename
+    mode = entry.external_attr >> 16
+    if entry.is_dir() or (mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode)):
+        return None
+    if "\\" in name or ":" in name or name.startswith("/") or "\0" in name:
+        return None
+    path = PurePosixPath(name)
+    if any(part == ".." or part.startswith((".", "__")) for part in path.parts):
+        return None
+    return path if _is_readable(path.name) and not entry.flag_bits & 1 else None
+
+
+def _is_readable(name: str) -> bool:
+    return name.endswith((".ipynb", ".py")) and not name.startswith((".", "__"))
+
+
+def owner_of(path: PurePosixPath) -> tuple[str, str]:
+    """Whose file this is, and what it is called; never what stands in it.
+
+    >>> owner_of(PurePosixPath("ada/01_x.ipynb"))
+    ('ada', '01_x.ipynb')
+    >>> owner_of(PurePosixPath("lovelaceada_LATE_77_9031_01_x-2.ipynb"))
+    ('lovelaceada_77', '01_x-2.ipynb')
+    >>> owner_of(PurePosixPath("Ada Lovelace_77_assignsubmission_file/01_x.ipynb"))
+    ('Ada Lovelace_77', '01_x.ipynb')
+    """
+    if len(path.parts) == 1:
+        match = _LATE_OR_NOT.match(path.name)
+        if match is None:
+            return path.stem, path.name
+        return f"{match['who']}_{match['number']}", match["rest"]
+    match = _MOODLE.match(path.parts[0])
+    student = match["who"] if match else path.parts[0]
+    return student, str(PurePosixPath(*path.parts[1:]))
+
+
+def works(submitted: Submitted) -> list[Work]:
+    """What there is to grade in one file: each exercise of its lesson."""
+    try:
+        data = submitted.read(bounds.NOTEBOOK + 1)
+    except (OSError, RuntimeError, zipfile.BadZipFile, EOFError, ValueError) as error:
+        data, trouble = b"", f"The file cannot be read ({type(error).__name__})."
+    else:
+        trouble = ""
+    sha256 = hashlib.sha256(data).hexdigest()
+    cells: tuple[str, ...] = ()
+    if len(data) > bounds.NOTEBOOK:
+        trouble = f"The file has more than {bounds.NOTEBOOK / 1e6:.0f} MB."
+    elif not trouble:
+        try:
+            cells = cells_of(data, submitted.file)
+        except (ValueError, RecursionError):
+            trouble = "The file is no notebook that can be read."
+    return [
+        Work(submitted.student, exercise, sha256, submitted.file, cells, trouble)
+        for exercise in exercises_in(submitted.file, cells)
+    ]
+
+
+def cells_of(data: bytes, name: str) -> tuple[str, ...]:
+    """The code cells, and nothing else, of a notebook or a program.
+
+    Raises: ValueError, RecursionError.
+    """
+    text = data.decode("utf-8-sig")
+    if name.endswith(".py"):
+        return (text,)
+    notebook = json.loads(text)
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list) or len(cells) > MOST_CELLS:
+        raise ValueError("no cells")
+    found = [_source(c) for c in cells if isinstance(c, dict)]
+    return tuple([source for source in found if source is not None])
+
+
+def _source(cell: dict[str, Any]) -> str | None:
+    source = cell.get("source")
+    if cell.get("cell_type") != "code":
+        return None
+    if isinstance(source, list):
+        source = "".join([line for line in source if isinstance(line, str)])
+    return source if isinstance(source, str) else None
+
+
+def exercises_in(name: str, cells: tuple[str, ...]) -> list[str]:
+    """The exercises that a file answers: those of its lesson, else those it names."""
+    stem = PurePosixPath(name).name.lower()
+    lessons = _LESSON.findall(stem)
+    known = known_exercises()
+    if lessons:
+        of_lesson = [e for e in known if e.startswith(f"{lessons[-1]}.")]
+        if of_lesson:
+            return of_lesson
+    if re.search(r"(?<![a-z])gym(?![a-z])", stem):
+        return [e for e in known if e.startswith("gym.")]
+    named = {each for cell in cells for each in _MENTIONED.findall(cell)}
+    return [e for e in known if e in named]
+
+
+@cache
+def known_exercises() -> tuple[str, ...]:
+    """All there are, in the order of the course."""
+    return (*catalogue.names(), *catalogue.gym_names())

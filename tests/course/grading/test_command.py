@@ -1,0 +1,288 @@
+"""A class is graded: from any packing, in parts, stopped and gone on with."""
+
+import csv
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from minigrad.course.grading import command, pages, results, submissions
+from minigrad.course.grading.box import Box, BoxError
+from minigrad.course.grading.examiner import Result, Work
+from minigrad.course.grading.results import BusyError, Ledger
+
+RIGHT = """
+import minigrad as mg
+from minigrad.course import check
+
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+check("gym.Square", Square)
+"""
+WRONG = RIGHT.replace("* 2 * x", "* 3 * x")
+HOSTILE_NAME = "=HYPERLINK(1)<script>alert(1)</script>"
+
+
+def hand_in(folder: Path, **sources: str) -> Path:
+    for student, source in sources.items():
+        path = folder / student / "answer.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(source)
+    return folder
+
+
+def rows(out: Path) -> list[dict[str, str]]:
+    with (out / "results.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def told(out: Path) -> list[tuple[object, ...]]:
+    """What the results say, apart from how long it took."""
+    found = [replace(r, seconds=0.0) for r in results.read(out)]
+    return sorted(tuple(vars(r).values()) for r in found)
+
+
+@pytest.fixture
+def no_new_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command uses the box of the other tests, which is warm."""
+    monkeypatch.setattr(command, "grade_here", lambda work, *how: grade_in(box, work))
+
+
+def grade_in(box: Box, work: Work) -> Result:
+    return command.grade(work, box, b"secret")
+
+
+@pytest.mark.usefixtures("no_new_box")
+def test_a_folder_becomes_lines_a_table_and_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = hand_in(
+        tmp_path / "in", ada=RIGHT, **{HOSTILE_NAME.replace("/", "|"): WRONG}
+    )
+    out = tmp_path / "out"
+    assert command.main([str(source), "--out", str(out)]) == 0
+    assert [(r["state"], r["points"]) for r in rows(out)] == [
+        ("wrong", "0.0"),
+        ("solved", "2.0"),
+    ]
+    assert rows(out)[0]["student"].startswith("'=HYPERLINK")
+    whole = (out / "class.html").read_text()
+    pages_of_students = [p.read_text() for p in (out / "students").iterdir()]
+    for page in (whole, *pages_of_students):
+        assert "<script" not in page
+        assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page
+    assert any("Ada" not in page and "3" in page for page in pages_of_students)
+    assert stat.S_IMODE((out / "secret.key").stat().st_mode) == 0o600
+    # A second run has nothing to do.
+    before = (out / "results.jsonl").read_bytes()
+    assert command.main([str(source), "--out", str(out)]) == 0
+    assert (out / "results.jsonl").read_bytes() == before
+    assert "0 graded, 2 were graded before" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("no_new_box")
+def test_a_new_version_is_graded_and_the_better_one_counts(tmp_path: Path) -> None:
+    source, out = hand_in(tmp_path / "in", ada=RIGHT), tmp_path / "out"
+    command.main([str(source), "--out", str(out)])
+    (source / "ada" / "answer.py").write_text(WRONG)
+    command.main([str(source), "--out", str(out)])
+    assert len(list(results.read(out))) == 2
+    assert [r["points"] for r in rows(out)] == ["2.0"]
+
+
+@pytest.mark.usefixtures("no_new_box")
+def test_four_parts_make_the_same_as_one_run(tmp_path: Path) -> None:
+    students = {f"s{n}": RIGHT + f"# {n}" if n % 2 else WRONG for n in range(4)}
+    source = hand_in(tmp_path / "in", **students)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    command.main([str(source), "--out", str(whole)])
+    sizes = []
+    for number in range(1, 5):
+        shard = ["--shard", f"{number}/4"]
+        command.main([str(source), "--out", str(parts), *shard])
+        file = parts / results.ledger_name((number, 4))
+        sizes.append(len(file.read_text().splitlines()))
+    assert sum(sizes) == 4
+    assert max(sizes) < 4
+    command.main([str(source), "--out", str(parts)])
+    assert told(parts) == told(whole)
+    assert (parts / "results.csv").read_text() == (whole / "results.csv").read_text()
+
+
+def test_a_grader_that_is_killed_loses_nothing_and_doubles_nothing(
+    tmp_path: Path, box: Box
+) -> None:
+    source = hand_in(tmp_path / "in", **{f"s{n}": RIGHT + f"# {n}" for n in range(6)})
+    out = tmp_path / "out"
+    line = [sys.executable, "-m", "minigrad", "grade", str(source), "--out", str(out)]
+    line += ["--jobs", "1"]
+    run = subprocess.Popen(line, stderr=subprocess.DEVNULL, start_new_session=True)
+    ledger = out / "results.jsonl"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (
+        ledger.exists() and ledger.read_bytes().count(b"\n") >= 2
+    ):
+        time.sleep(0.01)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait(10)
+    kept = [r for r in ledger.read_bytes().split(b"\n") if r]
+    assert 2 <= len(kept) < 6
+    with ledger.open("ab") as file:
+        file.write(b'{"student": "torn')
+    done = subprocess.run(line, capture_output=True, timeout=60, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(r) for r in ledger.read_text().splitlines()]
+    assert sorted(r["student"] for r in lines) == [f"s{n}" for n in range(6)]
+    assert [r["state"] for r in lines] == ["solved"] * 6
+    assert ledger.read_bytes().startswith(b"\n".join(kept[:2]))
+
+
+def test_two_graders_do_not_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    with Ledger(path), pytest.raises(BusyError, match="another grader"):
+        Ledger(path)
+
+
+def test_a_grading_whose_own_process_dies_is_begun_again(tmp_path: Path) -> None:
+    import concurrent.futures
+
+    deaths = []
+
+    class Fragile(concurrent.futures.ThreadPoolExecutor):
+        def submit(self, function, /, work, *how):  # type: ignore[no-untyped-def]
+            def once(*_: object) -> Result:
+                if work.student == "b" and not deaths:
+                    deaths.append(1)
+                    raise RuntimeError("the worker of the cluster is gone")
+                return Result(*work.key, "f", "h", "solved", 1, 1)
+
+            return super().submit(once)
+
+    works = [Work(s, "gym.Square", "0", "f", ()) for s in "abc"]
+    with Ledger(tmp_path / "results.jsonl") as ledger, Fragile(1) as executor:
+        how = ("bubblewrap", command.Limits(), b"")
+        assert command.work_off(iter(works), executor, 1, ledger, how) == 3
+    assert deaths
+    assert sorted(r.student for r in results.read(tmp_path)) == ["a", "b", "c"]
+
+
+def test_what_every_submission_could_read_is_not_graded(
+    tmp_path: Path, box: Box, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inside = Path(command.__file__).parent
+    code = command.main([str(inside), "--out", str(tmp_path / "out")])
+    assert code == 2
+    assert "which every submission can read" in capsys.readouterr().err
+
+
+def test_without_a_box_it_refuses(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(command.box, "bubblewrap_works", lambda: False)
+    monkeypatch.setattr(command.box.confine, "landlock_version", lambda: 0)
+    assert command.main([str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "add --unsafe" in capsys.readouterr().err
+    assert command.box.best_mode(unsafe=True) == "unsafe"
+    with pytest.raises(BoxError):
+        command.box.best_mode()
+
+
+def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    return info
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../ada/x.py", "/etc/x.py", "ada/../../x.py", "C:/x.py", "ada\\..\\x.py",
+     "ada/.hidden/x.py", "__MACOSX/ada/x.py", "ada/x.txt", "ada/x.py/"],
+)  # fmt: skip
+def test_paths_that_lead_out_of_a_zip_are_passed_over(name: str) -> None:
+    assert submissions.inside(entry(name)) is None
+    assert submissions.inside(entry("ada/x.py")) is not None
+
+
+def test_links_are_passed_over_in_zips_and_folders(tmp_path: Path) -> None:
+    archive = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr(entry("eve/answer.py", 0o120777), "/etc/passwd")
+        made.writestr(entry("ada/answer.py"), RIGHT)
+    assert [s.student for s in submissions.find(archive)] == ["ada"]
+    folder = hand_in(tmp_path / "in", ada=RIGHT)
+    (folder / "eve").mkdir()
+    (folder / "eve" / "answer.py").symlink_to(folder / "ada" / "answer.py")
+    (folder / "mallory").symlink_to(folder / "ada")
+    assert [s.student for s in submissions.find(folder)] == ["ada"]
+
+
+def test_a_bomb_in_a_zip_is_not_unpacked(tmp_path: Path) -> None:
+    archive = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("eve/01_a.py", b"#" * 30_000_000)
+    # While the archive is open: one file is read, graded, and then the next.
+    found = [w for s in submissions.find(archive) for w in submissions.works(s)]
+    assert {w.trouble for w in found} == {"The file has more than 5 MB."}
+    assert {w.exercise[:3] for w in found} == {"01."}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{", '{"cells": 3}', "[" * 100_000, "\ufeff{}", '{"cells": [1, null]}'],
+)
+def test_what_is_no_notebook_is_nobodys_crash(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "in" / "eve" / "01_x.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    (submitted,) = submissions.find(tmp_path / "in")
+    for work in submissions.works(submitted):
+        assert work.trouble or work.cells == ()
+
+
+def test_identity_and_points_never_come_from_the_notebook(tmp_path: Path) -> None:
+    notebook = {
+        "metadata": {"student": "ada", "celltoolbar": "x"},
+        "cells": [
+            {"cell_type": "code", "source": [RIGHT], "metadata": {
+                "nbgrader": {"points": 1e9, "grade": True, "locked": False}}},
+            {"cell_type": "markdown", "source": "raise SystemExit"},
+        ],
+    }  # fmt: skip
+    path = tmp_path / "in" / "eve" / "x.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+    (submitted,) = submissions.find(tmp_path / "in")
+    (work,) = submissions.works(submitted)
+    assert (work.student, work.exercise, work.cells) == ("eve", "gym.Square", (RIGHT,))
+
+
+def test_pages_show_the_message_escaped_and_lead_nowhere_else() -> None:
+    evil = "\u202e<img src=x onerror=alert(1)>\x1b[2J`<b>`"
+    result = Result("../../eve", "01.4", "0", "f", evil, "wrong", 0, 4, ("A03",),
+                    evil, ((evil, evil),))  # fmt: skip
+    page = pages.of_student(result.student, [result])
+    assert "<img" not in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert "&lt;img" in page
+    assert "/" not in pages.file_of("../../eve")
+    assert pages.file_of("a/b") != pages.file_of("a b")
