@@ -1,6 +1,6 @@
 """torch.nn's names: what models are made of."""
 
-from minigrad.nn import functional, init, utils
+from minigrad.nn import data, functional, init, utils
 from minigrad.nn.activations import (
     ELU,
     GELU,
@@ -65,6 +65,7 @@ __all__ = [
     "SmoothL1Loss",
     "Softmax",
     "Tanh",
+    "data",
     "functional",
     "init",
     "utils",

@@ -1,5 +1,5 @@
-"""torch.utils' names: ``checkpoint``."""
+"""torch.utils' names: ``checkpoint`` and ``data``."""
 
-from minigrad.utils import checkpoint
+from minigrad.utils import checkpoint, data
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
