@@ -178,7 +178,8 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain"]
-# Watch the badge at ExpBackward0: *2 to come*, then *2, 1 to come*, then *5 = 2 + 3*.
+# Watch the badge at ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*,
+# then *5 = 2 + 3*.
 # Only then is it ready. Of the nodes that are ready the engine picks the one that was
 # made last, so the order is the same each time. (The level *Everything* in the player
 # shows each line of the loop, `GraphTask.run`. `count_dependencies` makes the counts

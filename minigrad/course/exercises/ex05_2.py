@@ -63,8 +63,10 @@ def what_is_wrong(
     if not off:
         return None
     first = off[0]
-    what = f"on a graph of {len(order)} nodes, {found.get(first, 0):g} is what there is"
-    what += f" at {first} in the end; {right[first]:g} should be"
+    what = (
+        f"on a graph of {len(order)} nodes, {found.get(first, 0):g} stands at {first}"
+    )
+    what += f" in the end; {right[first]:g} should"
     if found.get(order[0]) != 1.0:
         story = "The root has no gradient to begin with, when the loop needs it."
         hint = "Which line gives the root its 1? Before which line has it to stand?"

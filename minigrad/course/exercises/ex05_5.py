@@ -126,7 +126,8 @@ def tried(random: np.random.Generator, log: Log) -> Iterator[Program]:
     a = mul.apply(x, w)
     long_arm = mul.apply(mul.apply(a, v), v)
     y = mul.apply(add.apply(a, v), long_arm)
-    yield Program("a diamond with a long arm", {"x": x, "w": w, "v": v}, y)
+    name = "a = x * w; y = (a + v) * (a * v * v)"
+    yield Program(name, {"x": x, "w": w, "v": v}, y)
     x, data = leaf(), leaf().detach()
     yield Program("(data + x) * x", {"x": x}, mul.apply(add.apply(data, x), x))
     yield at_random(random, add, mul)
@@ -248,7 +249,11 @@ def crashed(program: Program, error: Exception, size: int) -> Finding:
     elif isinstance(error, EngineAskedError):
         text = "the engine's own backward was called"
         hint = "Call the rule of a node: node.apply(gradient). Who goes on from there?"
-    elif "'NoneType' object has no attribute" in text:
+    elif isinstance(error, KeyError) and hasattr(error.args[0], "next_functions"):
+        text = f"KeyError: the node {error.args[0].name()}"
+        story = "A dictionary was asked for a node that is not in it."
+        hint = "What waits for a node before the first gradient has come there?"
+    elif "'NoneType' object has no attribute" in text or text == "KeyError: None":
         story = "An edge that leads nowhere was followed."
         hint = "Data needs no gradient. What stands in next_functions for it?"
     elif "has no attribute 'apply'" in text:
@@ -325,7 +330,7 @@ def uncalled(program: Program, ran: int, size: int) -> Finding | None:
     """Rules that were not called at all."""
     if ran == size:
         return None
-    what = f"for {program.name}, {size - ran} of {size} rules were not called"
+    what = f"for {program.name}, not called: {size - ran} of {size} rules"
     hint = "Who puts a node on the list of those that can run?"
     return Finding((), what, ANSWER, hint=hint)
 
@@ -357,10 +362,8 @@ def wrong_leaf(
             story = "The gradient of a leaf is replaced, and not added to."
             hint = "x.grad may hold something already. What does backward do with it?"
         elif place == 0:
-            story = (
-                "Two gradients arrive at x, and what waited was overwritten by what "
-            )
-            story += "came next; or what stood in .grad was."
+            story = "Two gradients arrive at x. What waited for its node, or stood in "
+            story += ".grad, was overwritten by what came next."
             hint = "x is used twice. What is x.grad when the second gradient comes?"
         return Finding((), what, ANSWER, looks_like=story, hint=hint)
     return None
