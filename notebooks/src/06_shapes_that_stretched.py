@@ -104,6 +104,11 @@ x = mg.tensor([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0], [3.0, 3.0, 3.0, 3.0]]
 b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
 mg.step(lambda: (x * b).backward(g)).explain("b.grad", (0,))
 
+# %% [markdown] tags=["explain"]
+# The first column of `x` stands there, so a product keeps `x`. And the product comes
+# first, each gradient with its own factor; then the sum over the rows. After `g.sum(0)`
+# nobody knows any more which gradient belonged to which row.
+
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
 #
@@ -252,8 +257,8 @@ mg.plot_lines(
 
 # %% [markdown] tags=["explain", "slide"]
 # Over the target and back again, for ever. Which of the two was wrong: the addition,
-# which adds up 8 gradients, or the mean, which forgot to divide? **Who copies adds up,
-# who averages divides.** A learning rate eight times smaller would hide the mistake,
+# which adds up 8 gradients, or the mean, which forgot to divide? The mean: **who copies
+# adds up, who averages divides.** A learning rate eight times smaller would hide it,
 # for batches of 8. Put `rows=9` into both calls of `learn`: which line changes?
 
 # %% tags=["because"]
