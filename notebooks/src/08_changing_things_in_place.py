@@ -53,9 +53,9 @@ mg.autograd.grad(y, x)
 # %% [markdown] tags=["explain", "slide"]
 # Nobody forbids a change in place. `exp` saved its *result* (lesson 02), so it does not
 # matter to it what becomes of `h`: 14.78, twice e squared, is right. The product saved
-# `h` itself: after the change its row in the ctx pane says *saved at v0, now v1*, and
-# when backward reads it, it is refused. So the question is never "was it changed?" but
-# **"does a node still need the value that is gone?"**
+# `h` itself. When backward comes to its node, the rows in the ctx pane say *saved at
+# v0, now v1*, and to read them is refused. So the question is never "was it changed?"
+# but **"does a node still need the value that is gone?"**
 
 # %% [markdown]
 # **Try.** Now `y` itself is changed, and not `h`. Guess before you run it. Then put
