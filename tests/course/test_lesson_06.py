@@ -147,6 +147,14 @@ def without_keepdim(g: Any, shape: Any) -> Any:
     return g.sum(axes) if axes else g
 
 
+def lost_in_a_loop(g: Any, shape: Any) -> Any:
+    g = only_new(g, shape)
+    for axis, length in enumerate(shape):
+        if length == 1:
+            g = g.sum(axis)
+    return g
+
+
 def with_all_kept(g: Any, shape: Any) -> Any:
     new = g.ndim - len(shape)
     axes = [*range(new), *[new + i for i, n in enumerate(shape) if n == 1]]
@@ -202,6 +210,7 @@ def into_g(g: Any, shape: Any) -> Any:
         (only_new, "wrong", "R09", "it gives back the shape (2, 5), not (2, 1)"),
         (only_ones, "wrong", "R09", "it gives back the shape (3, 4), not (4,)"),
         (without_keepdim, "wrong", "R03", "it gives back the shape (2,), not (2, 1)"),
+        (lost_in_a_loop, "wrong", "R03", "it gives back the shape (2,), not (2, 1)"),
         (with_all_kept, "wrong", "R03", "it gives back the shape (1, 4), not (4,)"),
         (last_axes, "wrong", "R02", "once flush right"),
         (flush_left, "wrong", "R02", "flush left"),
@@ -213,6 +222,7 @@ def into_g(g: Any, shape: Any) -> Any:
         (lambda g, shape: by_loops(g, shape).numpy(), "wrong", "A12", "is no tensor"),
         (lambda g, shape: None, "wrong", "A12", "it gives back None"),
         (lambda g: g, "crashed", "", "TypeError"),
+        (lambda g, shape: g.expand(shape), "crashed", "", "over which does yours?"),
         (lambda g, shape: -by_loops(g, shape), "wrong", "", "the copies sent"),
         (7, "wrong", "", "was given 7, not the function unbroadcast"),
     ],

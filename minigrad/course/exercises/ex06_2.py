@@ -91,6 +91,16 @@ def flush_left(g: Array, shape: Shape) -> Array:
     return g
 
 
+def without_keepdim(g: Array, shape: Shape) -> Array:
+    """Both loops, the second of which loses the axes while it counts them."""
+    while g.ndim > len(shape):
+        g = np.asarray(g.sum(0))
+    for axis, length in enumerate(shape):
+        if length == 1:
+            g = np.asarray(g.sum(axis))
+    return g
+
+
 def by_size(g: Array, shape: Shape) -> Array:
     """Nothing is done where there are as many numbers as there should be."""
     return g if g.size == np.prod(shape) else summed(g, shape)
@@ -101,6 +111,7 @@ RULES: list[tuple[str, Rule]] = [
     ("R01", lambda g, shape: g),
     ("R11", all_if_none),
     ("R03", all_kept),
+    ("R03", without_keepdim),
     ("R03", by_size),
     ("R02", flush_left),
     *WRONG_SUMS,
@@ -151,7 +162,7 @@ def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
         text = f"{type(made).__name__}: {made}"
         # A sum over no axis at all is, in torch too, a sum over them all.
         ids = () if copied(g.shape, shape) else ("R11",)
-        return Finding(ids, text, where, crashed=True)
+        return Finding(ids, text, where, hint=HINT, crashed=True)
     if isinstance(made, Written):
         what = "g holds other numbers after the call than before"
         return Finding(("M01",), what, where)
@@ -159,14 +170,21 @@ def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
         what = f"it gives back {made:.60}, which is no tensor"
         return Finding(("A12",), what, where)
     if made.shape != shape:
-        return Finding((), f"it gives back the shape {made.shape}, not {shape}", where)
+        what = f"it gives back the shape {made.shape}, not {shape}"
+        return Finding((), what, where, hint=HINT)
     right = summed(g, shape)
     if np.allclose(made, right):
         return None
     at = tuple(int(i) for i in np.argwhere(~np.isclose(made, right))[0])
     place = f" at {list(at)}" if at else ""
     what = f"it gives back {made[at]:.4g}{place}; the copies sent {right[at]:.4g}"
-    return Finding((), f"{what} together", where)
+    return Finding((), f"{what} together", where, hint=HINT)
+
+
+HINT = (
+    "Write both shapes below each other, flush right. Over which axes has g to be "
+    "added up here, and over which does yours?"
+)
 
 
 def name_of(tried: list[Tried]) -> tuple[str, ...]:
