@@ -78,8 +78,9 @@ names((first + second).grad_fn), second.output_nr
 # ## The obvious way
 #
 # Call the rule of a node, hand on each gradient that it returns, and do the same where
-# that arrives. `follow` does so, and counts the calls. (`node.apply(g)` calls the rule
-# of a Function's node by hand. Add returns a tuple, so the pairs fit.)
+# that arrives. `follow` does so, and keeps a list of its calls, and one of what arrives
+# at the leaf. (`node.apply(g)` calls the rule of a Function's node by hand. Add returns
+# a tuple, so the pairs fit.)
 
 
 # %%
@@ -94,9 +95,6 @@ class Add(mg.autograd.Function):
 
 
 # %% tags=["slide"]
-calls, arrived = [], []
-
-
 def follow(node, gradient):
     if hasattr(node, "variable"):  # a leaf: the way ends here
         arrived.append(gradient.item())
@@ -114,6 +112,9 @@ def follow(node, gradient):
 
 
 # %% tags=["predict"]
+calls, arrived = [], []
+
+
 def chain(n):
     total = mg.tensor(1.0, requires_grad=True)
     for _ in range(n):
@@ -132,7 +133,7 @@ arrived, calls
 course.predict(
     "05.calls",
     "A chain of ten Adds has ten nodes. How often does follow call a rule?",
-    ["10 times", "20 times", "100 times", "1023 times"],
+    ["10 times", "100 times", "1023 times", "more than a million times"],
 )
 
 
@@ -163,7 +164,7 @@ mg.plot_lines(
 # %% [markdown] tags=["slide"]
 # ## Wait until all have come
 #
-# A rule multiplies what arrives with slopes. So 2 now and 3 later give together what 5
+# A rule multiplies what arrives by slopes. So 2 now and 3 later give together what 5
 # at once would give. A node may wait, add up, and run **once**. It must know for how
 # many to wait: before the first rule is called, the engine counts the edges that lead
 # to each node. That is its **dependency count**.
@@ -179,11 +180,11 @@ course.predict(
 
 # %% [markdown] tags=["explain"]
 # Watch the badge at ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*,
-# then *5 = 2 + 3*.
-# Only then is it ready. Of the nodes that are ready the engine picks the one that was
-# made last, so the order is the same each time. (The level *Everything* in the player
-# shows each line of the loop, `GraphTask.run`. `count_dependencies` makes the counts
-# before it; `_send`, called for every edge, counts down.)
+# then *5 = 2 + 3*. Only then is it ready. Of the nodes that are ready the engine picks
+# the one that was made last, so the order is the same each time. (The level
+# *Everything* in the player shows each line of the loop, `GraphTask.run`.
+# `count_dependencies` makes the counts before it; `_send`, called for every edge,
+# counts down.)
 
 # %% tags=["because"]
 course.because(

@@ -526,7 +526,7 @@ def send(
         (forgets_leaves, "x.grad is None"),
         (records, "has a grad_fn of its own"),
         (only_the_root, "not called: 1 of 2 rules"),
-        (calls_itself_once_each, "backward calls itself for each node"),
+        (calls_itself_once_each, "or what it uses, calls itself for each node"),
         (follows_data, "An edge that leads nowhere was followed"),
         (adds_to_nothing, "was asked for a node that is not in it"),
         (adds_for_data, "KeyError: None"),

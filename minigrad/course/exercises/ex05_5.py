@@ -238,8 +238,8 @@ def crashed(program: Program, error: Exception, size: int) -> Finding:
     text = f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
     story = hint = ""
     if isinstance(error, RecursionError):
-        story = "backward calls itself for each node, and Python stops after some "
-        story += "thousand calls inside each other."
+        story = "backward, or what it uses, calls itself for each node, and Python "
+        story += "stops after some thousand calls inside each other."
         hint = "Which list could hold the nodes that have still to run?"
     elif isinstance(error, CalledTooOftenError):
         text = f"rules were called more than {3 * size} times for {size} nodes"
