@@ -12,7 +12,7 @@ from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import mark_of, version_of
 from minigrad.tracing.nodes import Card, Cards, attributes_of, edges_text, function_of
 from minigrad.tracing.savers import Savers
-from minigrad.tracing.values import Ref, ValueStore, plain
+from minigrad.tracing.values import FORGOTTEN, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
 Entries = Iterator[tuple[str, Any]]
@@ -94,7 +94,7 @@ class CtxLog:
                 entries = dict(FAMILIES[family](self, ctx, card.marks))
                 self._compare(family, entries, card.marks, new, gone)
                 if family == "saved.":
-                    self._savers.add(ctx, entries.values())
+                    self._savers.add(card, entries.values())
         if watched is not None and was_read is not None:
             watched.was_read = was_read
         if not new and not gone:
@@ -226,7 +226,7 @@ def saved(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
         for i, record in enumerate(ctx._raw_saved_tensors):
             value = record.data if record.tensor is None else record
             is_note = isinstance(value, Placeholder)
-            yield f"saved.{i}", "computed again when needed" if is_note else value
+            yield f"saved.{i}", FORGOTTEN if is_note else value
 
 
 def attributes(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:

@@ -11,6 +11,7 @@ from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen, unheard
 from minigrad.tracing.memory import root_of
+from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import safely
 
 
@@ -20,15 +21,16 @@ class Savers:
     def __init__(self) -> None:
         self._ctxs: dict[Any, dict[int, weakref.ref[Any]]] = {}
 
-    def add(self, ctx: Any, saved: Iterable[Any]) -> None:
-        """``ctx`` has saved these, as far as they are tensors."""
+    def add(self, card: Card, saved: Iterable[Any]) -> None:
+        """The ctx of ``card`` has saved these, as far as they are tensors."""
         for value in saved:
-            if isinstance(value, (SavedTensor, SavedSeen)):
-                tensor = value.now() if isinstance(value, SavedSeen) else value.tensor
+            kind = type(value)
+            if kind is SavedTensor or kind is SavedSeen:
+                tensor = value.tensor if kind is SavedTensor else value.now()
                 memory = memory_of(tensor)
                 if memory is not None:
                     there = self._ctxs.setdefault(memory, {})
-                    there[id(ctx)] = weakref.ref(ctx)
+                    there[id(card)] = card.reference
 
     def of(self, tensor: Any) -> list[Any]:
         """The ctxs that still hold a tensor in the memory of this one."""
@@ -45,8 +47,10 @@ def memory_of(tensor: Any) -> Any:
     """What two tensors have in common if they share memory; None if it is not known."""
     if tensor is None:
         return None
+    if type(tensor) is Tensor:
+        return id(root_of(tensor.array))
     if isinstance(tensor, Tensor):
-        return id(safely(lambda: root_of(tensor.array), tensor))
+        return safely(lambda: id(root_of(tensor.array)), None)
     return safely(lambda: storage_of(tensor), None)
 
 

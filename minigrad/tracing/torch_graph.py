@@ -11,9 +11,10 @@ import numpy as np
 
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.values import ValueStore
+from minigrad.tracing.values import FORGOTTEN, ValueStore, plain
 
 LEAF: Final = "AccumulateGrad"
+CHECKPOINT: Final = "torch.utils.checkpoint"
 
 
 class TorchNode(ForeignNode):
@@ -201,7 +202,8 @@ class TorchGraph:
         """
         hooked = getattr(slot, "unpack_hook", None) is not None
         value = slot.data if hooked or tensor is None else tensor
-        kept = self._values.ref(value)
+        is_note = type(value).__module__ == CHECKPOINT
+        kept = plain(FORGOTTEN) if is_note else self._values.ref(value)
         if kept is not None:
             is_readable = "v" in kept and kept["t"] == "T"
             tensor = value if is_readable and not hooked else None

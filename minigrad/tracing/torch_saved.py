@@ -8,9 +8,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
+from minigrad.tracing.torch_graph import CHECKPOINT
 from minigrad.tracing.torch_telling import TorchTelling
 
-CHECKPOINT: Final = "torch.utils.checkpoint"
 RERUN: Final = "_recomputation_hook"
 """The hooks that are in force while a checkpointed part runs once more."""
 

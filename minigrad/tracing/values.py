@@ -20,6 +20,8 @@ T = TypeVar("T")
 MOST_ITEMS = 8
 MOST_DEPTH = 4
 NUMBERS = frozenset({bool, float, type(None)})
+FORGOTTEN = "computed again when needed"
+"""What stands for a saved value that a checkpoint does not keep."""
 SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNORECASE)
 
 

@@ -513,6 +513,17 @@ def test_saved_values_are_packed_and_computed_again_in_the_same_steps(
     assert [say for say in ours if words in say]
 
 
+def test_value_that_a_checkpoint_forgets_is_shown_as_such(torch: Any) -> None:
+    trace, _ = record(lambda m: checkpointed_in(m, False), torch, lines=False)
+    saved = [
+        ref.get("r")
+        for event in trace.data["events"]
+        for key, ref in event.get("ctx", {}).get("set", {}).items()
+        if key.startswith("saved.") and event["k"] == "graph.node"
+    ]
+    assert saved[:3] == ["computed again when needed"] * 3
+
+
 def test_reentrant_checkpoint_runs_again_before_the_backward_inside_begins(
     torch: Any,
 ) -> None:
