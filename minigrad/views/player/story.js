@@ -26,11 +26,14 @@ export class Story {
     this.prepare();
   }
 
-  // A long recording is folded piece by piece, while there is nothing else to do.
+  // The recording is folded piece by piece, while there is nothing else to do.
   prepare() {
-    this.foldTo(Math.min(this.length, this.ahead.at + PIECE));
     const later = window.requestIdleCallback || setTimeout;
-    if (this.ahead.at < this.length) later(() => this.prepare());
+    if (this.ahead.at === this.length) return;
+    later(() => {
+      this.foldTo(Math.min(this.length, this.ahead.at + PIECE));
+      this.prepare();
+    });
   }
 
   // Leaves keyframes on the way.
@@ -383,5 +386,7 @@ function putWaiting(state, node, slot, entry) {
 }
 
 export function byId(records) {
-  return Object.fromEntries(records.map((record) => [record.id, record]));
+  const found = Object.create(null); // in which a thousand names are soon put and found
+  for (const record of records) found[record.id] = record;
+  return found;
 }
