@@ -244,6 +244,23 @@ def test_gradient_travels_with_its_value_and_stays_at_the_receiver(
     assert page.locator(".badge.arriving").text_content() == "5 = 3 + 2"
 
 
+def test_badge_counts_down_what_has_still_to_come(opened: Opener) -> None:
+    data = real()
+    leaf = next(n["id"] for n in data["graph"]["nodes"] if n["kind"] == "accumulate")
+    told = ("backward.begin", "grad")
+    at = [i for i, e in enumerate(data["events"], 1) if e["k"] in told]
+    page, seen = opened(data), []
+    for position in at:
+        event = data["events"][position - 1]
+        page.evaluate(f"player.player.go({position})")
+        texts = page.locator(".badge:not(.handle, .cue)").all_text_contents()
+        if event["k"] == "backward.begin" or event["n"] == leaf:
+            seen.append([text for text in texts if "to come" in text])
+    assert seen[0] == ["2 to come"]
+    assert seen[1][0].endswith(", 1 to come")
+    assert seen[2:] == [[]]
+
+
 def test_reduced_motion_has_no_travelling_ball(opened: Opener) -> None:
     data = stories.fan_in()
     page = opened(data, reduced_motion="reduce")
