@@ -314,7 +314,8 @@ class Asking:
         if cell is None:
             addend.said = message("number.choose")
         elif slopes is None:
-            addend.said = message("number.unkept")
+            theirs = "torch" in self.data["meta"].get("engines", ())
+            addend.said = message("number.theirs" if theirs else "number.unkept")
         elif isinstance(slopes, str):
             addend.said = message("number.reason", reason=slopes)
         else:

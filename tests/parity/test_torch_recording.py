@@ -660,6 +660,18 @@ def test_step_takes_a_function_class_of_torch(torch: Any) -> None:
     assert [ctx["name"] for ctx in trace.data["ctxs"]] == ["ScaleBackward"]
 
 
+def test_terms_of_torchs_numbers_are_said_not_to_be_told(torch: Any) -> None:
+    def program(engine: Any) -> None:
+        x = engine.tensor([1.0, 2.0], requires_grad=True)
+        (x * x).sum().backward()
+
+    theirs = minigrad.step(program, torch).explain("x.grad", (0,))
+    assert theirs.value == 2.0
+    assert "run the program with import minigrad as torch" in str(theirs)
+    ours = minigrad.step(program, minigrad).explain("x.grad", (0,))
+    assert "no terms are told" not in str(ours)
+
+
 def test_player_draws_the_graph_of_torch(torch: Any) -> None:
     with minigrad.record() as trace:
         scale_class(torch).apply(torch.ones(2, requires_grad=True), 2.0).sum()

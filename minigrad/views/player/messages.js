@@ -154,6 +154,7 @@ export const MESSAGES = {
   "number.element": "element {index}: {value}",
   "number.choose": "choose an element for its terms",
   "number.reason": "no terms are told: {reason}",
+  "number.theirs": "no terms are told: that would run a rule of torch's once more; run the program with import minigrad as torch",
   "number.unkept": "no terms are told: %%step, minigrad.step and record(keep_values=True) keep them, of gradients up to 8×8",
 
   "advice.what": "⚠ {what}",

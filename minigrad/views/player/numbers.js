@@ -164,7 +164,8 @@ export class Asking {
     const turn = turns.findLast((event) => event.k === "node.enter" && event.n === edge.from);
     const slopes = turn?.terms?.[edge.slot];
     if (!cell) return { said: message("number.choose") };
-    if (slopes === undefined) return { said: message("number.unkept") };
+    const theirs = this.trace.meta.engines?.includes("torch");
+    if (slopes === undefined) return { said: message(theirs ? "number.theirs" : "number.unkept") };
     if (typeof slopes === "string") return { said: message("number.reason", { reason: slopes }) };
     const terms = this.terms(turn, slopes, move.g, cell);
     const given = turn.g.filter(Boolean).map((ref) => this.trace.values[ref.v].rows.flat().length);
