@@ -201,7 +201,7 @@ class Box:
     def __init__(self, mode: str, limits: Limits) -> None:
         self.mode, self.limits = mode, limits
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._count = 0
 
@@ -235,12 +235,12 @@ class Box:
         """End the zygote, and with it everything in the box."""
         if self._control is not None:
             self._control.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            if self._process.stderr is not None:
-                self._process.stderr.close()
-        self._control = self._process = None
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            if self.process.stderr is not None:
+                self.process.stderr.close()
+        self._control = self.process = None
 
     def _task(self, own: str, limits: Limits) -> bytes:
         self._count += 1
@@ -264,7 +264,7 @@ class Box:
         return [*paths, *map(str, packages().values()), "/etc/ld.so.cache"]
 
     def _ask(self, task: bytes, files: Sequence[int]) -> None:
-        if self._process is None or self._process.poll() is not None:
+        if self.process is None or self.process.poll() is not None:
             self._start()
         assert self._control is not None
         socket.send_fds(self._control, [task], files)
@@ -282,7 +282,7 @@ class Box:
         else:
             command = [str(python)]
             where = [str(path.parent) for path in packages().values()]
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [*command, *arguments, *where],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
@@ -299,8 +299,8 @@ class Box:
         except OSError:
             ready = b""
         if ready != b"ready":
-            self._process.kill()
-            _, said = self._process.communicate()
+            self.process.kill()
+            _, said = self.process.communicate()
             text = said.decode(errors="replace").strip()[-2000:]
             raise BoxError(f"the box does not start: {text}")
 

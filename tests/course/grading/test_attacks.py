@@ -1,0 +1,155 @@
+"""Every attack scores nothing, leaves the host alone, and changes no other grade."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from minigrad.course.grading import pages
+from minigrad.course.grading.box import Box, consumption
+from minigrad.course.grading.examiner import Result
+from tests.course.grading.attacks import ATTACKS, RIGHT
+from tests.course.grading.conftest import Grade
+
+SECRET = "the marks of the whole class"
+
+SAID = {
+    "look for secrets": "found []",
+    "new namespaces": "got []",
+    "raise the limits": "bounded",
+    "read what is the instructor's": "No such file",
+    "connect to loopback": "not permitted",
+    "the judge's own rule": "'NoneType' object is not callable",
+    "ask the engine": "write the formula",
+}
+"""What these are told, so that it is known what has stopped them."""
+
+SECONDS = 1.5
+"""For an attack; what is honest has the usual time."""
+
+
+class Host:
+    """What an attacker would like to reach: a file, a port, a process, a variable."""
+
+    def __init__(self, folder: Path) -> None:
+        self.gradebook = folder / "gradebook"
+        self.gradebook.write_text(SECRET)
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.listening.settimeout(0)
+        self.port = self.listening.getsockname()[1]
+        self.bystander = subprocess.Popen(["sleep", "600"])
+
+    def harmed(self) -> list[str]:
+        """What has happened to it."""
+        found = []
+        if self.gradebook.read_text() != SECRET:
+            found.append("the gradebook was written")
+        if [p.name for p in self.gradebook.parent.iterdir()] != ["gradebook"]:
+            found.append("there is a new file")
+        if self.bystander.poll() is not None:
+            found.append("a process was killed")
+        try:
+            self.listening.accept()[0].close()
+            found.append("somebody has connected")
+        except BlockingIOError:
+            pass
+        return found
+
+    def close(self) -> None:
+        """End the process that was started here."""
+        self.bystander.kill()
+        self.bystander.wait()
+        self.listening.close()
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("host"))
+    os.environ["MINIGRAD_CANARY"] = SECRET
+    yield host
+    del os.environ["MINIGRAD_CANARY"]
+    host.close()
+
+
+def attack(name: str, host: Host) -> str:
+    source = ATTACKS[name].replace("CANARY", str(host.gradebook))
+    return source.replace("PORT", str(host.port))
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack_scores_nothing_and_the_next_one_all(
+    name: str, host: Host, graded: Grade, box: Box
+) -> None:
+    began = time.monotonic()
+    result: Result = graded("gym.Square", attack(name, host), seconds=SECONDS)
+    lasted = time.monotonic() - began
+    assert (result.points, result.state == "solved") == (0, False), result
+    assert lasted < 30
+    page = pages.of_student("eve", [result])
+    assert SECRET not in page
+    assert "<script" not in page
+    if name in SAID:
+        assert SAID[name] in dict(result.rows)["what happened"]
+    assert host.harmed() == []
+    # The same submission with the right answer, and without the attack.
+    honest = graded("gym.Square", RIGHT)
+    assert (honest.state, honest.points) == ("solved", 2), honest
+
+
+def test_nothing_is_left_for_the_next_one_to_read(graded: Grade) -> None:
+    # It ends its process if it finds what an earlier one has left.
+    for _ in range(2):
+        result = graded("gym.Square", ATTACKS["a message to the next one"])
+        assert result.state == "wrong", result
+
+
+EVIL_STAND_IN = """
+import minigrad as mg
+from minigrad.course.grading import messages as say, worker
+from minigrad.course.facts import Crash, Output
+import numpy as np
+
+class Scaled(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor): return x
+    @staticmethod
+    def backward(ctx, g): return g, None
+
+def forward(self, asked):
+    return say.Forwarded(ANSWER)
+worker.Desk.forward = forward
+"""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "0, outputs=(Output('Tensor', None, True, 10**9),), saved=(10**9, -10**9)",
+        "0, kept=('__class__', 'saved_tensors'), kept_places=(0, 1)",
+        "0, kept=('a',), kept_places=()",
+        "-5, on_class=('apply', 'forward', '__doc__', 'not a name')",
+        "0, marked=(0, 7, -3), dirty=(0, 99), materialize_grads=False",
+        "0, outputs=(Output('Tensor', np.ones((1,) * 12), True),) * 900, several=True",
+        "0, crash=Crash('forward', ('SystemExit', 'KeyboardInterrupt'), '', True)",
+        "0, crash=Crash('forward', ('BoxError', 'message', 'exec'), '', True)",
+        "0, crash=Crash('forward', ('NotImplementedError',), 'TODO: pay me', True)",
+    ],
+)
+def test_a_stand_in_believes_nothing(answer: str, graded: Grade) -> None:
+    result = graded("01.3", EVIL_STAND_IN.replace("ANSWER", answer), seconds=SECONDS)
+    assert result.points == 0
+    assert result.state != "solved"
+
+
+def test_nothing_is_left_running(box: Box, graded: Grade) -> None:
+    graded("gym.Square", ATTACKS["a child that outlives it"], seconds=SECONDS)
+    assert box.process is not None
+    until = time.monotonic() + 10
+    while consumption(box.process.pid)[0] > 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    # Bubblewrap outside and inside, and the zygote.
+    assert consumption(box.process.pid)[0] == 3
