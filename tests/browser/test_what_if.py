@@ -78,24 +78,6 @@ def test_value_typed_over_another_shows_what_would_be(
     assert frame.locator(".side .what-if:visible").count() == 0
 
 
-def test_value_that_is_kept_packed_can_be_another_until_it_is_read(play: Open) -> None:
-    x = leaf(3.0)
-    with mg.record() as trace:
-        with saved_tensors_hooks(
-            lambda t: str(t.item()), lambda s: mg.tensor(float(s))
-        ):
-            y = Square.apply(x, 2.0)
-        y.backward()
-    page = play(trace.data, step_of(trace.data, NODE))
-    saved = page.locator('.pane.ctx .entry[data-what="entry c0 saved.0"]')
-    saved.click()
-    line = page.locator(".what-if code").inner_text()
-    assert "saved={0: 3.0}" in line
-    page.evaluate("at => player.player.go(at)", step_of(trace.data, "reads what it"))
-    saved.click()
-    assert page.locator(".what-if").is_hidden()
-
-
 def test_escape_brings_back_what_was(notebook: Notebook) -> None:
     frame = opened(notebook, 3.0, "entry c0 saved.0")
     before = frame.evaluate("JSON.stringify(player.player.state())")
@@ -221,3 +203,21 @@ def test_freed_value_and_flags_have_no_such_line(play: Open) -> None:
         page.locator(f'.pane.ctx .entry[data-what="{what}"]').click()
         assert page.locator(".found").is_visible()
         assert page.locator(".what-if").is_hidden()
+
+
+def test_value_that_is_kept_packed_can_be_another_until_it_is_read(play: Open) -> None:
+    x = leaf(3.0)
+    with mg.record() as trace:
+        with saved_tensors_hooks(
+            lambda t: str(t.item()), lambda s: mg.tensor(float(s))
+        ):
+            y = Square.apply(x, 2.0)
+        y.backward()
+    page = play(trace.data, step_of(trace.data, NODE))
+    saved = page.locator('.pane.ctx .entry[data-what="entry c0 saved.0"]')
+    saved.click()
+    line = page.locator(".what-if code").inner_text()
+    assert "saved={0: 3.0}" in line
+    page.evaluate("at => player.player.go(at)", step_of(trace.data, "reads what it"))
+    saved.click()
+    assert page.locator(".what-if").is_hidden()

@@ -1,9 +1,10 @@
 // Which steps concern what: a node, an edge, an entry of a ctx, a line, a local, a .grad;
 // and the steps whose sentence has certain words.
 
+import { ctxChanges } from "./folding.js";
 import { message } from "./messages.js";
 import { phaseWords } from "./phases.js";
-import { byId, ctxChanges } from "./story.js";
+import { byId } from "./story.js";
 
 const LINE_KINDS = ["line", "call", "return", "exception"];
 const DEEDS = [

@@ -2,15 +2,12 @@
 //
 // A position is a number of events: at position i the first i events have happened.
 
+import { advance, blankState, copyOf, ctxChanges } from "./folding.js";
+
 const KEYFRAME_EVERY = 64; // more in a long recording: it has at most
 const MOST_KEYFRAMES = 50;
 const PIECE = 1000; // events to fold at a time
 const MOST_BACK = 1000; // events to look back for a node
-
-// Their entries are replaced and never changed: so a keyframe may share them.
-const SHARED = new Set(
-  "ctxs nodes edges waiting left grads tangents handles memory".split(" "),
-);
 
 export class Story {
   constructor(trace) {
@@ -40,7 +37,7 @@ export class Story {
   foldTo(position) {
     const { ahead } = this;
     while (ahead.at < position) {
-      this.advance(ahead.state, this.events[ahead.at]);
+      advance(ahead.state, this.events[ahead.at], this);
       ahead.at += 1;
       if (ahead.at % this.every === 0) this.keyframes.push(copyOf(ahead.state));
     }
@@ -55,7 +52,7 @@ export class Story {
       state = copyOf(this.keyframes[keyframe]);
       at = keyframe * this.every;
     }
-    for (; at < position; at++) this.advance(state, this.events[at]);
+    for (; at < position; at++) advance(state, this.events[at], this);
     this.before = { state, at };
     return state;
   }
@@ -86,303 +83,9 @@ export class Story {
     return { ctx, locals };
   }
 
-  advance(state, event) {
-    settle(state, event);
-    for (const change of ctxChanges(event)) this.changeCtx(state, change);
-    if (event.cid !== undefined) state.cid = event.cid;
-    else if (event.ctx) state.cid = event.ctx.id;
-    notePhase(state, event, this.isEngine(event.s));
-    noteMemory(state, event);
-    noteHandles(state, event);
-    if (event.out) state.printed += event.out;
-    HANDLERS[event.k]?.(state, event, this);
-    if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
-  }
-
   isEngine(source) {
     return this.trace.sources[source]?.role === "engine";
   }
-
-  changeCtx(state, change) {
-    const entries = { ...state.ctxs[change.id], ...change.set };
-    for (const key of change.del || []) delete entries[key];
-    state.ctxs[change.id] = entries;
-  }
-
-  revealEdge(state, id) {
-    state.edges[id] ||= "seen";
-    const edge = this.edges[id];
-    if (edge) state.nodes[edge.to] ||= "seen";
-  }
-}
-
-// What an event changes on ctxs: that which it shows first, then others.
-export function ctxChanges({ ctx, others = [] }) {
-  return ctx ? [ctx, ...others] : others;
-}
-
-function blankState() {
-  return {
-    stack: [], // frames: {s, l, d, locals, begun, returned, failed, over}
-    error: null,
-    ctxs: {},
-    cid: null,
-    nodes: {}, // seen, active or done
-    travels: null, // the edge a gradient travels along now
-    edges: {}, // seen, active (a gradient travels now), sent or none
-    waiting: {}, // node -> {slot: {parts, total}}: what waits at a receiver
-    left: {}, // node where several gradients meet -> how many have still to come
-    grads: {}, // accumulate node -> the tensor's .grad
-    tangents: {}, // node -> the tangent of its output
-    handles: {}, // variable -> the node whose output it is
-    memory: {}, // what is kept: {owner, of, key, bytes, buf, at, until, by}
-    position: 0,
-    phases: [],
-    printed: "",
-    pass: null, // null before backward, then "backward", then "over"
-    advice: {}, // ctx -> what teaching mode has said of it
-    outer: [], // the backwards around the one that runs: what they had lit
-  };
-}
-
-function copyOf(state) {
-  const copy = {};
-  for (const key in state) {
-    copy[key] = SHARED.has(key) ? { ...state[key] } : structuredClone(state[key]);
-  }
-  return copy;
-}
-
-// What was "now" at the last event has become "has been".
-function settle(state, event) {
-  if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
-  state.travels = null;
-  if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
-}
-
-// What owners keep and let go; what was let go stays on the list, with who did it.
-function noteMemory(state, event) {
-  state.position += 1;
-  const { add = [], del = [] } = event.mem || {};
-  for (const item of add) state.memory[item.id] = { ...item, at: state.position };
-  for (const { id, by } of del) {
-    const item = { ...state.memory[id], until: state.position, by };
-    state.memory[id] = item;
-    if (item.key === "grad") delete state.grads[item.owner];
-  }
-}
-
-// The bytes that are held, each once however many hold them.
-export function bytesAlive(memory) {
-  const held = Object.values(memory).filter((item) => item.until === undefined);
-  const sizes = new Map(held.map((item) => [item.buf, item.bytes]));
-  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
-}
-
-function noteHandles(state, event) {
-  for (const name in event.h || {}) {
-    if (event.h[name] === null) delete state.handles[name];
-    else state.handles[name] = event.h[name];
-  }
-}
-
-// A phase holds while deeper frames run. Between two phases of one function none is
-// marked; in another function at the same depth the phases are over.
-function notePhase(state, event, inEngine) {
-  if (event.unwound) return; // an exception leaves a frame: show where it was
-  const { d, s, ph } = event;
-  const outer = state.phases.filter((phase) => phase.d < d);
-  const same = state.phases.find((phase) => phase.d === d && phase.s === s);
-  if (ph) outer.push({ ...ph, d, s });
-  else if (same && inEngine) outer.push({ ...same, name: null });
-  state.phases = outer;
-}
-
-// The frame an event belongs to; frames above it have been left.
-function frameOf(state, event) {
-  const stack = state.stack;
-  while (stack.length && stack.at(-1).d > event.d) stack.pop();
-  const top = stack.at(-1);
-  if (top && top.d === event.d && top.s === event.s) return top;
-  if (top && top.d === event.d) stack.pop();
-  stack.push({ s: event.s, l: null, d: event.d, locals: {} });
-  return stack.at(-1);
-}
-
-// An event that is no line event may still say where in the code it happened.
-function visitLine(state, event) {
-  const frame = state.stack.findLast((frame) => frame.s === event.s);
-  if (frame && event.l !== undefined) frame.l = event.l;
-}
-
-function resolveError(state) {
-  state.error = null;
-  for (const frame of state.stack) frame.failed = null;
-}
-
-const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
-
-const HANDLERS = {
-  call(state, event) {
-    if (state.error) resolveError(state);
-    const stack = state.stack;
-    while (stack.length && stack.at(-1).d >= event.d) stack.pop();
-    stack.push({ s: event.s, l: event.l ?? 0, d: event.d, locals: { ...event.loc } });
-  },
-
-  line(state, event) {
-    if (state.error) resolveError(state);
-    const frame = frameOf(state, event);
-    frame.l = event.l;
-    frame.begun = true;
-    Object.assign(frame.locals, event.loc);
-  },
-
-  return(state, event) {
-    if (state.error) return; // a frame left by an exception stays in sight
-    const frame = frameOf(state, event);
-    if (event.l !== undefined) frame.l = event.l;
-    Object.assign(frame.locals, event.loc);
-    frame.returned = event.val ?? null;
-    frame.over = true;
-  },
-
-  exception(state, event) {
-    if (!state.error) {
-      state.error = event.err;
-      const frame = frameOf(state, event);
-      frame.l = event.l;
-      frame.failed = event.err;
-      return;
-    }
-    const caller = state.stack.find((one) => one.d === event.d && one.s === event.s);
-    if (caller) caller.l = event.l;
-  },
-
-  "graph.node"(state, event, story) {
-    state.nodes[event.n] ||= "seen";
-    for (const id of event.e || []) story.revealEdge(state, id);
-  },
-
-  "backward.begin"(state, event) {
-    state.outer.length = Math.min(state.outer.length, event.inside || 0);
-    const { nodes, edges, waiting, left } = state;
-    if (event.inside) state.outer.push({ nodes, edges, waiting, left });
-    state.pass = "backward";
-    state.waiting = {};
-    state.left = { ...event.awaits };
-    state.nodes = allSeen(nodes);
-    state.edges = allSeen(edges);
-    for (const root of event.roots || []) addWaiting(state, root.n, root.slot, root.g, root.g);
-  },
-
-  "node.enter"(state, event, story) {
-    state.nodes[event.n] = "active";
-    const waiting = state.waiting[event.n];
-    state.waiting[event.n] = Object.fromEntries(
-      (event.g || []).flatMap((gradient, slot) => {
-        if (!gradient) return [];
-        return [[slot, waiting?.[slot] || { parts: [gradient], total: gradient }]];
-      }),
-    );
-    if (event.cid === undefined) state.cid = story.nodes[event.n]?.ctx ?? null;
-  },
-
-  grad(state, event, story) {
-    state.edges[event.e] = "active";
-    state.travels = event.e;
-    const slot = story.edges[event.e]?.to_slot || 0;
-    addWaiting(state, event.n, slot, event.g, event.total || event.g);
-    countDown(state, event);
-  },
-
-  "grad.zeros": fillSlot,
-  "grad.absent": fillSlot,
-  "hook.tensor": replaceWaiting,
-  "hook.pre": replaceWaiting,
-
-  lint(state, event) {
-    const before = state.advice[event.cid ?? ""] || [];
-    const known = before.some(({ what }) => what === event.advice.what);
-    if (!known) state.advice[event.cid ?? ""] = [...before, event.advice];
-  },
-
-  tangent(state, event) {
-    if (event.n !== undefined) state.tangents[event.n] = event.g;
-  },
-
-  "grad.none"(state, event) {
-    state.edges[event.e] = "none";
-    countDown(state, event);
-  },
-
-  "grad.accumulate"(state, event) {
-    state.grads[event.n] = event.new;
-  },
-
-  // A gradient that waits, or a .grad, was edited.
-  "what.if"(state, { n: node, slot, total, new: now }) {
-    if (node === undefined) return;
-    if (slot === undefined) state.grads[node] = now;
-    else putWaiting(state, node, slot, { parts: [total], total });
-  },
-
-  "node.exit"(state, event) {
-    state.nodes[event.n] = "done";
-    delete state.waiting[event.n];
-  },
-
-  // What was lit before a backward inside another one is lit again.
-  "backward.end"(state, event) {
-    const { outer } = state;
-    state.outer = [];
-    state.left = {};
-    if (!event.inside) {
-      state.pass = "over";
-      return;
-    }
-    const before = outer[event.inside - 1];
-    if (!before) return;
-    state.outer = outer.slice(0, event.inside - 1);
-    state.nodes = { ...allSeen(state.nodes), ...before.nodes };
-    state.edges = { ...allSeen(state.edges), ...before.edges };
-    state.waiting = before.waiting;
-    state.left = before.left;
-  },
-};
-
-function allSeen(lit) {
-  return Object.fromEntries(Object.keys(lit).map((id) => [id, "seen"]));
-}
-
-// Nothing arrived for an output: zeros stand there, or None.
-function fillSlot(state, event) {
-  const total = event.g ?? null;
-  putWaiting(state, event.n, event.slot, { parts: [total], total });
-}
-
-// What a hook returned waits in the place of what it was given.
-function replaceWaiting(state, event) {
-  if (!event.new) return;
-  const many = event.k === "hook.pre";
-  const gradients = many ? event.new.i : [event.new];
-  gradients.forEach((total, index) => {
-    const slot = many ? index : event.slot;
-    putWaiting(state, event.n, slot, { parts: [total], total });
-  });
-}
-
-function countDown(state, event) {
-  if (event.left !== undefined) state.left[event.n] = event.left;
-}
-
-function addWaiting(state, node, slot, gradient, total) {
-  const there = state.waiting[node]?.[slot];
-  putWaiting(state, node, slot, { parts: [...(there?.parts || []), gradient], total });
-}
-
-function putWaiting(state, node, slot, entry) {
-  state.waiting[node] = { ...state.waiting[node], [slot]: entry };
 }
 
 export function byId(records) {
