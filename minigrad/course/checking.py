@@ -75,9 +75,9 @@ def examine(
         return _examine_questions(exercise, answer)
     if exercise.lines:
         return _examine_order(exercise, answer)
-    try:
-        with as_imported.in_force(), own_random_numbers(seed):
-            deadline = Deadline(seconds)
+    with as_imported.in_force(), own_random_numbers(seed):
+        deadline = Deadline(seconds)
+        try:
             if exercise.parts:
                 return _examine_parts(exercise, answer, seed, deadline, look)
             if hasattr(exercise.spec, "SHIPPED"):
@@ -87,10 +87,9 @@ def examine(
             if hasattr(exercise.spec, "look_at"):
                 return _examine_by_spec(exercise, answer, seed, deadline)
             return _examine_function(exercise, answer, seed, deadline, look)
-    except StoppedError as stopped:
-        name = getattr(answer, "__name__", exercise.answer)
-        finding = _never_ends(name, stopped, seconds)
-        return verdict_of(exercise, CRASHED, (finding,), seed=seed)
+        except OutOfTimeError:
+            finding = _never_ends("your answer", _place_of(answer, exercise), seconds)
+            return verdict_of(exercise, CRASHED, (finding,), seed=seed)
 
 
 def verdict_of(
@@ -160,8 +159,6 @@ def _examine_by_spec(
         try:
             with deadline.watching():
                 found = exercise.spec.look_at(answer, random)
-        except OutOfTimeError:
-            raise StoppedError("the cases of this exercise", "your answer") from None
         except Exception as error:
             if isinstance(error, NotImplementedError) and str(error).startswith("TODO"):
                 note = f"its line {str(error)!r} is still there"
@@ -192,8 +189,14 @@ def _examine_function(
     assert isinstance(answer, type)
     cases = exercise.cases(np.random.default_rng(seed))
     references = References(exercise, cases)
-    with answers_running(deadline):
-        facts = look(answer, exercise.contract, cases, deadline)
+    try:
+        with answers_running(deadline):
+            facts = look(answer, exercise.contract, cases, deadline)
+    except StoppedError as stopped:
+        who = f"for {stopped.case}, {stopped.phase}"
+        where = f"{answer.__name__}.{stopped.phase}"
+        finding = _never_ends(who, where, deadline.seconds)
+        return verdict_of(exercise, CRASHED, (finding,), seed=seed)
     first = facts[0].trials[0].crash
     if first is not None and is_todo(first):
         note = f"forward still has its {first.text!r}"
@@ -253,13 +256,17 @@ def answers_running(deadline: Deadline) -> Iterator[None]:
         yield
 
 
-def _never_ends(name: str, stopped: StoppedError, seconds: float) -> Finding:
+def _place_of(answer: object, exercise: Exercise) -> str:
+    """The name of what was handed over; of several things all of them."""
+    return getattr(answer, "__name__", exercise.answer)
+
+
+def _never_ends(who: str, where: str, seconds: float) -> Finding:
     what = (
-        f"for {stopped.case}, {stopped.phase} was still running when the"
-        f" {seconds:g} seconds of this check were over"
+        f"{who} was still running when the {seconds:g} seconds of this check were over"
     )
     hint = "Look for a loop that never ends, or a wait (sleep, input)."
-    return Finding((), what, f"{name}.{stopped.phase}", hint=hint, crashed=True)
+    return Finding((), what, where, hint=hint, crashed=True)
 
 
 def check(exercise_id: str, answer: object = NO_ANSWER) -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,6 +136,63 @@ def test_answer_that_never_ends_is_stopped_with_case_and_phase(
     assert "for three numbers, " in verdict.message
     assert f"{phase} was still running" in verdict.message
     assert "0.3 seconds" in verdict.message
+
+
+class NeverExpands(Function):
+    @staticmethod
+    def forward(ctx, x, axis, n):
+        ctx.axis = axis
+        return mg.stack([x] * n, axis)
+
+    @staticmethod
+    def backward(ctx, grad):
+        while True:
+            pass
+
+
+class ExpandsFlatOnly(NeverExpands):
+    @staticmethod
+    def forward(ctx, x, axis, n):
+        while x.ndim > 2:  # the cases have no such x, the adjoint test has
+            pass
+        return NeverExpands.forward(ctx, x, axis, n)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.sum(ctx.axis), None, None
+
+
+class Sums(Function):
+    @staticmethod
+    def forward(ctx, x, axis):
+        ctx.axis, ctx.n = axis, x.shape[axis]
+        return x.sum(axis)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return mg.stack([grad] * ctx.n, ctx.axis), None
+
+
+def waits_for_ever(g, shape):
+    time.sleep(60.0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms here")
+@pytest.mark.parametrize(
+    ("exercise", "answer", "who", "where", "seconds"),
+    [
+        ("06.4", [NeverExpands, Sums], "backward", "NeverExpands.backward", 0.3),
+        ("06.2", waits_for_ever, "your answer", "waits_for_ever", 0.3),
+        # Their cases are right; the time is up in what the exercise tries after them.
+        ("06.4", [ExpandsFlatOnly, Sums], "your answer", "Expand, Sum", 1.5),
+    ],
+)
+def test_what_never_ends_is_named_by_its_own_name(
+    exercise: str, answer: Any, who: str, where: str, seconds: float
+) -> None:
+    (finding,) = examine(exercise, answer, seconds=seconds).findings
+    assert f"{who} was still running" in finding.what
+    assert finding.where == where
 
 
 def test_check_works_in_a_thread_where_no_alarm_can_ring() -> None:
