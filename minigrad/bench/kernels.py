@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from minigrad.bench.harness import interleaved
-from minigrad.bench.layers import Case, cases, in_numpy, our_kernels, our_program
-from minigrad.bench.rows import Row
+from minigrad.bench.layers import (
+    Case,
+    in_numpy,
+    layer_cases,
+    our_kernels,
+    our_program,
+)
+from minigrad.bench.products import product_cases
+from minigrad.bench.rows import Row, judged, ratio_row
 
 Program = Callable[[], Any]
 Side = Callable[[Case], Program]
@@ -19,6 +26,11 @@ Goals = tuple[float, float] | None
 AGAINST_TORCH = 1.0, 0.40
 AGAINST_NUMPY = 0.9, 0.30
 """The goals: for each ratio, and for the geometric mean of all."""
+
+
+def cases() -> list[Case]:
+    """All kernels."""
+    return [*layer_cases(), *product_cases()]
 
 
 def kernel_rows(torch: Any, seconds: float) -> Iterator[Row]:
@@ -51,26 +63,15 @@ def compared(
             yield Row(name, "-", "-", "different results", "-")
             continue
         times = interleaved(programs, 1, seconds)
-        low, middle, high = times["ours"].ratio_to(times["theirs"])
-        found.append(middle)
-        yield Row(
-            name,
-            f"{times['ours'].median * 1e6:.1f} us",
-            f"{times['theirs'].median * 1e6:.1f} us",
-            f"{middle:.2f} ({low:.2f}-{high:.2f})",
-            judged(middle, each),
-        )
+        goal = each if case.goal is None or theirs is in_numpy else case.goal
+        row = ratio_row(name, times["ours"], times["theirs"], goals and goal)
+        if row.ratio is not None and case.goal is None:
+            found.append(row.ratio.median)
+        yield row
     if found:
         mean = statistics.geometric_mean(found)
         name = f"{kind}: geometric mean of {len(found)}"
         yield Row(name, "-", "-", f"{mean:.2f}", judged(mean, mean_goal))
-
-
-def judged(ratio: float, goal: float | None) -> str:
-    """The goal, if there is one, and whether it is met."""
-    if goal is None:
-        return "-"
-    return f"{goal:.2f} {'met' if ratio <= goal else 'missed'}"
 
 
 def same(ours: Any, theirs: Any, random: bool) -> bool:

@@ -14,6 +14,7 @@ from minigrad.kernels import (
     lookup,
     losses,
     normalization,
+    pooling,
     randomness,
     softmax,
     steps,
@@ -37,6 +38,8 @@ class Case(NamedTuple):
     on_arrays: Callable[[Any], Program]
     in_torch: Callable[[Any], Program]
     random: bool = False
+    goal: float | None = None
+    """Of its own, beside torch; it does not count in the mean of the others then."""
 
 
 def normal(*shape: int, seed: int = 0) -> Any:
@@ -303,6 +306,47 @@ def embedding_case(length: int, width: int, number: int) -> Case:
     )
 
 
+def max_pool_case(number: int, channels: int, length: int) -> Case:
+    """Of windows of 2x2 that lie side by side, forward and backward."""
+    half = length // 2
+    x, g = (
+        normal(number, channels, length, length),
+        normal(number, channels, half, half),
+    )
+    pairs = (2, 2), (half, half), (2, 2), (0, 0), (1, 1)
+    planes, given = x.reshape(-1, length, length), g.reshape(number * channels, -1)
+
+    def program(torch: Any) -> Program:
+        pool = torch.nn.functional.max_pool2d
+        return through(torch, lambda x: pool(x, 2), x, upstream=g)
+
+    def on_arrays(twin: Any) -> Program:
+        forward = chosen(pooling.max_pool, twin)
+        add = chosen(pooling.add_at, twin)
+
+        def run() -> Any:
+            values, where = forward(planes, *pairs)
+            into = np.zeros((len(planes), length * length), x.dtype)
+            add(into, where.reshape(given.shape), given)
+            return values.reshape(g.shape), into.reshape(x.shape)
+
+        return run
+
+    def in_torch(torch: Any) -> Program:
+        images, grad = torch.tensor(x), torch.tensor(g)
+        aten, options = torch.ops.aten, ([2, 2], [2, 2], [0, 0], [1, 1], False)
+
+        def run() -> Any:
+            y, where = aten.max_pool2d_with_indices(images, *options)
+            back = aten.max_pool2d_with_indices_backward
+            return y.numpy(), back(grad, images, *options, where).numpy()
+
+        return run
+
+    name = f"max pool {number}x{channels}x{length}x{length}"
+    return Case(name, program, on_arrays, in_torch)
+
+
 def adam_case(size: int) -> Case:
     """A step of a parameter: beside torch's default, and beside its fused kernel."""
     values, g = normal(size), normal(size, seed=1)
@@ -346,7 +390,7 @@ def adam_case(size: int) -> Case:
     return Case(f"Adam step {size}", program, on_arrays, in_torch)
 
 
-def cases() -> list[Case]:
+def layer_cases() -> list[Case]:
     """Every kernel, small and large."""
     return [
         softmax_case(64, 10),
@@ -363,6 +407,8 @@ def cases() -> list[Case]:
         dropout_case(1_000_000),
         embedding_case(100, 16, 256),
         embedding_case(10_000, 64, 8192),
+        max_pool_case(64, 16, 8),
+        max_pool_case(32, 64, 32),
         adam_case(8192),
         adam_case(1_000_000),
     ]

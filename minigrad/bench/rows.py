@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import minigrad
-from minigrad.bench.harness import interleaved
+from minigrad.bench.harness import Measured, interleaved
 from minigrad.bench.programs import (
     builtin_chain,
     custom_chain,
@@ -25,6 +25,15 @@ from minigrad.bench.programs import (
 )
 from minigrad.bench.unheard import ListeningPoints
 from minigrad.engine import observe
+
+
+class Ratio(NamedTuple):
+    """Our time over theirs, round by round."""
+
+    low: float
+    median: float
+    high: float
+    goal: float | None
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,27 @@ class Row:
     theirs: str
     measured: str
     goal: str
+    ratio: Ratio | None = None
+
+
+def judged(ratio: float, goal: float | None) -> str:
+    """The goal, if there is one, and whether it is met."""
+    if goal is None:
+        return "-"
+    return f"{goal:.2f} {'met' if ratio <= goal else 'missed'}"
+
+
+def ratio_row(name: str, ours: Measured, theirs: Measured, goal: float | None) -> Row:
+    """The line of two programs that took turns."""
+    low, middle, high = ours.ratio_to(theirs)
+    return Row(
+        name,
+        f"{ours.median * 1e6:.1f} us",
+        f"{theirs.median * 1e6:.1f} us",
+        f"{middle:.2f} ({low:.2f}-{high:.2f})",
+        judged(middle, goal),
+        Ratio(low, middle, high, goal),
+    )
 
 
 def timed_row(
@@ -51,12 +81,10 @@ def timed_row(
     if torch is not None:
         programs["torch"] = make(torch)
     found = interleaved(programs, units, seconds)
-    ours = f"{found['ours'].median * 1e6:.2f} us"
     if torch is None:
+        ours = f"{found['ours'].median * 1e6:.1f} us"
         return Row(name, ours, "-", "-", f"{goal:.2f}")
-    low, middle, high = found["ours"].ratio_to(found["torch"])
-    theirs = f"{found['torch'].median * 1e6:.2f} us"
-    return Row(name, ours, theirs, f"{middle:.2f} ({low:.2f}-{high:.2f})", f"{goal}")
+    return ratio_row(name, found["ours"], found["torch"], goal)
 
 
 def timed_rows(torch: Any, seconds: float) -> Iterator[Row]:

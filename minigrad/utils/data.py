@@ -152,7 +152,7 @@ class DataLoader:
             order = randperm(number, generator=self.generator).tolist()
         if self.batch_size is None:
             for index in order:
-                yield self.dataset[index]
+                yield converted(self.dataset[index])
             return
         for start in range(0, len(self) * self.batch_size, self.batch_size):
             yield self._batch(order[start : start + self.batch_size])
@@ -199,6 +199,17 @@ def check_loader(
         raise errors.ArgumentValueError(
             errors.message("DataLoader", what, "give a batch size from 1 on")
         )
+
+
+def converted(example: Any) -> Any:
+    """A single example: arrays as tensors, tuples as lists."""
+    if isinstance(example, np.ndarray):
+        return Tensor(example)
+    if isinstance(example, dict):
+        return {key: converted(value) for key, value in example.items()}
+    if isinstance(example, (tuple, list)):
+        return [converted(value) for value in example]
+    return example
 
 
 def collated(examples: list[Any]) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.bench import kernels, layers
+from minigrad.bench import kernels, layers, products
 
 SMALL = [
     layers.softmax_case(3, 4),
@@ -16,7 +16,13 @@ SMALL = [
     layers.gelu_case(5),
     layers.dropout_case(1000),
     layers.embedding_case(4, 3, 5),
+    layers.max_pool_case(2, 3, 4),
     layers.adam_case(5),
+]
+PRODUCTS = [
+    products.convolution_case(2, 3, 4, 2, 3, False),
+    products.convolution_case(2, 3, 4, 2, 3, True),
+    products.attention_case(2, 2, 5, 3),
 ]
 
 
@@ -30,6 +36,16 @@ def test_kernels_numpy_and_the_graph_compute_the_same() -> None:
             for one, other in zip(used, plain, strict=True)
         ]
         assert kernels.same(flat, plain, case.random), case.name
+
+
+def test_products_compute_the_same_with_and_without_numba_and_graph() -> None:
+    forward, backward, attention = [layers.our_kernels(case)() for case in PRODUCTS]
+    for case, found in zip(PRODUCTS, (forward, backward, attention), strict=True):
+        assert kernels.same(found, layers.in_numpy(case)(), False), case.name
+    for case, found in zip(
+        PRODUCTS, ((*forward, backward[0]),) * 2 + (attention[:2],), strict=True
+    ):
+        assert kernels.same(layers.our_program(case)(), found, False), case.name
 
 
 def test_sides_that_differ_get_no_ratio(monkeypatch: Any) -> None:
@@ -55,6 +71,6 @@ def test_results_of_other_shapes_or_shares_differ() -> None:
 
 
 def test_programs_take_torchs_names() -> None:
-    for case in SMALL:
+    for case in [*SMALL, *PRODUCTS]:
         values = case.program(minigrad)()
         assert all(np.isfinite(one).all() for one in values)

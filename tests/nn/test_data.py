@@ -51,8 +51,7 @@ def test_batches_in_order(torch: Any, options: Any, numbers: Any) -> None:
         assert [batch[1].tolist() for batch in batches] == numbers
     assert len(loader) == len(batches)
     if batches:
-        kind = tuple if options.get("batch_size", 1) is None else list
-        assert type(batches[0]) is kind
+        assert type(batches[0]) is list
 
 
 def test_order_follows_the_seed(torch: Any) -> None:
