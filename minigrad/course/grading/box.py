@@ -23,7 +23,7 @@ import numpy as np
 
 import minigrad
 from minigrad import errors
-from minigrad.course.grading import confine, frames, plain
+from minigrad.course.grading import confine, frames, messages, plain
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.confine import BUBBLEWRAP, LANDLOCK, UNSAFE
 from minigrad.course.grading.plain import Message
@@ -168,6 +168,30 @@ def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     return [*command, "--remount-ro", "/", "--chdir", confine.OWN, str(python)]
 
 
+def _split() -> list[Path]:
+    """The folders of which a part is not for submissions: the references."""
+    own = packages()["minigrad"]
+    return [own, own / "course"]
+
+
+def _readable() -> list[str]:
+    """What Landlock lets a worker read; all of it, or nothing."""
+    paths = [*map(Path, _libraries()), *_standard_library(), Path("/etc/ld.so.cache")]
+    paths += [path for name, path in packages().items() if name != "minigrad"]
+    hidden = {"exercises", "course"}
+    paths += [p for f in _split() for p in f.iterdir() if p.name not in hidden]
+    return list(map(str, paths))
+
+
+def _standard_library() -> list[Path]:
+    """The folders of Python itself, without those of other packages."""
+    hidden = {Path(path) for path in _hidden()}
+    folder = Path(sysconfig.get_paths(vars={"base": sys.base_prefix})["stdlib"])
+    parts = [p for p in folder.resolve().iterdir() if p not in hidden]
+    # The interpreter is running already; what it is linked to may be loaded later.
+    return [*parts, *folder.resolve().parent.glob("libpython*")]
+
+
 def _hidden() -> list[str]:
     """Folders with packages of this machine, which are not for submissions."""
     paths = sysconfig.get_paths(vars={"base": sys.base_prefix})
@@ -229,7 +253,13 @@ class Box:
             os.close(ends[1][1])
             theirs.close()
         shared = self.mode == BUBBLEWRAP
-        return Worker(ends[0][1], ends[1][0], ours, limits, "" if shared else own)
+        worker = Worker(ends[0][1], ends[1][0], ours, limits, "" if shared else own)
+        try:
+            worker.see_that_it_is_shut_in()
+        except BaseException:
+            worker.close()
+            raise
+        return worker
 
     def close(self) -> None:
         """End the zygote, and with it everything in the box."""
@@ -245,23 +275,19 @@ class Box:
     def _task(self, own: str, limits: Limits) -> bytes:
         self._count += 1
         user = None
-        if os.geteuid() == 0 and self.mode != UNSAFE:
+        if os.geteuid() == 0 and self.mode == BUBBLEWRAP:
+            # Outside of the box Python may lie where only root can read it.
             user = _USERS + (os.getpid() % 100_000) * 1000 + self._count % 1000
-            if self.mode == LANDLOCK:
-                os.chown(own, user, user)
         return json.dumps(
             {
                 "mode": self.mode,
                 "limits": dataclasses.asdict(limits),
                 "user": user,
                 "own": own,
-                "readable": self._readable() if self.mode == LANDLOCK else [],
+                "readable": _readable() if self.mode == LANDLOCK else [],
+                "listed": list(map(str, _split())) if self.mode == LANDLOCK else [],
             }
         ).encode()
-
-    def _readable(self) -> list[str]:
-        paths = [*_libraries(), str(Path(sys.base_prefix).resolve())]
-        return [*paths, *map(str, packages().values()), "/etc/ld.so.cache"]
 
     def _ask(self, task: bytes, files: Sequence[int]) -> None:
         if self.process is None or self.process.poll() is not None:
@@ -332,6 +358,17 @@ class Worker:
         frames.write(self._requests, *plain.packed(message, trusted=True))
         header, body = frames.read(self._replies, until=until, meanwhile=self._look)
         return plain.unpacked(header, body, [kind])
+
+    def see_that_it_is_shut_in(self) -> None:
+        """Wait for its first word. Raises: BoxError, as no submission is to blame."""
+        try:
+            until = time.monotonic() + _START_SECONDS
+            header, body = frames.read(self._replies, until=until)
+            ready = plain.unpacked(header, body, [messages.Ready])
+        except frames.FrameError as error:
+            raise BoxError(f"no worker has come up: {error}") from None
+        if ready.trouble:
+            raise BoxError(f"a worker cannot be shut in: {ready.trouble}")
 
     def close(self) -> None:
         """End it, with every process that it has started."""

@@ -31,13 +31,15 @@ _CAPSET = {"x86_64": 126, "aarch64": 91}
 class Confinement:
     """How far a worker is shut in; ``user`` is the number it runs under, if any.
 
-    ``readable`` are the folders that Landlock leaves it, ``own`` the one to write in.
+    ``readable`` is what Landlock leaves it, ``listed`` are folders of which it may know
+    what is in them, ``own`` is the one to write in.
     """
 
     mode: str
     limits: Limits
     user: int | None = None
     readable: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
     own: str = OWN
 
 
@@ -60,7 +62,7 @@ def shut_in(confinement: Confinement, files: Sequence[int]) -> None:
     Raises: OSError.
     """
     _keep_only(files)
-    set_limits(confinement.limits)
+    set_limits(confinement)
     os.chdir(confinement.own)
     if confinement.user is not None:
         os.setgroups([])
@@ -72,17 +74,20 @@ def shut_in(confinement: Confinement, files: Sequence[int]) -> None:
     _drop_capabilities()
     if confinement.mode == LANDLOCK:
         os.setsid()
-        restrict_files(confinement.readable, confinement.own)
+        restrict_files(confinement)
     seccomp.install(own_namespaces=confinement.mode == BUBBLEWRAP)
 
 
-def set_limits(limits: Limits) -> None:
-    """The limits of one process; inside a box, where only its own ones count."""
+def set_limits(confinement: Confinement) -> None:
+    """The limits of one process; in a box only its own processes count as such."""
+    limits, others = confinement.limits, 0
+    if confinement.mode != BUBBLEWRAP:
+        others = threads_of(os.getuid())
     resource: Any = importlib.import_module("resource")
     bounds = {
         "RLIMIT_AS": limits.address_space,
         "RLIMIT_CPU": int(3 * limits.seconds) + 2,
-        "RLIMIT_NPROC": limits.processes,
+        "RLIMIT_NPROC": limits.processes + others,
         "RLIMIT_FSIZE": limits.file_size,
         "RLIMIT_NOFILE": limits.open_files,
         "RLIMIT_CORE": 0,
@@ -97,6 +102,20 @@ def set_limits(limits: Limits) -> None:
         resource.setrlimit(kind, (value, value))
 
 
+def threads_of(user: int) -> int:
+    """How many threads a user has now, on Linux; elsewhere 1000, at a guess."""
+    if not Path("/proc/self/task").exists():
+        return 1000
+    found = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if folder.stat().st_uid == user:
+                found += len(os.listdir(folder / "task"))
+        except OSError:
+            continue
+    return found
+
+
 def landlock_version() -> int:
     """The version of Landlock in this kernel; 0 without."""
     if platform.system() != "Linux" or not seccomp.is_known():
@@ -105,8 +124,8 @@ def landlock_version() -> int:
     return max(found, 0)
 
 
-def restrict_files(readable: Sequence[str], own: str) -> None:
-    """Open nothing but what lies in ``readable``, and write in ``own`` only.
+def restrict_files(confinement: Confinement) -> None:
+    """Open nothing but what is readable, and write in its own folder only.
 
     Raises: OSError.
     """
@@ -122,11 +141,13 @@ def restrict_files(readable: Sequence[str], own: str) -> None:
     ruleset = libc.syscall(444, rules, ctypes.c_size_t(size), 0)
     _check(min(ruleset, 0), "no rules of Landlock")
     read_only, devices = 1 | 4 | 8, 1 << 6 | 1 << 9 | 1 << 11
-    for path in readable:
+    for path in confinement.listed:
+        _allow(libc, ruleset, path, 8)
+    for path in confinement.readable:
         _allow(libc, ruleset, path, read_only & everything)
     for path in ("/dev/null", "/dev/urandom"):
         _allow(libc, ruleset, path, 4)
-    _allow(libc, ruleset, own, everything & ~devices)
+    _allow(libc, ruleset, confinement.own, everything & ~devices)
     _check(libc.syscall(446, ruleset, 0), "Landlock cannot be turned on")
     os.close(ruleset)
 

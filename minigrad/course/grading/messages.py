@@ -19,6 +19,13 @@ from minigrad.course.grading.plain import tagged
 
 
 @dataclass(frozen=True)
+class Ready:
+    """The first word of a worker, before it has met a submission; or what is wrong."""
+
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
 class Load:
     """Run the cells, and find the answer to ``exercise``: what bears these ``names``.
 

@@ -16,7 +16,7 @@ import socket
 import sys
 from typing import Any
 
-from minigrad.course.grading import confine, worker
+from minigrad.course.grading import confine, frames, messages, plain, worker
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.confine import BUBBLEWRAP, Confinement
 
@@ -48,7 +48,7 @@ def main() -> None:
 
 def _confinement(task: dict[str, Any]) -> Confinement:
     limits = Limits(**task.pop("limits"))
-    task["readable"] = tuple(task.get("readable", ()))
+    task |= {name: tuple(task[name]) for name in ("readable", "listed")}
     return Confinement(limits=limits, **task)
 
 
@@ -61,8 +61,7 @@ def keep(confinement: Confinement, requests: int, replies: int, line: int) -> No
     number = os.fork()
     if number == 0:
         try:
-            confine.shut_in(confinement, (requests, replies))
-            worker.serve(requests, replies)
+            become_worker(confinement, requests, replies)
         finally:
             os._exit(0)
     os.close(requests)
@@ -77,6 +76,17 @@ def keep(confinement: Confinement, requests: int, replies: int, line: int) -> No
     with contextlib.suppress(ProcessLookupError, PermissionError):
         (os.kill if isolated else os.killpg)(number, signal.SIGKILL)
     os._exit(0)
+
+
+def become_worker(confinement: Confinement, requests: int, replies: int) -> None:
+    """Shut this process in and serve; or say why that cannot be done."""
+    try:
+        confine.shut_in(confinement, (requests, replies))
+    except OSError as error:
+        frames.write(replies, *plain.packed(messages.Ready(str(error))))
+        return
+    frames.write(replies, *plain.packed(messages.Ready()))
+    worker.serve(requests, replies)
 
 
 if __name__ == "__main__":
