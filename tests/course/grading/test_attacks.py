@@ -5,13 +5,18 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from minigrad.course.grading import box as boxes
 from minigrad.course.grading import pages
-from minigrad.course.grading.box import Box, consumption
-from minigrad.course.grading.examiner import Result
+from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.box import Box, BoxError, consumption
+from minigrad.course.grading.confine import LANDLOCK, landlock_version
+from minigrad.course.grading.examiner import Result, Work, grade
 from tests.course.grading.attacks import ATTACKS, RIGHT
 from tests.course.grading.conftest import Grade
 
@@ -153,3 +158,51 @@ def test_nothing_is_left_running(box: Box, graded: Grade) -> None:
         time.sleep(0.05)
     # Bubblewrap outside and inside, and the zygote.
     assert consumption(box.process.pid)[0] == 3
+
+
+@pytest.fixture(scope="module")
+def landlocked() -> Iterator[Box]:
+    """The second best box; where the kernel has none, that is what is said."""
+    if landlock_version() < 6:
+        with (
+            mock.patch.object(boxes, "bubblewrap_works", return_value=False),
+            pytest.raises(BoxError, match="neither bubblewrap nor Landlock"),
+        ):
+            boxes.best_mode()
+        pytest.skip("no Landlock in this kernel: refused, as it should be")
+    box = Box(LANDLOCK, Limits())
+    yield box
+    box.close()
+
+
+def test_without_bubblewrap_landlock_keeps_the_host_as_it_is(
+    landlocked: Box, host: Host
+) -> None:
+    def grade_there(source: str) -> Result:
+        work = Work("eve", "gym.Square", "0", "a.py", (source,))
+        return grade(work, landlocked, b"", replace(landlocked.limits, seconds=SECONDS))
+
+    for name in (
+        "read what is the instructor's",
+        "write the gradebook",
+        "plant a start-up file",
+        "look for secrets",
+        "connect to loopback",
+        "kill everybody",
+        "a child that outlives it",
+        "the judge's own rule",
+        "a memory bomb of many",
+    ):
+        result = grade_there(attack(name, host))
+        assert result.points == 0, (name, result)
+        assert host.harmed() == [], name
+        if name in SAID and not name.startswith("read"):
+            assert SAID[name] in dict(result.rows)["what happened"]
+    work = Work("ada", "gym.Square", "0", "a.py", (RIGHT,))
+    assert grade(work, landlocked, b"").state == "solved"
+    # The bystander is in the family of this process, and not of the box.
+    assert landlocked.process is not None
+    until = time.monotonic() + 10
+    while consumption(landlocked.process.pid)[0] > 1 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert consumption(landlocked.process.pid)[0] == 1

@@ -1,5 +1,6 @@
 """A class is graded: from any packing, in parts, stopped and gone on with."""
 
+import concurrent.futures
 import csv
 import json
 import os
@@ -161,8 +162,6 @@ def test_two_graders_do_not_write_to_one_file(tmp_path: Path) -> None:
 
 
 def test_a_grading_whose_own_process_dies_is_begun_again(tmp_path: Path) -> None:
-    import concurrent.futures
-
     deaths = []
 
     class Fragile(concurrent.futures.ThreadPoolExecutor):
@@ -204,6 +203,22 @@ def test_without_a_box_it_refuses(
     assert command.box.best_mode(unsafe=True) == "unsafe"
     with pytest.raises(BoxError):
         command.box.best_mode()
+
+
+def test_nothing_is_graded_where_right_answers_fail(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    box: Box,
+) -> None:
+    def broken(work: Work, *how: object) -> Result:
+        return Result(*work.key, "f", "h", "crashed", 0, 2, note="no NumPy")
+
+    monkeypatch.setattr(command, "grade_here", broken)
+    source, out = hand_in(tmp_path / "in", ada=RIGHT), tmp_path / "out"
+    assert command.main([str(source), "--out", str(out)]) == 2
+    assert "a right answer is not solved here: no NumPy" in capsys.readouterr().err
+    assert list(results.read(out)) == []
 
 
 def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
