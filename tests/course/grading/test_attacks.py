@@ -206,3 +206,22 @@ def test_without_bubblewrap_landlock_keeps_the_host_as_it_is(
     while consumption(landlocked.process.pid)[0] > 1 and time.monotonic() < until:
         time.sleep(0.05)
     assert consumption(landlocked.process.pid)[0] == 1
+
+
+def test_a_user_without_rights_gets_a_box_too(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Then the box has a namespace of users of its own; nothing else is different.
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert boxes.bubblewrap_works()
+    own = Box(boxes.best_mode(), replace(Limits(), seconds=SECONDS))
+    try:
+        for name in ("new namespaces", "raise the limits", "a fork bomb"):
+            work = Work("eve", "gym.Square", "0", "a.py", (ATTACKS[name],))
+            result = grade(work, own, b"")
+            assert result.points == 0
+            assert SAID.get(name, "") in str(result.rows)
+        work = Work("ada", "gym.Square", "0", "a.py", (RIGHT,))
+        assert grade(work, own, b"", Limits()).state == "solved"
+    finally:
+        own.close()
