@@ -77,7 +77,7 @@ class Result:
     """What is kept of one exercise of one submission.
 
     ``rows`` is the message, a label and a text each. ``trouble`` is for the instructor:
-    the judge itself could not cope with what was reported.
+    the file could not be read, or the judge could not cope with what was reported.
     """
 
     student: str
@@ -115,7 +115,7 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
     except _Stopped as stopped:
         state = NOT_TRIED if work.trouble else CRASHED
         verdict = checking.verdict_of(exercise, state, note=stopped.note)
-        points, trouble = 0.0, ""
+        points, trouble = 0.0, work.trouble
     except FrameError as error:
         note = f"Your code broke off: {_said_of(error)}."
         verdict = checking.verdict_of(exercise, CRASHED, note=note)

@@ -4,52 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import re
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
-from minigrad.course.grading.examiner import Result
-from minigrad.course.verdict import with_code
+from minigrad.course import verdict
+from minigrad.course.grading.examiner import BY_HAND_STATE, Result
+from minigrad.errors import count_of
 from minigrad.mistakes import TABLE
 
-STATES = ("solved", "wrong", "crashed", "by hand", "not tried")
 SIGNS = {
-    "solved": "✓",
-    "wrong": "✗",
-    "crashed": "!",
-    "by hand": "…",
-    "not tried": "○",
+    verdict.SOLVED: verdict.SIGNS[verdict.SOLVED],
+    verdict.WRONG: verdict.SIGNS[verdict.WRONG],
+    verdict.CRASHED: verdict.SIGNS[verdict.CRASHED],
+    BY_HAND_STATE: "…",
+    verdict.NOT_TRIED: verdict.SIGNS[verdict.NOT_TRIED],
 }
+"""The outcomes, from left to right in a bar."""
 
-_STYLE = """
-:root { color-scheme: light dark; --back: #fff; --text: #1a1a1a; --line: #c8c8c8;
-  --solved: #00795a; --wrong: #b34a00; --crashed: #8a2b6b; --hand: #2a5db0;
-  --not: #767676; }
-@media (prefers-color-scheme: dark) { :root { --back: #161616; --text: #ececec;
-  --line: #555; --solved: #3fc79a; --wrong: #ff9a4d; --crashed: #e58acb;
-  --hand: #8ab4ff; --not: #a5a5a5; } }
-body { background: var(--back); color: var(--text); font: 1rem/1.5 system-ui,
-  sans-serif; max-width: 56rem; margin: 0 auto; padding: 1rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { border-bottom: 1px solid var(--line); padding: .3rem .5rem;
-  text-align: left; vertical-align: top; overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; overflow-wrap: normal; }
-section { border-left: .3rem solid var(--not); margin: 1.2rem 0; padding: 0 .9rem; }
-section h2 { font-size: 1.1rem; margin: 0; }
-dl { margin: .4rem 0; display: grid; gap: .2rem 1rem;
-  grid-template-columns: minmax(5rem, max-content) minmax(0, 1fr); }
-dt { opacity: .75; } dd { margin: 0; white-space: pre-line; overflow-wrap: anywhere; }
-.solved { border-color: var(--solved); } .wrong { border-color: var(--wrong); }
-.crashed { border-color: var(--crashed); } .hand { border-color: var(--hand); }
-.bar { display: flex; height: 1.1rem; min-width: 6rem; }
-.bar span { height: 100%; } .bar .solved { background: var(--solved); }
-.bar .wrong { background: var(--wrong); } .bar .crashed { background: var(--crashed); }
-.bar .hand { background: var(--hand); } .bar .not { background: var(--not); }
-.key span { display: inline-block; width: .9rem; height: .9rem; margin: 0 .3rem 0 1rem;
-  vertical-align: -.1rem; }
-@media (max-width: 30rem) { dl { grid-template-columns: 1fr; } }
-"""
+MOST_MISTAKES = 15
 
+_STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -59,15 +36,23 @@ def page(title: str, body: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(title)}</title><style>{_STYLE}</style></head>"
-        f"<body>{body}</body></html>\n"
+        f"<title>{text(title)}</title><style>\n{_STYLE}</style></head>\n"
+        f"<body>\n{body}\n</body></html>\n"
     )
 
 
 def text(value: object) -> str:
     """A text as HTML, without the characters that turn or hide what follows."""
-    shown = "".join([c if c.isprintable() or c == "\n" else "�" for c in str(value)])
-    return escape(shown, quote=True)
+    return escape(visible(str(value)), quote=True)
+
+
+def visible(said: str) -> str:
+    r"""A text with a sign in place of each character that nobody sees.
+
+    >>> visible("a\x1bb")
+    'a�b'
+    """
+    return "".join([c if c.isprintable() or c == "\n" else "�" for c in said])
 
 
 def file_of(student: str) -> str:
@@ -83,132 +68,185 @@ def file_of(student: str) -> str:
 
 def of_student(student: str, results: Sequence[Result]) -> str:
     """All exercises of one student: outcome, points, and what to try next."""
-    points = sum(r.points for r in results)
-    total = sum(r.of for r in results)
-    parts = [
-        f"<h1>{text(student)}</h1>",
-        f"<p>{number(points)} of {total} points.</p>",
+    files = sorted({(r.file, r.sha256[:12]) for r in results})
+    listed = "; ".join(
+        f"{text(file)} (sha256 {text(digest)})" for file, digest in files
+    )
+    body = [
+        f"<h1><bdi>{text(student)}</bdi></h1>",
+        f"<p>{_points_of(results)}.</p>",
+        *[_section(result) for result in results],
+        f'<p class="soft">Graded: {listed}. Of several answers to an exercise the best'
+        " one counts.</p>",
     ]
-    for result in results:
-        rows = [(label, said) for label, said in result.rows]
-        if result.note:
-            rows.insert(0, ("note", result.note))
-        told = "".join(
-            f"<dt>{text(label)}</dt><dd>{_with_code(said)}</dd>" for label, said in rows
-        )
-        parts.append(
-            f'<section class="{_class(result.state)}"><h2>'
-            f"{SIGNS.get(result.state, '')} {text(result.heading)}: "
-            f"{text(result.state)}, {number(result.points)} of {result.of}</h2>"
-            + (f"<dl>{told}</dl>" if told else "")
-            + "</section>"
-        )
-    return page(f"{student}: results", "\n".join(parts))
+    return page(f"{student}: results", "\n".join(body))
 
 
-def _with_code(said: str) -> str:
-    return with_code(
-        "".join([c if c.isprintable() or c == "\n" else "�" for c in said])
+def _section(result: Result) -> str:
+    note = f"<p>{text(result.note)}</p>" if result.note else ""
+    rows = "".join(
+        f"<dt>{text(label)}</dt><dd>{verdict.with_code(visible(said))}</dd>"
+        for label, said in result.rows
+    )
+    return (
+        f'<section class="{_class(result.state)}"><h2>'
+        f"{SIGNS.get(result.state, '')} {text(result.heading)}: "
+        f"{text(result.state)}, {_points_of([result])}</h2>"
+        + note
+        + (f"<dl>{rows}</dl>" if rows else "")
+        + "</section>"
     )
 
 
 def of_class(results: Sequence[Result]) -> str:
     """The outcomes of each exercise, the most frequent mistakes, and the points."""
-    students = sorted({r.student for r in results})
+    students = sorted({r.student for r in results}, key=lambda s: (s.casefold(), s))
     body = [
         "<h1>The class</h1>",
-        f"<p>{len(students)} students, {len(results)} answers.</p>",
+        f"<p>{count_of(len(students), 'student')},"
+        f" {count_of(len({r.exercise for r in results}), 'exercise')}.</p>",
+        _for_a_person(results),
         "<h2>Outcomes</h2>",
-        _key(),
-        _outcomes(results),
+        _outcomes(results, len(students)),
         "<h2>The most frequent mistakes</h2>",
         _mistakes(results),
         "<h2>Points</h2>",
         _points(results, students),
-        _troubles(results),
     ]
     return page("The class", "\n".join(body))
 
 
-def _key() -> str:
-    parts = [
-        f'<span class="{_class(state)}" style="background: var({_colour(state)})">'
-        f"</span>{SIGNS[state]} {state}"
-        for state in STATES
-    ]
-    return f'<p class="key">{" ".join(parts)}</p>'
-
-
-def _outcomes(results: Sequence[Result]) -> str:
-    rows = []
+def _outcomes(results: Sequence[Result], students: int) -> str:
+    if not results:
+        return "<p>Nothing is graded yet.</p>"
+    there = {r.state for r in results}
+    states = [state for state in SIGNS if state in there]
+    rows, solved = [], []
     for exercise in _in_order({r.exercise for r in results}):
         of_it = [r for r in results if r.exercise == exercise]
-        count = Counter(r.state for r in of_it)
-        bar = "".join(
-            f'<span class="{_class(state)}" style="width: '
-            f'{100 * count[state] / len(of_it):.2f}%" title="{count[state]} {state}">'
-            "</span>"
-            for state in STATES
-            if count[state]
-        )
-        cells = "".join(f'<td class="number">{count[s]}</td>' for s in STATES)
-        rows.append(
-            f"<tr><th>{text(of_it[0].heading)}</th>"
-            f'<td><div class="bar" role="img" aria-label="'
-            f'{text(", ".join(f"{count[s]} {s}" for s in STATES))}">{bar}</div></td>'
-            f"{cells}</tr>"
-        )
-    heads = "".join(
-        f'<th class="number"><abbr title="{s}">{SIGNS[s]}</abbr></th>' for s in STATES
+        heading, count = of_it[0].heading, Counter(r.state for r in of_it)
+        solved.append((count[verdict.SOLVED], heading))
+        parts = [(s, count[s] / students, f"{count[s]} {s}") for s in states]
+        cells = [_figure(str(count[s]), SIGNS[s]) for s in states]
+        rows.append(_row(text(heading), _bar(parts), *cells))
+    all_solved = sum(number for number, _ in solved)
+    share = 100 * all_solved / len(results)
+    fewest, heading = min(solved, key=lambda pair: pair[0])
+    said = (
+        f"Solved: {all_solved} of {count_of(len(results), 'answer')} ({share:.0f} %)."
+        f" Fewest in {heading}: {fewest} of {students}. A bar is as long as the class:"
+        " where it ends early, the others handed nothing in."
     )
-    head = f"<tr><th>Exercise</th><th>Share</th>{heads}</tr>"
-    return f"<table>{head}{''.join(rows)}</table>"
+    key = "".join(f'<li><i class="{_class(s)}"></i>{SIGNS[s]} {s}</li>' for s in states)
+    heads = [f"{SIGNS[s]} {s}" for s in states]
+    return _said(said) + f'<ul class="key">{key}</ul>' + _table("Exercise", heads, rows)
 
 
-def _mistakes(results: Sequence[Result], most: int = 15) -> str:
-    count = Counter(name for r in results for name in r.mistakes)
+def _mistakes(results: Sequence[Result]) -> str:
+    count = Counter(name for r in results for name in set(r.mistakes))
     if not count:
-        return "<p>None that has a name.</p>"
-    largest = max(count.values())
+        return _said("No answer shows a mistake that has a name.")
+    in_order = sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
     rows = []
-    for name, times in sorted(count.items(), key=lambda pair: (-pair[1], pair[0])):
-        known = TABLE[name].name if name in TABLE else ""
-        bar = (
-            '<div class="bar"><span class="wrong" '
-            f'style="width: {100 * times / largest:.2f}%"></span></div>'
-        )
+    for name, times in in_order[:MOST_MISTAKES]:
+        places = _in_order({r.exercise for r in results if name in r.mistakes})
+        where = f'<span class="soft">in {text(", ".join(places))}</span>'
+        parts = [(verdict.WRONG, times / in_order[0][1], f"{times} of them")]
         rows.append(
-            f"<tr><th>{text(name)} {text(known)}</th><td>{bar}</td>"
-            f'<td class="number">{times}</td></tr>'
+            _row(f"{text(_name_of(name))} {where}", _bar(parts), _figure(str(times)))
         )
-    return f"<table>{''.join(rows[:most])}</table>"
+    named = sum(bool(r.mistakes) for r in results)
+    first, times = in_order[0]
+    said = (
+        f"{count_of(named, 'answer')} with a mistake that has a name. Most often, in"
+        f" {times}: {_name_of(first)}. Where the numbers fit two stories, an answer"
+        " counts for both."
+    )
+    return _said(said) + _table("Mistake", ["answers"], rows)
+
+
+def _name_of(mistake: str) -> str:
+    return f"{mistake} {TABLE[mistake].name}" if mistake in TABLE else mistake
 
 
 def _points(results: Sequence[Result], students: Sequence[str]) -> str:
-    rows = []
+    if not results:
+        return ""
+    # What an exercise is worth may have changed since the first was graded.
+    whole = sum({r.exercise: r.of for r in results}.values()) or 1
+    rows, sums = [], []
     for student in students:
         own = [r for r in results if r.student == student]
-        points, total = sum(r.points for r in own), sum(r.of for r in own)
-        share = 100 * points / total if total else 0.0
-        rows.append(
-            f'<tr><th><a href="students/{file_of(student)}">{text(student)}</a></th>'
-            f'<td><div class="bar"><span class="solved" style="width: {share:.2f}%">'
-            f"</span></div></td>"
-            f'<td class="number">{number(points)} of {total}</td></tr>'
-        )
-    return f"<table>{''.join(rows)}</table>"
+        points = sum(r.points for r in own)
+        sums.append(points)
+        parts = [(verdict.SOLVED, points / whole, f"{number(points)} points")]
+        link = f'<a href="students/{file_of(student)}"><bdi>{text(student)}</bdi></a>'
+        rows.append(_row(link, _bar(parts), _figure(_points_of(own))))
+    said = (
+        f"Half of the class has {number(statistics.median(sums))} points or more; the"
+        f" fewest are {number(min(sums))}, the most {number(max(sums))}. A full bar is"
+        f" {whole} points: every exercise that anybody handed in."
+    )
+    return _said(said) + _table("Student", [""], rows)
 
 
-def _troubles(results: Sequence[Result]) -> str:
-    found = [r for r in results if r.trouble or r.state == "by hand"]
+def _for_a_person(results: Sequence[Result]) -> str:
+    """What no program can say the last word on."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for result in results:
+        why = result.trouble or (result.note if result.state == BY_HAND_STATE else "")
+        if why:
+            key = result.student, result.file, why
+            found.setdefault(key, []).append(result.exercise)
     if not found:
         return ""
     rows = "".join(
-        f"<tr><th>{text(r.student)}</th><td>{text(r.exercise)}</td>"
-        f"<td>{text(r.trouble or r.note)}</td></tr>"
-        for r in found
+        f"<tr><th><bdi>{text(student)}</bdi></th><td>{text(file)}</td>"
+        f"<td>{text(', '.join(exercises))}</td><td>{text(why)}</td></tr>"
+        for (student, file, why), exercises in found.items()
     )
-    return f"<h2>To be looked at by a person</h2><table>{rows}</table>"
+    return f"<h2>To be looked at by a person</h2><table><tbody>{rows}</tbody></table>"
+
+
+def _table(first: str, others: Sequence[str], rows: Sequence[str]) -> str:
+    heads = "".join(f'<th class="number" scope="col">{each}</th>' for each in others)
+    return (
+        f'<table><thead><tr><th scope="col">{first}</th><td></td>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _row(name: str, *cells: str) -> str:
+    return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>\n'
+
+
+def _bar(parts: Sequence[tuple[str, float, str]]) -> str:
+    """A bar with a piece for each state: its share of the whole, and what it says."""
+    shown = [part for part in parts if part[1]]
+    pieces = "".join(
+        f'<span class="{_class(state)}" style="width: {100 * share:.2f}%"'
+        f' title="{text(said)}"></span>'
+        for state, share, said in shown
+    )
+    label = text(", ".join(said for _, _, said in shown) or "none")
+    return (
+        f'<td class="plot"><div class="bar" role="img" aria-label="{label}">'
+        f"{pieces}</div></td>"
+    )
+
+
+def _figure(said: str, sign: str = "") -> str:
+    shown = f'<span class="sign">{sign} </span>' if sign else ""
+    return f'<td class="number">{shown}{said}</td>'
+
+
+def _said(sentence: str) -> str:
+    return f"<p>{text(sentence)}</p>"
+
+
+def _points_of(results: Sequence[Result]) -> str:
+    points, whole = sum(r.points for r in results), sum(r.of for r in results)
+    return f"{number(points)} of {count_of(whole, 'point')}"
 
 
 def _in_order(exercises: set[str]) -> list[str]:
@@ -216,17 +254,15 @@ def _in_order(exercises: set[str]) -> list[str]:
 
 
 def _class(state: str) -> str:
-    return state.split()[-1] if state == "by hand" else state.split()[0]
-
-
-def _colour(state: str) -> str:
-    return f"--{_class(state)}"
+    """The class of an outcome in the style sheet."""
+    words = {BY_HAND_STATE: "hand", verdict.NOT_TRIED: "not"}
+    return words.get(state, state)
 
 
 def number(points: float) -> str:
     """Points without digits that say nothing.
 
-    >>> number(2.0), number(0.75)
-    ('2', '0.75')
+    >>> number(2.0), number(0.75), number(10.0)
+    ('2', '0.75', '10')
     """
     return f"{points:.2f}".rstrip("0").rstrip(".")
