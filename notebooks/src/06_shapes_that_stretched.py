@@ -50,7 +50,8 @@ b.grad
 #
 # Ones hide where each of them came from. So here is the same addition as a Function of
 # our own, and a gradient `g` that has another number at each place. `y.backward(g)`
-# begins with `g` where `.sum()` began with ones.
+# begins with `g` where `.sum()` began with ones. (`reshape` has something to do for a
+# `b` in two brackets, of shape (1, 4); here it has not.)
 
 
 # %% tags=["slide"]
@@ -192,6 +193,32 @@ Look.apply(twelve).sum().backward()
 # Steps of 0: **one** number stands at all twelve places. That is how the backward of a
 # sum stretches, and it costs no memory. So each is the other's backward: *stretch* and
 # *sum*. (And never write into `grad_output`: one write would be seen at twelve places.)
+
+# %% [markdown]
+# **Try.** A transpose moves no numbers either: it exchanges the steps. Code in C that
+# gets the memory alone knows no steps; `ravel("K")` reads as it would. The first row
+# that comes home should be [1, 2, 3, 4], both times. Is it? Then put
+# `grad_output.contiguous()` in place of `grad_output`: a copy that lies as its shape
+# says.
+
+
+# %% tags=["try", "Q03"]
+class InMemory(Look):
+    @staticmethod
+    def backward(ctx, grad_output):
+        numbers = grad_output.numpy().ravel("K")
+        return mg.tensor(numbers).reshape(grad_output.shape)
+
+
+(straight,) = mg.autograd.grad(InMemory.apply(twelve), twelve, g)
+(turned,) = mg.autograd.grad(InMemory.apply(twelve).T, twelve, g.T.contiguous())
+straight[0], turned[0]
+
+# %% [markdown] tags=["explain"]
+# [1, 10, 100, 2]: all twelve numbers, in another order, and no error. Such a backward
+# is right until somebody transposes its result. With a sum behind it, C would read one
+# number and then eleven that are not there. (`np.frombuffer` refuses to read either:
+# *not C-contiguous*.)
 
 # %% [markdown] tags=["slide"]
 # ## The bias that learned n times too fast
