@@ -360,7 +360,8 @@ def tell(
         observe.observer.advice_given(owner, subject, warning)
     if is_known:
         return
-    code = getattr(getattr(owner, "forward", owner), "__code__", None)
+    method = "backward" if where.endswith(".backward") else "forward"
+    code = getattr(getattr(owner, method, owner), "__code__", None)
     warnings.warn_explicit(
         warning,
         TeachingWarning,

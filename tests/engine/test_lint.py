@@ -539,6 +539,23 @@ def test_warning_points_below_the_decorators() -> None:
     assert line.strip().startswith("def forward")
 
 
+def test_warning_about_backward_points_at_backward() -> None:
+    class Forgets(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return None, grad
+
+    y = Forgets.apply(leaf(minigrad, 2.0), leaf(minigrad, 3.0))
+    with pytest.warns(minigrad.TeachingWarning) as caught:
+        y.backward(leaf(minigrad, 1.0))
+    line = linecache.getline(caught[0].filename, caught[0].lineno)
+    assert line.strip().startswith("def backward")
+
+
 def test_arguments_without_a_name_have_their_number() -> None:
     function = rule(minigrad, lambda ctx, *xs: xs[0] * 2, lambda ctx, g: (None, None))
     heard = of_backward(function, leaf(minigrad, 1.0), leaf(minigrad, 2.0))
