@@ -49,6 +49,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MU
 _NOT_RUN = re.compile(
     r"""
     ^\s*(?://.*)?\n              # lines that are empty or a comment
+    | ^[ ]*/\*\*[^\n]*\*/\n       # types
     | ^[ ]+                     # indentation
     | (?<=[;{,])[ ]//[^"'`\n]*$ # a comment behind code; quotes might make it a text
     """,

@@ -12,7 +12,7 @@ from minigrad.views import script
 ALL = (*script.MODULES, *script.LIVE_MODULES)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
 DEFINED = re.compile(r"^(?:export )?(?:async )?(?:function|class|const) (\w+)", re.M)
-NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$', re.M)
+NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$|/\*\*.*?\*/', re.M)
 READ = re.compile(
     r'element\("\w+", "[^"]*", ["`](?!\$)[^"`]*[A-Za-z]{2}|textButton\("[A-Za-z]{2}'
 )
@@ -137,3 +137,23 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
     assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())
     assert READ.findall('element("b", "", "Keys")')
     assert LABEL.findall('setAttribute("aria-label", "Step")')
+
+
+def test_types_are_for_readers_and_stay_behind() -> None:
+    written = "".join(map(script.source, ALL))
+    assert written.count("/** @param") > 40
+    assert "/** @param" not in script.live_module()
+    assert "@typedef" not in script.live_module()
+
+
+def test_types_that_are_taken_from_elsewhere_are_there() -> None:
+    declared = (script.FOLDER / "types.d.ts").read_text(encoding="utf-8")
+    known = set(re.findall(r"^export type (\w+)", declared, re.M))
+    taken = {
+        name
+        for module in ALL
+        for name in re.findall(
+            r'import\("\./types"\)\.(\w+)\} \w+ \*/', script.source(module)
+        )
+    }
+    assert {"Trace", "Event", "State", "View"} <= taken <= known

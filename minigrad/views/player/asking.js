@@ -31,7 +31,11 @@ export function episodesOf(events) {
 // What is known of the gradient of one output of a node at a position.
 export class Asking {
   constructor(story, episodes, node, slot, position) {
-    Object.assign(this, { story, trace: story.trace, node, slot, position });
+    this.story = story;
+    this.trace = story.trace;
+    this.node = node;
+    this.slot = slot;
+    this.position = position;
     this.moves = this.movesHere(episodes);
     const past = this.moves.filter((move) => move.at <= position);
     this.arrived = past.filter((move) => move.k === "root" || move.k === "grad");

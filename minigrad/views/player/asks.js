@@ -7,6 +7,7 @@ import { message } from "./messages.js";
 const SHOWN_FOR = 4; // stops after the question
 
 export class Asks {
+  /** @param {any} player @param {Record<string, number>} answers @param {(answers: any) => void} keep */
   constructor(player, answers = {}, keep = () => {}) {
     this.player = player;
     this.answers = answers; // position -> number of the choice

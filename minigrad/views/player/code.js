@@ -8,6 +8,15 @@ const MOST_CARDS = 4;
 
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane {
+  /** @type {HTMLElement} */
+  box;
+  /** @type {HTMLElement} */
+  body;
+  /** @type {HTMLElement} */
+  title;
+  /** @type {HTMLElement} */
+  note;
+
   constructor(trace, index, choose) {
     this.trace = trace;
     this.index = index;

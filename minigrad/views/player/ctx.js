@@ -5,6 +5,15 @@ import { message } from "./messages.js";
 import { isMeant, keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane {
+  /** @type {HTMLElement} */
+  box;
+  /** @type {HTMLElement} */
+  body;
+  /** @type {HTMLElement} */
+  title;
+  /** @type {HTMLElement} */
+  note;
+
   constructor(trace, story, inspector, choose, ask) {
     this.trace = trace;
     this.story = story;

@@ -41,7 +41,7 @@ export function pane(className, name) {
 export function shownText(node) {
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const words = [];
-  while (walker.nextNode()) words.push(walker.currentNode.data);
+  while (walker.nextNode()) words.push(walker.currentNode.textContent);
   return words.join(" ");
 }
 

@@ -1,10 +1,15 @@
 // What each event changes of what is shown.
 
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").CtxChange} CtxChange */
+
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
   "ctxs nodes edges waiting left grads tangents handles memory".split(" "),
 );
 
+/** @param {State} state @param {Event} event @param {any} story */
 export function advance(state, event, story) {
   settle(state, event);
   for (const change of ctxChanges(event)) changeCtx(state, change);
@@ -19,16 +24,19 @@ export function advance(state, event, story) {
 }
 
 // What an event changes on ctxs: that which it shows first, then others.
+/** @param {{ctx?: CtxChange, others?: CtxChange[]}} event */
 export function ctxChanges({ ctx, others = [] }) {
   return ctx ? [ctx, ...others] : others;
 }
 
+/** @param {State} state @param {CtxChange} change */
 function changeCtx(state, change) {
   const entries = { ...state.ctxs[change.id], ...change.set };
   for (const key of change.del || []) delete entries[key];
   state.ctxs[change.id] = entries;
 }
 
+/** @returns {State} */
 export function blankState() {
   return {
     stack: [], // frames: {s, l, d, locals, begun, returned, failed, over}
@@ -53,8 +61,9 @@ export function blankState() {
   };
 }
 
+/** @param {State} state @returns {State} */
 export function copyOf(state) {
-  const copy = {};
+  const copy = /** @type {State} */ ({});
   for (const key in state) {
     copy[key] = SHARED.has(key) ? { ...state[key] } : structuredClone(state[key]);
   }
@@ -62,6 +71,7 @@ export function copyOf(state) {
 }
 
 // What was "now" at the last event has become "has been".
+/** @param {State} state @param {Event} event */
 function settle(state, event) {
   if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
   state.travels = null;
@@ -69,6 +79,7 @@ function settle(state, event) {
 }
 
 // What owners keep and let go; what was let go stays on the list, with who did it.
+/** @param {State} state @param {Event} event */
 function noteMemory(state, event) {
   state.position += 1;
   const { add = [], del = [] } = event.mem || {};
@@ -80,6 +91,7 @@ function noteMemory(state, event) {
   }
 }
 
+/** @param {State} state @param {Event} event */
 function noteHandles(state, event) {
   for (const name in event.h || {}) {
     if (event.h[name] === null) delete state.handles[name];
@@ -89,6 +101,7 @@ function noteHandles(state, event) {
 
 // A phase holds while deeper frames run. Between two phases of one function none is
 // marked; in another function at the same depth the phases are over.
+/** @param {State} state @param {Event} event @param {boolean} inEngine */
 function notePhase(state, event, inEngine) {
   if (event.unwound) return; // an exception leaves a frame: show where it was
   const { d, s, ph } = event;
@@ -100,6 +113,7 @@ function notePhase(state, event, inEngine) {
 }
 
 // The frame an event belongs to; frames above it have been left.
+/** @param {State} state @param {Event} event */
 function frameOf(state, event) {
   const stack = state.stack;
   while (stack.length && stack.at(-1).d > event.d) stack.pop();
@@ -111,11 +125,13 @@ function frameOf(state, event) {
 }
 
 // An event that is no line event may still say where in the code it happened.
+/** @param {State} state @param {Event} event */
 function visitLine(state, event) {
   const frame = state.stack.findLast((frame) => frame.s === event.s);
   if (frame && event.l !== undefined) frame.l = event.l;
 }
 
+/** @param {State} state */
 function resolveError(state) {
   state.error = null;
   for (const frame of state.stack) frame.failed = null;
@@ -123,6 +139,7 @@ function resolveError(state) {
 
 const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
+/** @type {Record<string, (state: State, event: Event, story: any) => void>} */
 const HANDLERS = {
   call(state, event) {
     if (state.error) resolveError(state);
@@ -256,17 +273,20 @@ const HANDLERS = {
   },
 };
 
+/** @param {Record<string, string>} lit */
 function allSeen(lit) {
   return Object.fromEntries(Object.keys(lit).map((id) => [id, "seen"]));
 }
 
 // Nothing arrived for an output: zeros stand there, or None.
+/** @param {State} state @param {Event} event */
 function fillSlot(state, event) {
   const total = event.g ?? null;
   putWaiting(state, event.n, event.slot, { parts: [total], total });
 }
 
 // What a hook returned waits in the place of what it was given.
+/** @param {State} state @param {Event} event */
 function replaceWaiting(state, event) {
   if (!event.new) return;
   const many = event.k === "hook.pre";
@@ -277,6 +297,7 @@ function replaceWaiting(state, event) {
   });
 }
 
+/** @param {State} state @param {Event} event */
 function countDown(state, event) {
   if (event.left !== undefined) state.left[event.n] = event.left;
 }

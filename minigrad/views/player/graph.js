@@ -10,6 +10,15 @@ const CHOICES = "g.node[role], g.edge[role], .badge.kept[role]";
 
 // The drawing is made once; a step only changes states, badges and the marked place.
 export class GraphPane {
+  /** @type {HTMLElement} */
+  box;
+  /** @type {HTMLElement} */
+  body;
+  /** @type {HTMLElement} */
+  title;
+  /** @type {HTMLElement} */
+  note;
+
   constructor(trace, story, index, choose) {
     this.trace = trace;
     this.story = story;

@@ -63,9 +63,10 @@ class Live {
 
   build(inputs) {
     const change = () => this.changed();
-    const fields = Object.entries(inputs).map(([name, input]) => [name, new Field(name, input, change)]);
-    this.fields = new Map(fields);
-    this.form.append(...fields.map(([, field]) => field.box), this.status, this.printed, this.told);
+    this.fields = new Map();
+    for (const name in inputs) this.fields.set(name, new Field(name, inputs[name], change));
+    const boxes = [...this.fields.values()].map((field) => field.box);
+    this.form.append(...boxes, this.status, this.printed, this.told);
   }
 
   changed() {
@@ -184,7 +185,7 @@ class Field {
     this.slider.setAttribute("aria-label", message("live.slider", { name }));
     this.slider.oninput = () => {
       this.entry.value = this.slider.value;
-      this.meant(true);
+      this.meant();
     };
     return this.slider;
   }

@@ -1,8 +1,12 @@
 // What nodes and leaves keep in memory, from when to when.
 
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").Held} Held */
+
 export class Memory {
   // Items as recorded: {id, owner, of, key, bytes, buf}; `at` is the position from which
   // one is held, `until` that from which it is not any more, because of `by`.
+  /** @param {Trace} trace */
   constructor(trace) {
     const items = new Map();
     const holders = new Map(); // buf -> how many hold it
@@ -34,15 +38,18 @@ export class Memory {
   }
 
   // When most bytes were held up to a position, and how many.
+  /** @param {number} position */
   mostUntil(position) {
     return this.curve.findLast(({ at }) => at <= position)?.most || { at: 0, bytes: 0 };
   }
 
+  /** @param {number} position @returns {Held[]} */
   heldAt(position) {
     return this.items.filter((item) => isHeld(item, position));
   }
 
   // The last thing that an owner held under a key, up to a position.
+  /** @param {string} owner @param {string} key @param {number} position @returns {Held | undefined} */
   itemOf(owner, key, position) {
     return this.items.findLast(
       (item) => item.owner === owner && item.key === key && item.at <= position,
@@ -50,6 +57,7 @@ export class Memory {
   }
 
   // Who else holds the same memory.
+  /** @param {Held} item @param {number} position */
   sharing(item, position) {
     const others = this.heldAt(position).filter((one) => {
       return one.buf === item.buf && one.owner !== item.owner;
@@ -69,11 +77,13 @@ export class Memory {
   }
 }
 
+/** @param {Held} item @param {number} position */
 export function isHeld(item, position) {
   return item.at <= position && !(item.until <= position);
 }
 
 // Memory that several hold is there once.
+/** @param {Held[]} items */
 export function bytesOnce(items) {
   const buffers = new Map(items.map((item) => [item.buf, item.bytes]));
   return [...buffers.values()].reduce((sum, bytes) => sum + bytes, 0);

@@ -10,6 +10,7 @@ import { heatMap, number } from "./values.js";
 export class Numbers {
   constructor(player) {
     this.player = player;
+    this.episodes = null; // made when a number is first asked for
     this.box = element("section", "number-box");
     this.box.setAttribute("aria-label", message("number.name"));
     this.box.hidden = true;

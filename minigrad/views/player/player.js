@@ -20,6 +20,8 @@ import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 import { cueOf } from "./values.js";
 
+/** @typedef {import("./types").View} View */
+
 const SPEEDS = [0.5, 1, 2, 4];
 
 export class Player {
@@ -163,6 +165,7 @@ export class Player {
     };
     this.showWords(view, stop);
     this.tip.hide();
+    /** @type {{show: (view: View) => void}[]} */
     const parts = [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part.show(view);
     this.found.here();

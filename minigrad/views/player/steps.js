@@ -6,6 +6,11 @@ import { message } from "./messages.js";
 import { phaseWords } from "./phases.js";
 import { byId } from "./story.js";
 
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").CtxChange} CtxChange */
+
 const LINE_KINDS = ["line", "call", "return", "exception"];
 const DEEDS = [
   ...LINE_KINDS,
@@ -28,6 +33,7 @@ const FILLING = new Set(
 );
 
 export class StepIndex {
+  /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
     this.found = new Map(); // what -> [{position, deed, ref}], in order
@@ -40,6 +46,7 @@ export class StepIndex {
   }
 
   // The last entry for `what` up to a position.
+  /** @param {string} what @param {number} position */
   last(what, position) {
     const all = this.of(what);
     let [low, high] = [0, all.length];
@@ -51,6 +58,7 @@ export class StepIndex {
     return all[low - 1] || null;
   }
 
+  /** @param {Event} event @param {number} position @param {Record<string, {node: string | null}>} ctxs */
   note(event, position, ctxs) {
     const deed = deedOf(event);
     const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
@@ -74,6 +82,7 @@ export class StepIndex {
 
   // An entry that is taken off and put back as it was (saved values, while apply wires
   // the node) has not changed.
+  /** @param {CtxChange} change @param {number} position */
   noteEntries(change, position) {
     for (const key of change.del || []) {
       this.add(`entry ${change.id} ${key}`, position, message("did.gone"), null, true);
@@ -93,6 +102,7 @@ export class StepIndex {
     }
   }
 
+  /** @param {string} what @param {number} position @param {string} deed @param {Ref | null} ref @param {boolean} gone */
   add(what, position, deed, ref = null, gone = false) {
     const all = this.found.get(what) || [];
     this.found.set(what, all);
@@ -101,6 +111,7 @@ export class StepIndex {
 
   // The steps of a level whose sentence has all words of a question; a question after a
   // .grad that changes finds where it changes.
+  /** @param {string} question @param {number} level */
   search(question, level) {
     const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
     const asked = all.filter((word) => !FILLING.has(word.replace(/\.$/, "")));
@@ -126,6 +137,7 @@ function deedOf(event) {
   return message(`did.${kind}`);
 }
 
+/** @param {Ref | null} one @param {Ref | null} other */
 export function sameRef(one, other) {
   if (!one || !other) return !one && !other;
   return one.t === "P" || one.t === "L"

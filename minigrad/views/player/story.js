@@ -4,12 +4,16 @@
 
 import { advance, blankState, copyOf, ctxChanges } from "./folding.js";
 
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").State} State */
+
 const KEYFRAME_EVERY = 64; // more in a long recording: it has at most
 const MOST_KEYFRAMES = 50;
 const PIECE = 1000; // events to fold at a time
 const MOST_BACK = 1000; // events to look back for a node
 
 export class Story {
+  /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
     this.events = trace.events;
@@ -44,6 +48,7 @@ export class Story {
   }
 
   // A step forward goes on from the state before; any other move from a keyframe.
+  /** @param {number} position @returns {State} */
   stateAt(position) {
     this.foldTo(position);
     const keyframe = Math.floor(position / this.every);
@@ -57,6 +62,7 @@ export class Story {
     return state;
   }
 
+  /** @param {number} level */
   stopsAt(level) {
     const stops = [0];
     this.events.forEach((event, index) => {
@@ -66,6 +72,7 @@ export class Story {
   }
 
   // The last event up to a position that speaks of a node.
+  /** @param {number} position */
   lastAtNode(position) {
     const least = Math.max(0, position - MOST_BACK);
     for (let at = position - 1; at >= least; at--) if (this.events[at].n) return this.events[at];
@@ -73,6 +80,7 @@ export class Story {
   }
 
   // What the events after position `from` up to `to` set: ctx entries and locals.
+  /** @param {number} from @param {number} to */
   changes(from, to) {
     const ctx = new Set();
     const locals = new Set();
@@ -88,6 +96,7 @@ export class Story {
   }
 }
 
+/** @template {{id: string}} T @param {T[]} records @returns {Record<string, T>} */
 export function byId(records) {
   const found = Object.create(null); // in which a thousand names are soon put and found
   for (const record of records) found[record.id] = record;

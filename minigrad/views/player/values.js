@@ -3,7 +3,13 @@
 import { element, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").Value} Value */
+
 // At most four digits; the same words as minigrad.views.state.number.
+/** @param {number | null | undefined} x */
 export function number(x) {
   if (x === null || x === undefined) return "nan";
   if (typeof x !== "number" || !Number.isFinite(x)) return String(x);
@@ -14,18 +20,21 @@ export function number(x) {
 }
 
 // The digits that the recording has.
+/** @param {number | null | undefined} x */
 export function exact(x) {
   if (x === null || x === undefined) return "nan";
   return typeof x === "number" ? String(Number(x.toPrecision(7))) : String(x);
 }
 
 // The bytes of a whole array: the dtype's name has its bits.
+/** @param {Value} value */
 export function bytesOf(value) {
   const bits = value.dtype === "bool" ? 8 : Number(value.dtype.match(/\d+$/)?.[0] || 64);
   return (value.shape.reduce((product, length) => product * length, 1) * bits) / 8;
 }
 
 // The same words as minigrad.tracing.sentences.bytes_text.
+/** @param {number} count */
 export function bytesWords(count) {
   if (count === 1) return message("bytes.one");
   if (count < 10_000) return message("bytes.few", { count });
@@ -34,11 +43,13 @@ export function bytesWords(count) {
   return message("bytes.mega", { count: short(count / 1e6) });
 }
 
+/** @param {number[]} shape */
 export function shapeWords(shape) {
   return shape.length ? `[${shape.join("×")}]` : message("value.scalar");
 }
 
 // One line for a value: used on edges, in returns and in labels.
+/** @param {Trace} trace @param {Ref | null | undefined} ref @returns {string} */
 export function brief(trace, ref) {
   if (!ref) return "None";
   if (ref.t === "P") return ref.r;
@@ -60,6 +71,7 @@ export function brief(trace, ref) {
 }
 
 // "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
+/** @param {string} key */
 export function keyLabel(key) {
   const [family, ...rest] = key.split(".");
   if (family === "saved") return `saved[${rest.join(".")}]`;
@@ -67,6 +79,7 @@ export function keyLabel(key) {
   return rest.length ? rest.join(".") : family;
 }
 
+/** @param {string} key */
 export function keyRank(key) {
   const order = ["saved", "attr", "needs_input_grad", "edges", "flag"];
   const rank = order.indexOf(key.split(".")[0]);
@@ -74,6 +87,7 @@ export function keyRank(key) {
 }
 
 // The label that all three panes mark at this event, if it has one.
+/** @param {Event | null} event @returns {string | null} */
 export function cueOf(event) {
   if (!event) return null;
   if (event.cue) return event.cue;
@@ -83,6 +97,7 @@ export function cueOf(event) {
 }
 
 // A cue may name several entries: "saved[0], saved[1]", or "saved[0], …, saved[7]".
+/** @param {string | null} cue @param {string} label */
 export function isMeant(cue, label) {
   const names = cue?.split(", ") || [];
   return names.includes(label) || (names.includes("…") && label.startsWith("saved["));
@@ -91,6 +106,7 @@ export function isMeant(cue, label) {
 const MAX_NUMBERS = 30;
 
 // The index of what is shown in a row and a column; nothing for a scalar.
+/** @param {{shape: number[]}} value @param {number[]} cell */
 export function elementIndex({ shape }, [row, column]) {
   if (!shape.length) return "";
   const index = [column];
@@ -158,6 +174,7 @@ function goAmong(map, columns, chosen) {
 
 // A value as elements: what it is, its version, its numbers. Its name is left out where
 // the label beside it says the same; `ask` makes each number one that can be asked.
+/** @param {Trace} trace @param {Ref | null} ref @param {string} label @param {((cell: number[]) => void) | null} ask */
 export function valueView(trace, ref, label = "", ask = null) {
   const view = element("div", "value");
   if (!ref || ref.t === "P") {

@@ -1,0 +1,146 @@
+// The shapes that the player's modules hand to each other: for readers, editors and
+// `npx -p typescript tsc -p minigrad/views/player`. Nothing here reaches a page.
+
+/** What leads to a value: an array, a tensor, a saved one, plain text, several. */
+export type Ref = {
+  t: "A" | "T" | "S" | "P" | "L";
+  v?: string; // the key of its picture
+  r?: string; // its text
+  i?: (Ref | null)[];
+  name?: string | null;
+  rg?: boolean;
+  ver?: number;
+  now?: number;
+  out?: number | null;
+  fn?: string | null;
+  tan?: string;
+};
+
+/** The picture of an array: its corner, and what is known of the whole. */
+export type Value = {
+  shape: number[];
+  dtype: string;
+  min: number | null;
+  max: number | null;
+  nan: number;
+  rows: (number | null)[][];
+  cut: boolean;
+};
+
+/** What an event changes on a ctx. */
+export type CtxChange = { id: string; set: Record<string, Ref | null>; del?: string[] };
+
+/** What an owner keeps in memory, from the position `at` until `until`. */
+export type Held = {
+  id: string;
+  owner: string;
+  of: string;
+  key: string;
+  bytes: number;
+  buf: string;
+  at?: number;
+  until?: number;
+  by?: string;
+};
+
+/** One step; what more it has depends on its kind `k`. */
+export type Event = {
+  k: string;
+  say: string;
+  lvl: number;
+  d: number;
+  s?: number;
+  l?: number;
+  cid?: string;
+  ctx?: CtxChange;
+  others?: CtxChange[];
+  mem?: { add?: Held[]; del?: { id: string; by: string }[] };
+  [more: string]: any;
+};
+
+export type GraphNode = {
+  id: string;
+  label: string;
+  kind: string;
+  ctx: string | null;
+  tensor?: string | null;
+  outputs?: number;
+  order?: number;
+};
+export type GraphEdge = { id: string; from: string; to: string; slot: number; to_slot: number };
+export type Source = { name: string; role: string; file: string; first: number; tokens: [string, string][][] };
+
+/** A recording, as minigrad.tracing.trace describes it. */
+export type Trace = {
+  schema: string;
+  meta: Record<string, any>;
+  sources: Source[];
+  values: Record<string, Value>;
+  ctxs: { id: string; name: string; function: string; node: string | null }[];
+  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[] };
+  events: Event[];
+};
+
+/** A card of the code pane. */
+export type Frame = {
+  s: number;
+  l: number | null;
+  d: number;
+  locals: Record<string, Ref>;
+  begun?: boolean;
+  returned?: Ref | null;
+  failed?: string | null;
+  over?: boolean;
+};
+
+/** What is shown at a position: all events until there, folded. */
+export type State = {
+  stack: Frame[];
+  error: string | null;
+  ctxs: Record<string, Record<string, Ref | null>>;
+  cid: string | null;
+  nodes: Record<string, string>;
+  travels: string | null;
+  edges: Record<string, string>;
+  waiting: Record<string, Record<string, { parts: (Ref | null)[]; total: Ref | null }>>;
+  grads: Record<string, Ref>;
+  tangents: Record<string, Ref>;
+  handles: Record<string, string>;
+  memory: Record<string, Held>;
+  position: number;
+  phases: { of: string; name: string | null; d: number; s: number }[];
+  printed: string;
+  pass: "backward" | "over" | null;
+  advice: Record<string, Record<string, any>[]>;
+  outer: any[];
+  [more: string]: any;
+};
+
+/** What a part of the player is given to show. */
+export type View = {
+  position: number;
+  trace: Trace;
+  state: State;
+  event: Event | null;
+  cue: string | null;
+  level: number;
+  since: number;
+  changes: { ctx: Set<string>; locals: Set<string> };
+  animate: boolean;
+  duration: number;
+};
+
+// Every element of the player's page is one of HTML or SVG, and has these.
+declare global {
+  interface Element {
+    dataset: DOMStringMap;
+    style: CSSStyleDeclaration;
+    focus(options?: FocusOptions): void;
+    blur(): void;
+  }
+  interface HTMLElement {
+    trace?: Trace; // what the page carries, unpacked
+    player?: any; // what is mounted there
+    live?: any;
+  }
+}
