@@ -43,19 +43,19 @@ def names(node):
 x, a, b, c, y = diamond()
 names(y.grad_fn)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Your arrows are the *edges* of the graph, and `next_functions` is a node's list of
 # them: for each tensor argument the node it came from, and which output of that node it
 # was. Forward has written it, call by call. Backward only has to follow.
 #
 # **Predict.** One edge leads on from `b`, one from `c`. To one node, or to two?
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 from_b = b.grad_fn.next_functions[0][0]
 from_c = c.grad_fn.next_functions[0][0]
 from_b is from_c, from_b is a.grad_fn
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # One: the node of `a`, for there was one call of `exp`. A node to which more than one
 # edge leads is a **join**. Follow its own edge, and you are at the end: AccumulateGrad,
 # the node of the leaf `x`. It has the leaf as its `variable`, and no edges. (The front
@@ -111,7 +111,7 @@ def follow(node, gradient):
 # leaf, and how often is a rule called?
 
 
-# %% tags=["predict"]
+# %% tags=["predict", "slide"]
 calls, arrived = [], []
 
 
@@ -125,7 +125,7 @@ def chain(n):
 follow(chain(2).grad_fn, mg.tensor(1.0))
 arrived, calls
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Four times 1: together 4, which is right. And three calls, though there are only two
 # nodes. Now a longer chain:
 
@@ -146,7 +146,7 @@ def calls_for(n):
 
 calls_for(10)
 
-# %% tags=["explain"]
+# %% tags=["explain", "slide"]
 lengths = list(range(1, 11))
 mg.plot_lines(
     lengths,
@@ -178,7 +178,7 @@ course.predict(
     then=lambda: mg.step(y.backward),
 )
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Watch the badge at ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*,
 # then *5 = 2 + 3*. Only then is it ready. Of the nodes that are ready the engine picks
 # the one that was made last, so the order is the same each time. (The level
@@ -234,7 +234,7 @@ x.grad, a.grad, b.grad
 (x * 2).backward()
 x.grad
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # 7: the node of a leaf *adds*, within one backward and from one to the next. Nobody
 # empties `x.grad` for you. A training loop does it before each step: `x.grad = None`.
 
@@ -272,7 +272,7 @@ x, y, seen = watched()
 y.backward()
 seen
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Once, with 5: a hook sees what the node is about to be called with. If it returns a
 # tensor, that goes on in its place.
 #
@@ -299,7 +299,7 @@ for node in [a.grad_fn, b.grad_fn, c.grad_fn, y.grad_fn]:
 y.backward()
 ran
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # Newest first, and on the thread of your cell: here every line of backward is Python,
 # and a breakpoint in a rule stops. In PyTorch it does so for tensors on the CPU. For
 # those on a GPU the rules run on a thread of the engine's own, where some debuggers do
@@ -311,7 +311,7 @@ ran
 # You can now say in which order nodes run, and why none runs twice. Answer each card in
 # your own words before you open it.
 
-# %% [markdown] tags=["recall"]
+# %% [markdown] tags=["recall", "slide"]
 # <details><summary>When may a node run?</summary>
 #
 # When a gradient has come along every edge that leads to it: its count is 0. Then it

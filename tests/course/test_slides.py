@@ -87,6 +87,9 @@ def test_question_is_text_and_its_outcome_is_run() -> None:
     assert outcome.source == "f(1)"
     named = run_cell('course.predict("00.x", "What?", ["2"], then=program)')
     assert slides.question_and_outcome(named)[1].source == "program()"
+    set_up = run_cell('x = f()\ncourse.predict("00.x", "What?", ["2"], then=x.g)')
+    sources = [cell.source for cell in slides.question_and_outcome(set_up)]
+    assert sources == ["x = f()", "**Predict.** What?\n\na. 2", "x.g()"]
     other = run_cell("x = 1")
     assert slides.question_and_outcome(other) == [other]
 
@@ -119,7 +122,9 @@ def test_every_lesson_has_slides() -> None:
         book = nbformat.read(path, as_version=4)
         tagged = [c for c in book.cells if "slide" in c.metadata.get("tags", [])]
         assert len(tagged) >= 5, path.name
-        assert "## What to remember" in "\n".join([c.source for c in tagged]), path.name
+        whole = "\n".join([cell.source for cell in tagged])
+        assert "## What to remember" in whole, path.name
+        assert whole.count("<summary>") == 3, path.name
 
 
 def test_lesson_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -150,27 +150,36 @@ def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
     """
     from nbformat.v4 import new_code_cell, new_markdown_cell
 
-    if not cell.source.startswith("course.predict("):
+    if "course.predict(" not in cell.source:
         return [cell]
-    (statement,) = ast.parse(cell.source).body
-    assert isinstance(statement, ast.Expr)  # the call, which is all there is
-    assert isinstance(statement.value, ast.Call)
-    call = statement.value
-    _, text, choices = map(ast.literal_eval, call.args[:3])
-    lines = [
-        f"{letter}. {each}" for letter, each in zip(LETTERS, choices, strict=False)
+    *before, last = ast.parse(cell.source).body
+    assert isinstance(last, ast.Expr)  # the question, with nothing behind it
+    assert isinstance(last.value, ast.Call)
+    question = new_markdown_cell(as_text(last.value), metadata=deepcopy(cell.metadata))
+    runs = [[ast.unparse(each) for each in before], outcome(last.value)]
+    first, then = [
+        [new_code_cell("\n".join(lines), metadata=deepcopy(cell.metadata))]
+        for lines in runs
     ]
-    question = "\n\n".join([f"**Predict.** {text}", *lines])
-    cells = [new_markdown_cell(question, metadata=deepcopy(cell.metadata))]
-    for keyword in call.keywords:
-        if keyword.arg == "then":
-            then = keyword.value
-            if isinstance(then, ast.Lambda):
-                source = ast.unparse(then.body)
-            else:
-                source = f"{ast.unparse(then)}()"
-            cells.append(new_code_cell(source, metadata=deepcopy(cell.metadata)))
-    return cells
+    return [*(first if before else []), question, *(then if runs[1] else [])]
+
+
+def as_text(question: ast.Call) -> str:
+    """The question of a prediction with its choices, a, b, c."""
+    _, asks, choices = map(ast.literal_eval, question.args[:3])
+    lines = [f"{x}. {each}" for x, each in zip(LETTERS, choices, strict=False)]
+    return "\n\n".join([f"**Predict.** {asks}", *lines])
+
+
+def outcome(question: ast.Call) -> list[str]:
+    """The code that shows how a prediction comes out; none if it has no ``then``."""
+    return [
+        ast.unparse(each.value.body)
+        if isinstance(each.value, ast.Lambda)
+        else f"{ast.unparse(each.value)}()"
+        for each in question.keywords
+        if each.arg == "then"
+    ]
 
 
 def part_in_slides(cell: NotebookNode, tags: Sequence[str]) -> str:
@@ -190,10 +199,9 @@ def lines_of(cell: NotebookNode) -> int:
     for output in cell.get("outputs", []):
         texts += [output.get("text", output.get("data", {}).get("text/plain", ""))]
         texts += output.get("traceback", [])
-    lines = "\n".join(texts).splitlines()
     if cell.cell_type == "markdown":
-        return sum([len(each) for each in lines]) // 75 + 2
-    return len(lines) + 1
+        return sum([len(each) // 75 + 2 for each in cell.source.split("\n\n")])
+    return len("\n".join(texts).splitlines()) + 1
 
 
 def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
