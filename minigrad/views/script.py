@@ -35,6 +35,7 @@ MODULES: Final = (
     "inspector",
     "asking",
     "numbers",
+    "keys",
     "player",
     "compare",
     "page",

@@ -1,7 +1,7 @@
 // Unpacks the recording and the player of a page; in a notebook, which may hold many,
 // when it comes near what is seen.
 
-const NEAR = "600px";
+const NEAR = "300px";
 const DIGITS =
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~";
 

@@ -4,10 +4,11 @@ import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
-import { element, leaveFrame, setText, shownText } from "./dom.js";
+import { element, setText, shownText } from "./dom.js";
 import { Found } from "./found.js";
 import { GraphPane } from "./graph.js";
 import { Inspector } from "./inspector.js";
+import { onKey } from "./keys.js";
 import { Memory } from "./memory.js";
 import { message } from "./messages.js";
 import { Numbers } from "./numbers.js";
@@ -89,7 +90,7 @@ export class Player {
       this.tip.box,
       this.help,
     );
-    root.addEventListener("keydown", (event) => this.onKey(event));
+    root.addEventListener("keydown", (event) => onKey(this, event));
   }
 
   buildBar() {
@@ -290,63 +291,6 @@ export class Player {
     this.help.hidden = !this.help.hidden;
     if (this.help.hidden) this.root.focus({ preventScroll: true });
     else this.help.querySelector("button").focus({ preventScroll: true });
-  }
-
-  onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const tag = event.target.tagName;
-    const typing = tag === "SELECT" || ["search", "text"].includes(event.target.type);
-    if (event.target.type === "search" && event.key === "Enter") this.found.goOn(1);
-    if (typing && event.key !== "Escape") return;
-    if (event.target.type === "radio" && /^(Arrow| $|Enter)/.test(event.key)) return;
-    const pressed = event.key === " " || event.key === "Enter";
-    if (pressed && (tag === "BUTTON" || tag === "SUMMARY")) return;
-    if (pressed && event.target.getAttribute("role") === "button") {
-      event.target.dispatchEvent(new MouseEvent("click"));
-      event.preventDefault();
-      event.stopPropagation();
-      return;
-    }
-    const moves = {
-      ArrowRight: () => this.step(),
-      ArrowLeft: () => this.back(),
-      Home: () => this.go(0),
-      End: () => this.go(this.stops.at(-1)),
-      " ": () => this.toggle(),
-      o: () => this.over(),
-      u: () => this.out(),
-      "/": () => this.found.open(),
-      "=": () => this.askHere(),
-      n: () => this.found.goOn(1),
-      N: () => this.found.goOn(-1),
-      p: () => this.presenter.toggle(),
-      "?": () => this.toggleHelp(),
-      Escape: () => this.escape(),
-    };
-    if (this.presenter.on) Object.assign(moves, this.presenter.moves());
-    const move = moves[event.key];
-    if (!move) return;
-    if (this.playing && event.key !== " ") this.pause();
-    move();
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  // The number of the node that has the focus, else of the one that is spoken of.
-  askHere() {
-    const focused = document.activeElement?.closest?.("g.node");
-    const id = focused?.id.replace(/^mg_/, "").split("__")[0];
-    const event = this.story.events[this.position - 1];
-    const node = id || event?.n;
-    if (node) this.numbers.ask(node, event?.n === node ? event.slot || 0 : 0, null, true);
-  }
-
-  escape() {
-    if (!this.help.hidden) return this.toggleHelp();
-    if (this.tip.hide()) return;
-    if (!this.numbers.box.hidden) return this.numbers.close();
-    if (!this.found.box.hidden) return this.found.close();
-    leaveFrame();
   }
 
   // What is on the screen, read from the screen: for tests.

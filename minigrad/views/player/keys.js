@@ -1,0 +1,64 @@
+// What a key does in the player.
+
+import { leaveFrame } from "./dom.js";
+
+export function onKey(player, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const tag = event.target.tagName;
+  const typing = tag === "SELECT" || ["search", "text"].includes(event.target.type);
+  if (event.target.type === "search" && event.key === "Enter") player.found.goOn(1);
+  if (typing && event.key !== "Escape") return;
+  if (event.target.type === "radio" && /^(Arrow| $|Enter)/.test(event.key)) return;
+  const pressed = event.key === " " || event.key === "Enter";
+  if (pressed && (tag === "BUTTON" || tag === "SUMMARY")) return;
+  if (pressed && event.target.getAttribute("role") === "button") {
+    event.target.dispatchEvent(new MouseEvent("click"));
+    event.preventDefault();
+    event.stopPropagation();
+    return;
+  }
+  const moves = movesOf(player);
+  if (player.presenter.on) Object.assign(moves, player.presenter.moves());
+  const move = moves[event.key];
+  if (!move) return;
+  if (player.playing && event.key !== " ") player.pause();
+  move();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function movesOf(player) {
+  return {
+    ArrowRight: () => player.step(),
+    ArrowLeft: () => player.back(),
+    Home: () => player.go(0),
+    End: () => player.go(player.stops.at(-1)),
+    " ": () => player.toggle(),
+    o: () => player.over(),
+    u: () => player.out(),
+    "/": () => player.found.open(),
+    "=": () => askHere(player),
+    n: () => player.found.goOn(1),
+    N: () => player.found.goOn(-1),
+    p: () => player.presenter.toggle(),
+    "?": () => player.toggleHelp(),
+    Escape: () => escape(player),
+  };
+}
+
+// The number of the node that has the focus, else of the one that is spoken of.
+function askHere(player) {
+  const focused = document.activeElement?.closest?.("g.node");
+  const id = focused?.id.replace(/^mg_/, "").split("__")[0];
+  const event = player.story.events[player.position - 1];
+  const node = id || event?.n;
+  if (node) player.numbers.ask(node, event?.n === node ? event.slot || 0 : 0, null, true);
+}
+
+function escape(player) {
+  if (!player.help.hidden) return player.toggleHelp();
+  if (player.tip.hide()) return;
+  if (!player.numbers.box.hidden) return player.numbers.close();
+  if (!player.found.box.hidden) return player.found.close();
+  leaveFrame();
+}
