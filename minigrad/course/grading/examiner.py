@@ -57,7 +57,7 @@ _PRIVATE_ROWS = ("numbers", "see it")
 
 @dataclass(frozen=True)
 class Work:
-    """One exercise of one submission."""
+    """One exercise of one submission; ``said`` is what was answered in a form."""
 
     student: str
     exercise: str
@@ -65,6 +65,7 @@ class Work:
     file: str
     cells: tuple[str, ...] = field(repr=False)
     trouble: str = ""
+    said: Any = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -171,10 +172,13 @@ class _Grading:
     def run(self) -> tuple[Verdict, float, str]:
         """The verdict, the points, and what the instructor should know."""
         loaded = self.load()
+        asks = bool(self.exercise.questions or self.exercise.lines)
+        if asks and loaded.found[0].kind == "missing" and self.work.said is not None:
+            said = say.Found("value", "form", self.work.said)
+            loaded = replace(loaded, found=(said,))
         if loaded.as_shipped or loaded.found[0].kind == "missing":
             note = "it is as it was shipped" if loaded.as_shipped else ""
             note = note or "There is no answer yet."
-            asks = self.exercise.questions or self.exercise.lines
             if loaded.errors and not loaded.as_shipped and not asks:
                 note += " " + "; ".join(loaded.errors)
             stopped = loaded.out_of_time and not loaded.as_shipped

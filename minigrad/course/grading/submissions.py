@@ -15,12 +15,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from minigrad import errors
-from minigrad.course import catalogue
+from minigrad.course import catalogue, journal
 from minigrad.course.grading import bounds
 from minigrad.course.grading.examiner import Work
 
 MOST_FILES = 100_000
 MOST_CELLS = 2000
+PROGRESS = "progress.jsonl"
 
 _LATE_OR_NOT = re.compile(
     r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$"
@@ -40,11 +41,18 @@ class SubmissionsError(errors.MinigradError, ValueError):
 
 @dataclass(frozen=True)
 class Submitted:
-    """One file that was handed in; ``read`` gives at most so many bytes of it."""
+    """One file that was handed in; ``read`` gives at most so many bytes of it.
+
+    ``progress`` reads what the student handed in beside it of their progress.jsonl:
+    there stands what was chosen in forms.
+    """
 
     student: str
     file: str
     read: Callable[[int], bytes] = field(repr=False, compare=False)
+    progress: Callable[[int], bytes] | None = field(
+        default=None, repr=False, compare=False
+    )
 
 
 def find(source: Path) -> Iterator[Submitted]:
@@ -73,11 +81,23 @@ def _in_folder(source: Path) -> Iterator[Submitted]:
         folders[:] = [f for f in folders if not f.startswith((".", "__"))]
         below = Path(folder).relative_to(source)
         found += [str(below / file) for file in files if _is_readable(file)]
-    for name in sorted(found):
-        # A link may lead to what is nobody else's business.
-        if stat.S_ISREG((source / name).lstat().st_mode):
-            student, file = owner_of(PurePosixPath(Path(name).as_posix()))
-            yield Submitted(student, file, _reader(source / name))
+    # A link may lead to what is nobody else's business.
+    regular = [n for n in found if stat.S_ISREG((source / n).lstat().st_mode)]
+    paths = [PurePosixPath(Path(name).as_posix()) for name in regular]
+    yield from _with_progress([(path, _reader(source / path)) for path in paths])
+
+
+def _with_progress(
+    files: list[tuple[PurePosixPath, Callable[[int], bytes]]],
+) -> Iterator[Submitted]:
+    """The notebooks and programs, each with what else its student has handed in."""
+    owned = [(*owner_of(path), read) for path, read in files]
+    progress = {
+        student: read for student, file, read in owned if file.endswith(PROGRESS)
+    }
+    for student, file, read in sorted(owned, key=lambda each: each[:2]):
+        if not file.endswith(PROGRESS):
+            yield Submitted(student, file, read, progress.get(student))
 
 
 def _reader(path: Path) -> Callable[[int], bytes]:
@@ -96,17 +116,18 @@ def _in_zip(source: Path) -> Iterator[Submitted]:
             what = f"{source} holds {len(entries)} files"
             fix = f"split it: at most {MOST_FILES} are read from one zip"
             raise SubmissionsError(errors.message("grade", what, fix))
-        for entry in sorted(entries, key=lambda e: e.filename):
+        files: list[tuple[PurePosixPath, Callable[[int], bytes]]] = []
+        for entry in entries:
             path = inside(entry)
             if path is None:
                 continue
-            student, file = owner_of(path)
 
             def read(most: int, entry: zipfile.ZipInfo = entry) -> bytes:
                 with archive.open(entry) as opened:
                     return opened.read(most)
 
-            yield Submitted(student, file, read)
+            files.append((path, read))
+        yield from _with_progress(files)
 
 
 def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
@@ -124,7 +145,8 @@ def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
 
 
 def _is_readable(name: str) -> bool:
-    return name.endswith((".ipynb", ".py")) and not name.startswith((".", "__"))
+    known = name.endswith((".ipynb", ".py", PROGRESS))
+    return known and not name.startswith((".", "__"))
 
 
 def owner_of(path: PurePosixPath) -> tuple[str, str]:
@@ -164,10 +186,58 @@ def works(submitted: Submitted) -> list[Work]:
             cells = cells_of(data, submitted.file)
         except (ValueError, RecursionError):
             trouble = "The file is no notebook that can be read."
-    return [
-        Work(submitted.student, exercise, sha256, submitted.file, cells, trouble)
-        for exercise in exercises_in(submitted.file, cells)
-    ]
+    said = chosen_in_forms(submitted)
+    found = []
+    for exercise in exercises_in(submitted.file, cells):
+        answer = said.get(exercise)
+        # What was chosen is a part of what was handed in, though it stands elsewhere.
+        more = "" if answer is None else json.dumps(answer, sort_keys=True)
+        digest = hashlib.sha256((sha256 + more).encode()).hexdigest()
+        key = sha256 if answer is None else digest
+        found.append(
+            Work(
+                submitted.student,
+                exercise,
+                key,
+                submitted.file,
+                cells,
+                trouble,
+                answer,
+            )
+        )
+    return found
+
+
+def chosen_in_forms(submitted: Submitted) -> dict[str, Any]:
+    """The last answer to each exercise that was given in a form."""
+    if submitted.progress is None:
+        return {}
+    try:
+        data = submitted.progress(bounds.NOTEBOOK)
+    except (OSError, RuntimeError, zipfile.BadZipFile, EOFError, ValueError):
+        return {}
+    found: dict[str, Any] = {}
+    for line in data.split(b"\n"):
+        try:
+            entry = journal.entry_of(line)
+        except RecursionError:
+            continue
+        if entry is not None and entry["kind"] == journal.ANSWERED:
+            exercise = entry["exercise"]
+            if isinstance(exercise, str) and plain_answer(entry.get("answer")):
+                found[exercise] = entry["answer"]
+    return found
+
+
+def plain_answer(answer: object) -> bool:
+    """Whether this is an answer to questions, or an order, and nothing else."""
+    parts = [answer]
+    if isinstance(answer, dict):
+        parts = list(answer.values())
+    elif isinstance(answer, list):
+        parts = answer
+    short = all([isinstance(p, str) and len(p) <= bounds.TEXT for p in parts])
+    return short and len(parts) <= bounds.ITEMS
 
 
 def cells_of(data: bytes, name: str) -> tuple[str, ...]:

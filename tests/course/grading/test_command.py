@@ -301,3 +301,34 @@ def test_pages_show_the_message_escaped_and_lead_nowhere_else() -> None:
     assert "&lt;img" in page
     assert "/" not in pages.file_of("../../eve")
     assert pages.file_of("a/b") != pages.file_of("a b")
+
+
+def test_what_was_chosen_in_a_form_is_read_beside_the_notebook(
+    tmp_path: Path, box: Box
+) -> None:
+    folder = tmp_path / "in" / "ada"
+    folder.mkdir(parents=True)
+    cell = (
+        "from minigrad.course import check, exercise\nexercise('01.2')\ncheck('01.2')"
+    )
+    source = [{"cell_type": "code", "source": cell}]
+    (folder / "01_x.ipynb").write_text(json.dumps({"cells": source}))
+
+    def first_order() -> Work:
+        (submitted,) = submissions.find(tmp_path / "in")
+        found = {w.exercise: w for w in submissions.works(submitted)}
+        return found["01.2"]
+
+    untold = first_order()
+    assert grade_in(box, untold).state == "not tried"
+    lines = [
+        {"at": "", "kind": "answered", "exercise": "01.2", "answer": order}
+        for order in (["f"], list("fmbkchajl"))
+    ]
+    evil = ["[" * 50_000, '{"kind": 1}', json.dumps(lines[0] | {"answer": {"a": {}}})]
+    text = "\n".join([*map(json.dumps, lines), *evil])
+    (folder / "progress.jsonl").write_text(text)
+    told = first_order()
+    assert told.sha256 != untold.sha256
+    result = grade_in(box, told)
+    assert (result.state, result.points) == ("solved", 3)
