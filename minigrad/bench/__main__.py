@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.bench.kernels import kernel_rows
+from minigrad.bench.models import model_rows
 from minigrad.bench.peers import peer_rows
 from minigrad.bench.recording import recording_rows
 from minigrad.bench.rows import Row, engine_rows
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=3.0, help="for each row")
     parser.add_argument("--quick", action="store_true", help="no chain of 1e6 nodes")
     parser.add_argument("--alone", action="store_true", help="without torch")
-    kinds = ("engine", "peers", "training", "kernels", "recording")
+    kinds = ("engine", "peers", "training", "models", "kernels", "recording")
     parser.add_argument("--only", choices=kinds)
     parser.add_argument("--json", type=Path, metavar="F", help="save the rows there")
     parser.add_argument("--plot", type=Path, metavar="F", help="draw the ratios there")
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "engine": engine_rows(torch, options.seconds, options.quick),
         "peers": peer_rows(options.seconds),
         "training": training_rows(torch, options.seconds),
+        "models": model_rows(torch, options.seconds),
         "kernels": kernel_rows(torch, options.seconds / 3),
         "recording": recording_rows(),
     }
