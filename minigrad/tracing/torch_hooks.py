@@ -33,8 +33,9 @@ class TorchHooks:
     def registered(self, tensor: Any) -> None:
         """A hook was put on ``tensor``, which may not live until backward."""
         hooks = tensor._backward_hooks
-        known = [reference() for reference, _, _ in self._registered]
-        if tensor.grad_fn is None or hooks is None or any(h is hooks for h in known):
+        self._registered = [one for one in self._registered if one[0]() is not None]
+        is_known = any([one[0]() is hooks for one in self._registered])
+        if tensor.grad_fn is None or hooks is None or is_known:
             return
         node = self._tell.graph.find(tensor.grad_fn)
         self._registered.append((weakref.ref(hooks), node, tensor.output_nr))

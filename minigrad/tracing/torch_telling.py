@@ -28,8 +28,9 @@ UNSEEN: Final = {
         "This is torch's own engine, deep in its C++. Hooks on its nodes tell what "
         "arrives at each and what leaves it. What waits at a node, and when saved "
         "tensors go, is not seen; it follows from that. A hook that a tensor had "
-        "before the recording is seen only if it is a leaf or has a name. Nobody "
-        "counts the bytes."
+        "before the recording is seen only if it is a leaf or has a name; one of a "
+        "module, or of several tensors together, by its lines alone. Nobody counts "
+        "the bytes."
     ),
     "engine": "This torch enters its engine by an unknown door: backward is not heard.",
     "transforms": "What torch does inside its function transforms is not heard.",

@@ -434,6 +434,24 @@ def test_hook_on_a_tensor_that_nobody_holds_is_heard_if_it_was_put_on_in_time(
     assert "only if it is a leaf or has a name" in trace.data["meta"]["unseen"][0]
 
 
+def test_hooks_that_torch_calls_by_hooks_of_its_own_are_said_to_be_no_steps(
+    torch: Any,
+) -> None:
+    calls: list[str] = []
+    a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+    layer = torch.nn.Linear(2, 1)
+    layer.register_full_backward_hook(lambda *_: calls.append("module"))
+    torch.autograd.graph.register_multi_grad_hook(
+        (a, b), lambda _: calls.append("several")
+    )
+    with minigrad.record(lines=False) as trace:
+        layer(a * b).sum().backward()
+    assert calls == ["module", "several"]
+    assert not [e for e in trace.data["events"] if e["k"].startswith("hook.")]
+    (said,) = trace.data["meta"]["unseen"]
+    assert "one of a module, or of several tensors together, by its lines" in said
+
+
 def test_hook_that_takes_itself_off_is_off_after_the_recording(torch: Any) -> None:
     x = torch.tensor(3.0, requires_grad=True)
     handle = x.register_hook(lambda grad: handle.remove())
