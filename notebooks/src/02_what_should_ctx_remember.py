@@ -77,8 +77,9 @@ mg.autograd.grad(product, x)
 # %% [markdown] tags=["explain", "slide"]
 # **4 instead of 3.** The product was 2 times 3; its slope is 3 whatever happens to
 # `factor` afterwards. The attribute is a second name for the tensor, no copy of its
-# content. (Teaching mode warns of the attribute, when the class is first used. Nobody
-# else says a word.) Now the other one, again with a factor of 3:
+# content. (Teaching mode warns of the attribute, when the class is first used: before
+# the change, and whether there is one or not. Nobody else says a word.) Now the other
+# one, again with a factor of 3:
 
 # %% tags=["step", "raises-exception", "slide"]
 factor = mg.tensor(3.0)
@@ -187,9 +188,9 @@ class ExpFromInput(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** A thousand float64 numbers are 8,000 bytes. `z` is made in between and
-# nobody else keeps it. How many bytes does the graph hold in the end: for `z`, for the
-# result, for both? The timeline under the graph shows them, owner by owner.
+# **Predict.** A thousand float64 numbers are 8,000 bytes. `z` is made in between, and
+# its name ends with the function. In the end, whose numbers does the graph hold: those
+# of `z`, of the result, or of both? How many bytes? The bars under the graph show it.
 
 
 # %% tags=["predict", "step", "slide"]

@@ -67,10 +67,10 @@ y.sum().backward()
 # As soon as its own backward has run. The bars under the graph end one after the other,
 # from the last call to the first: the phase *release* comes after every single node. So
 # backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
-# are left. The nodes are still there, but empty: ask the one before the last.
+# are left. The nodes are still there, but empty. Ask the last one, `y.grad_fn`.
 
 # %% tags=["explain", "raises-exception", "slide", "Q66"]
-y.grad_fn.next_functions[0][0].saved_tensors
+y.grad_fn.saved_tensors
 
 # %% [markdown] tags=["slide"]
 # ## An attribute stays
