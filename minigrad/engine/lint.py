@@ -361,7 +361,8 @@ def tell(
     if is_known:
         return
     method = "backward" if where.endswith(".backward") else "forward"
-    code = getattr(getattr(owner, method, owner), "__code__", None)
+    rule = inspect.unwrap(getattr(owner, method, owner))
+    code = getattr(rule, "__code__", None)
     warnings.warn_explicit(
         warning,
         TeachingWarning,
