@@ -48,6 +48,7 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L11", (g * (x > 1),)
     yield "L01", (g * np.sign(x),)
     yield "L01", (g * (x < 0),)
+    yield "L01", (g * (x <= 0),)
     yield "L05", (g * x * positive,)
     yield "L03", (g * x,)
 
