@@ -147,7 +147,7 @@ class CaseFile:
         if self.exercise.remarks is not None:
             return self.exercise.remarks
         lost = {"D01", "D02"} if self.contract.second_derivative == "any" else set()
-        return frozenset({"A15"} | lost)
+        return frozenset({"A14", "A15"} | lost)
 
     def _drawn(self, trial: Trial) -> Array | None:
         """What a random contract has to be told: the result that was seen."""

@@ -17,7 +17,7 @@ import numpy as np
 import minigrad
 from minigrad.course import catalogue as exercises
 from minigrad.course import handed, journal, questions, replay
-from minigrad.course.casefile import is_todo
+from minigrad.course.casefile import is_todo, thrown
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Case, Contract, Facts
 from minigrad.course.findings import Finding
@@ -40,6 +40,7 @@ from minigrad.course.verdict import (
     CheckFailed,
     Verdict,
 )
+from minigrad.course.watch import crash_of
 from minigrad.kernels._jit import in_numpy
 
 SECONDS = 5.0
@@ -163,13 +164,31 @@ def _examine_by_spec(
             if isinstance(error, NotImplementedError) and str(error).startswith("TODO"):
                 note = f"its line {str(error)!r} is still there"
                 return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
-            where = getattr(answer, "__name__", "your answer")
-            text = f"{type(error).__name__}: {error}"
-            crash = Finding((), text, where, crashed=True)
-            return verdict_of(exercise, CRASHED, (crash,), seed=seed)
+            return refused(exercise, [_stopped_by(error, answer)], seed)
     if found:
         return refused(exercise, found, seed)
-    return verdict_of(exercise, SOLVED, seed=seed)
+    remarks: Sequence[Finding] = ()
+    if hasattr(exercise.spec, "remarks_on"):
+        with answers_running(deadline), deadline.watching():
+            remarks = exercise.spec.remarks_on(answer)
+    return verdict_of(exercise, SOLVED, remarks=tuple(remarks), seed=seed)
+
+
+def _stopped_by(error: Exception, answer: object) -> Finding:
+    """An exception of the answer, with the learner's line."""
+    crash = crash_of("", error)
+    where = getattr(answer, "__name__", "your answer")
+    if crash.inside:
+        where += f", line {crash.number}: {crash.line}"
+    is_tuple = "'Tensor' and 'tuple'" in crash.text
+    hint = "Read the last line of the exception, then print what it names."
+    return Finding(
+        ("A11",) if is_tuple else (),
+        thrown(crash),
+        where,
+        hint="" if is_tuple else hint,
+        crashed=True,
+    )
 
 
 def refused(exercise: Exercise, found: Sequence[Finding], seed: int) -> Verdict:

@@ -55,6 +55,7 @@ what is only seen in other circumstances.
 
 ALWAYS: Sequence[Look] = (
     keeping.on_ctx,
+    keeping.numbers_saved,
     keeping.elsewhere,
     keeping.saved_twice,
     keeping.other_dtypes,

@@ -43,6 +43,38 @@ def _named(attribute: Attribute) -> str:
     return "S08" if attribute.shares_memory else ""
 
 
+def numbers_saved(case: CaseFile) -> Iterator[Finding]:
+    """Plain numbers that were made tensors, so that they could be saved."""
+    found = [
+        {
+            case.argument(i)
+            for i, value in enumerate(trial.inputs)
+            if isinstance(value, (int, float))
+            if any([is_number(saved.packed, value) for saved in trial.saved])
+        }
+        for _, trial in case.plain
+    ]
+    in_all = set.intersection(*found)
+    if in_all:
+        names = " and ".join([n for n in case.contract.arguments if n in in_all])
+        several = len(in_all) > 1
+        number, tensor = ("numbers", "tensors") if several else ("a number", "a tensor")
+        yield Finding(
+            ("A14",),
+            f"{names} came in as {number} and went to save_for_backward as {tensor}",
+            f"{case.name}, what forward leaves on ctx",
+            looks_like="A number cannot change in place, and takes no memory worth a"
+            " word: it needs nothing of what saving gives a tensor.",
+        )
+
+
+def is_number(array: Array, number: float) -> bool:
+    """Whether this one element is the number, as nearly as its dtype can say."""
+    if array.size != 1 or array.dtype.kind not in "iuf":
+        return False
+    return bool(np.isclose(array.item(), float(number), rtol=1e-6))
+
+
 def more_than_needed(case: CaseFile) -> Iterator[Finding]:
     """Tensors on ctx beside those that backward is to get by with."""
     if case.contract.keeps is None:

@@ -138,6 +138,15 @@ def test_right_clip_passes(answer: Any) -> None:
         assert verdict.state == "solved", verdict.message
 
 
+def as_tensors(ctx: Any, x: Any, lo: Any, hi: Any) -> None:
+    ctx.save_for_backward(x, mg.tensor(lo), mg.tensor(hi))
+
+
+def passing_tensors(ctx: Any, g: Any) -> Any:
+    x, lo, hi = ctx.saved_tensors
+    return g * ((x >= lo) & (x <= hi)), None, None
+
+
 def keep_on_class(ctx: Any, x: Any, lo: Any, hi: Any) -> None:
     ctx.save_for_backward(x)
     Shared.lo, Shared.hi = lo, hi
@@ -166,7 +175,8 @@ WRONG_CLIPS = [
     (clip(on_ctx, rule(lambda x, lo, hi, g: x >= lo)), "R08"),
     (clip(on_ctx, rule(lambda x, lo, hi, g: (x < lo) | (x > hi))), "L01"),
     (clip(on_ctx, lambda ctx, g: (g, None, None)), "C03"),
-    (clip(on_ctx, lambda ctx, g: (g.clamp(ctx.lo, ctx.hi), None, None)), ""),
+    (clip(as_tensors, passing_tensors), "A14"),
+    (clip(on_ctx, lambda ctx, g: (g.clamp(ctx.lo, ctx.hi), None, None)), "L11"),
     (clip(on_ctx, rule(lambda x, lo, hi, g: (g >= lo) & (g <= hi))), "L11"),
     (
         clip(
@@ -202,6 +212,27 @@ def test_wrong_clip_is_named(answer: Any, mistake: str) -> None:
         assert (*verdict.mistakes, "")[0] == mistake, verdict.message
 
 
+def test_bounds_on_a_class_are_noticed_whatever_is_drawn() -> None:
+    # With these the random numbers do not tell one call's bounds from the next one's.
+    for seed in (18, 21, 30):
+        verdict = examine("02.3", WRONG_CLIPS[-1][0], seed=seed)
+        assert verdict.mistakes == ("S05",), verdict.message
+
+
+def test_number_saved_as_a_tensor_is_a_remark_where_nobody_asks() -> None:
+    answer = made(
+        "Scale",
+        lambda ctx, x, k: ctx.save_for_backward(x.new_tensor(k)) or x * k,
+        lambda ctx, g: (g * ctx.saved_tensors[0], None),
+    )
+    verdict = examine("04.4", answer)
+    assert verdict.state == "solved"
+    assert [remark.id for remark in verdict.remarks] == ["A14"]
+    assert "k came in as a number" in verdict.message
+    refused = examine("02.3", clip(as_tensors, passing_tensors))
+    assert "lo and hi came in as numbers" in refused.message
+
+
 def scale(keep: Any, get: Any, forward: Any = None, backward: Any = None) -> Any:
     def run(ctx: Any, x: Any, factor: Any) -> Any:
         keep(ctx, factor)
@@ -217,6 +248,36 @@ def save(ctx: Any, factor: Any) -> None:
 def test_scale_that_saves_passes() -> None:
     verdict = examine("02.4", scale(save, lambda ctx: ctx.saved_tensors[0]))
     assert verdict.state == "solved", verdict.message
+
+
+@pytest.mark.parametrize(
+    ("keep", "mistake", "says"),
+    [
+        (lambda ctx, f: (save(ctx, f), setattr(ctx, "f", f)), "S06", "kept as ctx.f."),
+        (
+            lambda ctx, f: ctx.save_for_backward(f, mg.ones(3)),
+            "K01",
+            "2 tensors are saved; backward can do with factor alone.",
+        ),
+    ],
+)
+def test_scale_that_keeps_more_is_right_with_a_remark(
+    keep: Any, mistake: str, says: str
+) -> None:
+    verdict = examine("02.4", scale(keep, lambda ctx: ctx.saved_tensors[0]))
+    assert verdict.state == "solved"
+    assert [remark.id for remark in verdict.remarks] == [mistake]
+    assert says in verdict.message
+
+
+def test_exception_in_a_repaired_class_has_its_line_and_a_hint() -> None:
+    verdict = examine("02.4", scale(save, lambda ctx: ctx.saved_tensors))
+    assert verdict.state == "crashed"
+    assert verdict.mistakes == ("A11",)
+    assert "g * get(ctx), None" in verdict.findings[0].where
+    other = examine("02.4", scale(save, lambda ctx: ctx.factor))
+    assert other.mistakes == ()
+    assert "print what it names" in other.message
 
 
 def test_scale_as_shipped_is_not_tried() -> None:

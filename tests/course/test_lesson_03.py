@@ -97,6 +97,10 @@ def test_exp_that_leaves_nothing_passes() -> None:
     for keep, get in ((by_saving, saved), (detached, lambda ctx: ctx.kept)):
         verdict = examine("03.3", exp(keep, get))
         assert verdict.state == "solved", verdict.message
+        assert [remark.id for remark in verdict.remarks] == (
+            ["S06"] if keep is detached else []
+        )
+    assert "a tensor is still kept as ctx.kept. Autograd cannot" in verdict.message
 
 
 def test_shipped_leak_is_not_tried() -> None:
@@ -145,7 +149,7 @@ def test_formula_for_the_peak_passes(formula: Any) -> None:
         (lambda n, size: 3 * n * size * 8, "are counted as two"),
         (lambda n, size: 2 * n * size, "numbers are counted, not bytes"),
         (lambda n, size: 2.4 * n * size * 8, "were measured"),
-        (lambda n, size: 160 * size * 8, "peak(120, "),
+        (lambda n, size: 160 * size * 8, "peak(100, "),
         (lambda n, size: None, "is None, not a number"),
         (7, "was given 7, not the function peak"),
     ],
@@ -187,6 +191,7 @@ def test_relu_with_a_byte_a_number_passes() -> None:
         (relu(lambda x: (x > 0).to(mg.int32), lambda m: m), "K01", "(int32)"),
         (relu(lambda x: x >= 0, lambda m: m), "L10", ""),
         (relu(lambda x: x < 0, lambda m: m), "L01", ""),
+        (relu(lambda x: x <= 0, lambda m: m), "L01", "Which side of 0"),
         (relu(lambda x: x > 0, lambda m: 1), "C03", ""),
     ],
 )

@@ -82,6 +82,23 @@ def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     )
 
 
+def remarks_on(answer: Any) -> list[Finding]:
+    """A change is noticed, and yet more is on ctx than backward needs."""
+    x, factor, _ = drawn(np.random.default_rng(0))
+    with minigrad.teaching(False):
+        ctx = answer.apply(x, factor).grad_fn
+    where = f"{answer.__name__}, what forward leaves on ctx"
+    kept = [f"ctx.{n}" for n, v in vars(ctx).items() if isinstance(v, minigrad.Tensor)]
+    if kept:
+        what = f"the change is noticed, and a tensor is still kept as {kept[0]}"
+        return [Finding(("S06",), what, where)]
+    count = len(ctx.saved_tensors)
+    if count > 1:
+        what = f"{count} tensors are saved; backward can do with factor alone"
+        return [Finding(("K01",), what, where)]
+    return []
+
+
 def short(numbers: Any) -> str:
     """Numbers to four digits."""
     return str(

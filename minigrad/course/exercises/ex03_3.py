@@ -13,6 +13,7 @@ import numpy as np
 import minigrad
 from minigrad.course.findings import Finding
 from minigrad.course.lifetimes import watch
+from minigrad.engine.lint import items_of
 
 ANSWER = "Exp"
 
@@ -48,6 +49,21 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
                 )
             )
     return found
+
+
+def remarks_on(answer: Any) -> list[Finding]:
+    """A copy without its history makes no cycle, and is an attribute all the same."""
+    with minigrad.teaching(False):
+        ctx = answer.apply(minigrad.ones(2, requires_grad=True)).grad_fn
+    names = [
+        f"ctx.{name}"
+        for name, kept in vars(ctx).items()
+        if any([isinstance(value, minigrad.Tensor) for value in items_of(kept)])
+    ]
+    if not names:
+        return []
+    what = f"the cycle is gone, and a tensor is still kept as {' and '.join(names)}"
+    return [Finding(("S06",), what, answer.__name__)]
 
 
 @contextmanager
