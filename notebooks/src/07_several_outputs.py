@@ -16,7 +16,7 @@ mg.teaching()
 course.recall("07")
 
 # %% [markdown] tags=["slide"]
-# ## Two outputs, one node
+# ## Two outputs
 #
 # `forward` may return several tensors. This one gives the sum and the difference of two
 # numbers. `backward` gets one gradient for each *output*, in their order, and returns
@@ -59,7 +59,11 @@ plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr
 # ## An output that nobody used
 #
 # Results often go unused: a layer returns its output and some statistics, and the loss
-# is made of the output alone. Here `loss` is `plus * 3`, and nobody uses `minus`.
+# is made of the output alone. Here nobody uses `minus`:
+
+# %% tags=["slide", "Q28"]
+plus, minus = PlusMinus.apply(a, b)
+loss = plus * 3
 
 # %% tags=["predict", "slide"]
 course.predict(
@@ -69,14 +73,11 @@ course.predict(
 )
 
 # %% [markdown]
-# **Look.** Step to where the node of `PlusMinus` has its turn. What waits there for
-# each of its two outputs? And what is backward given? (The level *Story* has fewer
-# steps.)
+# **Look.** This records the backward alone. Step to where the node of `PlusMinus` has
+# its turn. What waits there for each of its two outputs? And what is backward given?
 
 # %% tags=["step", "slide", "Q28"]
 # %%step
-plus, minus = PlusMinus.apply(a, b)
-loss = plus * 3
 loss.backward()
 
 # %% tags=["explain", "Q28"]
@@ -171,9 +172,9 @@ course.peak_bytes(only_plus, Lean)
 # %% [markdown]
 # ## An output without a slope
 #
-# The largest number of a vector, and the place where it stands. If `x` grows a little,
-# the number grows with it. The place stays as it is, until it jumps: it has no slope
-# that anybody could follow.
+# `x.max(0)` gives the largest number of a vector, and the place where it stands. If `x`
+# grows a little, the number grows with it. The place stays as it is, until it jumps: it
+# has no slope that anybody could follow.
 
 
 # %%
@@ -202,18 +203,25 @@ course.predict(
 )
 
 # %% [markdown]
-# **Look.** Read the sentence of *wrap outputs*. Then find the node in the graph: to
-# which of its outputs does a wire lead, and what stands at the other? At the node's
-# turn, which gradient is backward given for the place?
+# **Look.** Read the sentence of *wrap outputs*, the fifth phase of `apply`. Then find
+# the node in the graph: to which of its outputs does a wire lead, and what stands at
+# the other?
+
+# %%
+x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
 
 # %% tags=["step", "slide", "Q37"]
 # %%step
-x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
 value, place = Largest.apply(x)
-(value * 2).backward()
+double = value * 2
 
-# %% tags=["explain", "Q37"]
-value.requires_grad, place.requires_grad, place.grad_fn, arrived[-1]
+# %% [markdown]
+# **Predict.** Now `double.backward()`. `backward` has two parameters, and one wire
+# leads to the node. Which pair arrives?
+
+# %% tags=["predict", "Q37"]
+double.backward()
+place.requires_grad, place.grad_fn, arrived[-1]
 
 # %% [markdown] tags=["explain"]
 # *Output 1 cannot have a gradient: no wire will lead there.* With integers, and with
@@ -236,7 +244,7 @@ class MarksTheValue(Largest):
 
 
 value, place = MarksTheValue.apply(x)
-value.backward()
+mg.autograd.grad(value, x)
 
 # %% [markdown] tags=["explain"]
 # With its mark the value has lost its wire, and backward has nowhere to begin. So a
@@ -297,7 +305,7 @@ x.grad, mask.requires_grad
 
 # %% [markdown]
 # **Predict.** The same loss, and thirty steps downhill, first with `Gate`, then with
-# `MarkedGate`. What becomes of the second number, for which nothing can be gained?
+# `MarkedGate`. What becomes of the second number, which never passes?
 
 
 # %% tags=["predict"]

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import minigrad
 from minigrad.autograd import Function
-from minigrad.views import Recording, record
+from minigrad.views import Recording, record, step
 from minigrad.views.state import state_at, stops_of
 from tests.views import stories
 
@@ -259,6 +259,34 @@ def test_badge_counts_down_what_has_still_to_come(opened: Opener) -> None:
     assert seen[0] == ["2 to come"]
     assert seen[1][0].endswith(", 1 to come")
     assert seen[2:] == [[]]
+
+
+class Pair(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, g_first, g_second):
+        return g_first * 2 + g_second * 3
+
+
+def test_names_make_room_for_what_waits_and_cover_no_node(opened: Opener) -> None:
+    def two_outputs() -> None:
+        first, second = Pair.apply(minigrad.tensor(1.0, requires_grad=True))
+        loss = first * 5 if second is not None else second
+        loss.backward()
+
+    trace = step(two_outputs)
+    events = trace.data["events"]
+    waits = next(i for i, e in enumerate(events, 1) if "waits for each" in e["say"])
+    page = opened(trace.data)
+    page.evaluate(f"player.player.go({waits})")
+    names = page.locator(".badge.handle", has_text="first, second").bounding_box()
+    above = page.locator("g.node", has_text="MulBackward0").bounding_box()
+    assert names is not None
+    assert above is not None
+    assert names["y"] >= above["y"] + above["height"]
 
 
 def test_reduced_motion_has_no_travelling_ball(opened: Opener) -> None:

@@ -106,10 +106,12 @@ export class Badges {
     const most = left + view.width - width - 4;
     const x = Math.max(left, Math.min(most, place.x - width / 2));
     const box = { x, y: place.y - 8, width, height: 16, rx: 8 };
-    // One that would cover another moves on, away from the node.
+    // One that would cover another moves aside, where it may, else on, away from the node.
+    const covered = place.aside && this.boxes.find((other) => overlap(other, box));
+    if (covered) box.x = Math.max(left, covered.x - width - 3);
     while (this.boxes.some((other) => overlap(other, box))) box.y += 18 * (place.away || -1);
     this.boxes.push(box);
-    const text = svgElement("text", { x: x + width / 2, y: box.y + 11.5 });
+    const text = svgElement("text", { x: box.x + width / 2, y: box.y + 11.5 });
     text.textContent = short;
     badge.append(svgElement("rect", box), text);
     overlay.append(badge);
@@ -123,11 +125,12 @@ export class Badges {
     return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 17 };
   }
 
-  // Where the output leaves, beside the arrow: a neighbour at the left is not covered.
+  // Where the output leaves, beside the arrow: a neighbour at the left is not covered, nor
+  // the node above by what makes room for a gradient that waits.
   placeAtCorner(node, words) {
     const box = this.graph.nodeBox(node);
     const width = Math.min(words.length, MOST_LETTERS) * LETTERS_WIDE + 10;
-    return box && { x: box.x - 8 + width / 2, y: box.y - 8 };
+    return box && { x: box.x - 8 + width / 2, y: box.y - 8, aside: true };
   }
 
   placeRight(node) {
