@@ -216,8 +216,8 @@ value, place = Largest.apply(x)
 double = value * 2
 
 # %% [markdown]
-# **Predict.** Now `double.backward()`. `backward` has two parameters, and one wire
-# leads to the node. Which pair arrives?
+# **Predict.** Now `double.backward()`. The backward of `Largest` has two parameters for
+# gradients, and one wire leads to its node. Which pair arrives?
 
 # %% tags=["predict", "Q37"]
 double.backward()

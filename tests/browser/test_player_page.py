@@ -289,6 +289,19 @@ def test_names_make_room_for_what_waits_and_cover_no_node(opened: Opener) -> Non
     assert names["y"] >= above["y"] + above["height"]
 
 
+def test_pane_promises_no_ctx_where_backward_alone_was_recorded(
+    opened: Opener,
+) -> None:
+    y = MulConstant.apply(minigrad.tensor(2.0, requires_grad=True), 10)
+    with record() as backward:
+        y.backward()
+    assert opened(real()).locator(".ctx .empty").text_content() == (
+        "No ctx yet: apply has not created it."
+    )
+    page = opened(backward.data)
+    assert page.locator(".ctx .empty").text_content() == "No ctx is at work here."
+
+
 def test_reduced_motion_has_no_travelling_ball(opened: Opener) -> None:
     data = stories.fan_in()
     page = opened(data, reduced_motion="reduce")

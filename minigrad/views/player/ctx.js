@@ -33,6 +33,7 @@ export class CtxPane {
     this.locals.append(this.summary, this.localsTable);
     this.body.append(this.advice, this.empty, this.table, this.moving, this.locals);
     rove(this.body, ".entry");
+    this.makesSome = trace.events.some((event) => event.k === "ctx.new");
   }
 
   // The rows are made anew: the one that has the focus keeps it.
@@ -106,8 +107,9 @@ export class CtxPane {
       const tensor = node.tensor || message("its-tensor.unnamed");
       return message("ctx.leaf", { tensor });
     }
-    if (!Object.keys(state.ctxs).length) return message("ctx.not-yet");
-    return message("ctx.none");
+    // Where backward alone was recorded, apply had made them before.
+    const stillToCome = !Object.keys(state.ctxs).length && this.makesSome;
+    return message(stillToCome ? "ctx.not-yet" : "ctx.none");
   }
 
   addRow(table, label, ref, changed, cue, what) {
