@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,10 @@ class Matmul(Builtin):
                 )
             )
         check_same_dtype("matmul", input, other)
+        if input.ndim > 2 and other.ndim == 2:
+            # One product, where NumPy would compute one for each matrix of the stack.
+            product = np.matmul(rows_of(input), other)
+            return product.reshape(*input.shape[:-1], other.shape[1])
         try:
             return np.matmul(input, other)
         except ValueError:
@@ -116,6 +121,14 @@ class Matmul(Builtin):
         left, right = ctx.dimensions
         grad = reshaped(grad, product_shape(grad, left, right))
         by_input = by_other = None
+        if left > 2 and right == 2:
+            rows = rows_of(grad)
+            if needs_input:
+                product = rows @ Transpose.of(other, 0, 1)
+                by_input = reshaped(product, (*grad.shape[:-1], other.shape[0]))
+            if needs_other:
+                by_other = Transpose.of(rows_of(input), 0, 1) @ rows
+            return by_input, by_other
         if needs_input:
             by_input = back(grad @ Transpose.of(as_column(other), -1, -2), left)
         if needs_other:
@@ -129,6 +142,12 @@ class Matmul(Builtin):
             None if t_input is None else t_input @ other,
             None if t_other is None else input @ t_other,
         )
+
+
+def rows_of(stack: Any) -> Any:
+    """All matrices of a stack below each other, as one."""
+    *outer, width = stack.shape
+    return reshaped(stack, (math.prod(outer), width))
 
 
 def check_same_dtype(where: str, input: Any, other: Any) -> None:
