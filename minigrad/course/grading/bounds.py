@@ -7,10 +7,10 @@ from dataclasses import dataclass
 HEADER = 2 * 10**6
 """Bytes of JSON in one answer of a worker; honest ones need about a tenth."""
 
-BODY = 16 * 10**6
+BODY = 4 * 10**6
 """Bytes of arrays in one answer."""
 
-ONE_ARRAY = 2 * 10**6
+ONE_ARRAY = 256_000
 """Bytes of one array in it."""
 
 TEXT = 2000

@@ -345,6 +345,23 @@ def forged(facts):
             for p in t.passes)) for t in facts.trials))
 """
     ),
+    "a report that takes long to judge": before(
+        FORGED
+        + """
+import numpy as np
+large = np.linspace(1, 2, 31_000)
+def forged(facts):
+    return replace(facts, trials=tuple(
+        replace(t, outputs=tuple(replace(o, value=large) for o in t.outputs))
+        if SHAPES else
+        replace(t, passes=tuple(
+            replace(p, gradients=(large,),
+                    returned=tuple(replace(r, value=large) for r in p.returned))
+            for p in t.passes))
+        for t in facts.trials[:2] + facts.trials[2:]))
+SHAPES = 0
+"""
+    ),
     "a report that forward crashed, with everything right": before(
         FORGED
         + """
