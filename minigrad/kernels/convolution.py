@@ -126,6 +126,7 @@ def fill_columns(
     number, channels, height, width = images.shape
     wide = padded[1]
     area = places[0] * places[1]
+    across, step = np.uint64(places[1]), np.uint64(stride[1])
     one_run = places[1] == wide and stride[0] == 1 and stride[1] == 1
     # The part of the padded image that these places see, and zeros behind it.
     top = first * stride[0]
@@ -151,14 +152,15 @@ def fill_columns(
                             column[p] = run[p]
                         continue
                     for y in range(places[0]):
-                        target = column[y * places[1] : (y + 1) * places[1]]
-                        run = canvas[start + y * stride[0] * wide :]
+                        # Numbers without a sign: no index is counted from the end.
+                        at = np.uint64(start + y * stride[0] * wide)
+                        to = np.uint64(y * places[1])
                         if stride[1] == 1:
-                            for x in range(target.size):
-                                target[x] = run[x]
+                            for x in range(across):
+                                column[to + x] = canvas[at + x]
                         else:
-                            for x in range(target.size):
-                                target[x] = run[x * stride[1]]
+                            for x in range(across):
+                                column[to + x] = canvas[at + x * step]
 
 
 def add_columns_in_numpy(
@@ -199,6 +201,7 @@ def add_columns(
     number, channels, height, width = images.shape
     wide = padded[1]
     area = places[0] * places[1]
+    across, step = np.uint64(places[1]), np.uint64(stride[1])
     top = first * stride[0]
     band = (places[0] - 1) * stride[0] + (sizes[0] - 1) * dilation[0] + 1
     from_row = max(0, top - before[0])
@@ -213,14 +216,14 @@ def add_columns(
                     column = column[i * area : (i + 1) * area]
                     start = ky * dilation[0] * wide + kx * dilation[1]
                     for y in range(places[0]):
-                        source = column[y * places[1] : (y + 1) * places[1]]
-                        run = canvas[start + y * stride[0] * wide :]
+                        to = np.uint64(start + y * stride[0] * wide)
+                        at = np.uint64(y * places[1])
                         if stride[1] == 1:
-                            for x in range(source.size):
-                                run[x] += source[x]
+                            for x in range(across):
+                                canvas[to + x] += column[at + x]
                         else:
-                            for x in range(source.size):
-                                run[x * stride[1]] += source[x]
+                            for x in range(across):
+                                canvas[to + x * step] += column[at + x]
             for y in range(from_row, to_row):
                 start = (y + before[0] - top) * wide + before[1]
                 row, target = canvas[start : start + width], images[i, c, y]
