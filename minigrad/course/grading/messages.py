@@ -160,12 +160,40 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Effect:
+    """What a call has done to a tensor it was given; ``counted``: by its version."""
+
+    place: int
+    value: Array
+    counted: bool
+    requires_grad: bool
+
+
+@dataclass(frozen=True)
 class Called:
-    """What it returned."""
+    """What it returned; ``handle``: by which a way leads back from it, if not -1."""
 
     crash: Crash | None = None
     value: Any = None
+    handle: int = -1
+    effects: tuple[Effect, ...] = ()
 
 
-ASKED = (Load, Observe, Forward, Backward, Call)
+@dataclass(frozen=True)
+class Back:
+    """Send a gradient back through what a call has returned."""
+
+    handle: int
+    upstream: Array
+
+
+@dataclass(frozen=True)
+class Came:
+    """What arrived, one gradient for each argument that is a tensor."""
+
+    crash: Crash | None = None
+    gradients: Arrays = ()
+
+
+ASKED = (Load, Observe, Forward, Backward, Call, Back)
 """What a worker understands."""

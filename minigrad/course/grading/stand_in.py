@@ -46,10 +46,57 @@ def _callable(found: say.Found, place: int, ask: Ask) -> Callable[..., Any]:
         called = ask(say.Call(place, sent), say.Called)
         if called.crash is not None:
             raise raised(called.crash)
-        return _alive(called.value)
+        for effect in called.effects:
+            _apply(effect, arguments)
+        value = _alive(called.value)
+        if called.handle < 0 or not isinstance(value, minigrad.Tensor):
+            return value
+        tensors = [each for each in arguments if isinstance(each, minigrad.Tensor)]
+        return _with_way_back(value.detach(), called.handle, tensors, ask)
 
     call.__name__ = _name(found)
     return call
+
+
+def _apply(effect: say.Effect, arguments: tuple[Any, ...]) -> None:
+    """Do to a tensor out here what was done to it in the box."""
+    if not 0 <= effect.place < len(arguments):
+        return
+    tensor = arguments[effect.place]
+    fits = isinstance(tensor, minigrad.Tensor) and (
+        tensor.shape == effect.value.shape and tensor.dtype == effect.value.dtype
+    )
+    if not fits:
+        return
+    if effect.counted:
+        with minigrad.no_grad():
+            tensor.copy_(minigrad.tensor(effect.value))
+    else:
+        tensor.array[...] = effect.value
+    if tensor.is_leaf:
+        tensor.requires_grad_(effect.requires_grad)
+
+
+def _with_way_back(
+    value: Any, handle: int, tensors: Sequence[Any], ask: Ask
+) -> minigrad.Tensor:
+    """A tensor whose gradients come from the box."""
+
+    class Arrived(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            return value
+
+        @staticmethod
+        def backward(ctx: Any, upstream: Any) -> Any:
+            came = ask(say.Back(handle, upstream.numpy()), say.Came)
+            if came.crash is not None:
+                raise raised(came.crash)
+            found = [None if g is None else minigrad.tensor(g) for g in came.gradients]
+            return tuple(found)
+
+    result: minigrad.Tensor = Arrived.apply(*tensors)
+    return result
 
 
 def _sendable(value: Any) -> Any:

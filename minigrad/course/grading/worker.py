@@ -76,6 +76,7 @@ class Desk:
     def __init__(self) -> None:
         self.answers: list[Any] = []
         self.calls: dict[int, tuple[OneCall, Watch]] = {}
+        self.returned: list[tuple[minigrad.Tensor, list[minigrad.Tensor]]] = []
 
     def answer(self, asked: Any) -> Any:
         """What is to be said to one message."""
@@ -85,6 +86,7 @@ class Desk:
             say.Forward: self.forward,
             say.Backward: self.backward,
             say.Call: self.call,
+            say.Back: self.back,
         }
         return answers[type(asked)](asked)
 
@@ -199,12 +201,55 @@ class Desk:
         blanks.guards.clear()
         try:
             with as_imported.in_force(), running(Deadline(3600.0)):
-                value = self.answers[asked.place](*map(alive, asked.arguments))
+                given = [alive(each) for each in asked.arguments]
+                before = {n: kept for n, t in enumerate(given) if (kept := state_of(t))}
+                value = self.answers[asked.place](*given)
         except BaseException as error:
             return say.Called(crash_of("your answer", error))
         finally:
             blanks.guards.append("methods of a Function")
-        return say.Called(value=as_message(value))
+        effects = [effect_on(n, given[n], old) for n, old in before.items()]
+        handle = -1
+        if isinstance(value, minigrad.Tensor) and value.grad_fn is not None:
+            handle = len(self.returned)
+            self.returned.append((value, [given[n] for n in before]))
+        found = tuple([each for each in effects if each])
+        return say.Called(None, as_message(value), handle, found)
+
+    def back(self, asked: say.Back) -> say.Came:
+        """The gradients of what a plain function was given."""
+        value, given = self.returned[asked.handle]
+        wanted = [t for t in given if t.requires_grad]
+        try:
+            with as_imported.in_force(), running(Deadline(3600.0)):
+                upstream = minigrad.tensor(asked.upstream)
+                found = minigrad.autograd.grad(
+                    value, wanted, upstream, retain_graph=True, allow_unused=True
+                )
+        except BaseException as error:
+            return say.Came(crash_of("your answer", error))
+        arrived = iter(found)
+        gradients = [next(arrived) if t.requires_grad else None for t in given]
+        return say.Came(
+            None, tuple([None if x is None else x.numpy() for x in gradients])
+        )
+
+
+def state_of(value: Any) -> Any:
+    """What may change of a tensor; None for anything else."""
+    if not isinstance(value, minigrad.Tensor):
+        return None
+    return value.array.copy(), value._version, value.requires_grad
+
+
+def effect_on(place: int, tensor: Any, before: Any) -> say.Effect | None:
+    """What has changed of it; None if nothing has."""
+    numbers, version, requires_grad = before
+    counted = tensor._version != version
+    same = np.array_equal(tensor.array, numbers, equal_nan=True)
+    if same and not counted and tensor.requires_grad == requires_grad:
+        return None
+    return say.Effect(place, tensor.array.copy(), counted, tensor.requires_grad)
 
 
 def alive(value: Any) -> Any:

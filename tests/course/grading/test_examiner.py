@@ -253,3 +253,45 @@ def test_two_gradings_with_one_secret_see_the_same_numbers(graded: Grade) -> Non
     wrong = mul("grad_output * x, grad_output * y")
     first, second = graded("01.4", wrong), graded("01.4", wrong)
     assert first.rows == second.rows
+
+
+SHRINKS = {
+    "with mg.no_grad(): w.mul_(0.5)": "",
+    "w.data.mul_(0.5)": "was made before shrink(w)",
+    "w = w / 2": "is [",
+    "w.mul_(0.5)": "InplaceError",
+    "w.requires_grad_(False).mul_(0.5)": "requires no grad any more",
+}
+HALVES = {
+    "w / 2": "",
+    "w.clone().mul_(0.5)": "",
+    "w.detach() / 2": "no way back to w",
+    "w * w / w.detach() / 2": "the gradient of w is",
+}
+
+
+@pytest.mark.parametrize(("shrink", "said"), SHRINKS.items())
+def test_a_change_of_a_tensor_in_the_box_is_a_change_out_here(
+    graded: Grade, shrink: str, said: str
+) -> None:
+    check_weights(graded, shrink, "w / 2", said)
+
+
+@pytest.mark.parametrize(("half", "said"), HALVES.items())
+def test_a_way_back_through_the_box_is_a_way_back_out_here(
+    graded: Grade, half: str, said: str
+) -> None:
+    check_weights(graded, "with mg.no_grad(): w.mul_(0.5)", half, said)
+
+
+def check_weights(graded: Grade, shrink: str, half: str, said: str) -> None:
+    source = f"""
+import minigrad as mg
+def shrink(w):
+    {shrink}
+def halved(w):
+    return {half}
+"""
+    result = graded("08.4", source)
+    assert (result.state == "solved") == (said == ""), result
+    assert said in dict(result.rows).get("what happened", "")
