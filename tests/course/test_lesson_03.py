@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -54,6 +55,12 @@ def test_wrong_guess_of_a_second_backward_is_named(
     assert says in verdict.message
 
 
+def test_answer_in_words_is_told_to_be_a_number() -> None:
+    verdict = examine("03.2", [RIGHT[0], "twelve", *RIGHT[2:]])
+    assert "'twelve' is not a number" in verdict.message
+    assert "in digits" in verdict.message
+
+
 def exp(keep: Any, get: Any) -> Any:
     def forward(ctx: Any, x: Any) -> Any:
         result = x.exp()
@@ -82,6 +89,35 @@ def detached(ctx: Any, result: Any) -> None:
 def and_collects(ctx: Any, result: Any) -> None:
     ctx.kept = result
     gc.collect()
+
+
+class Shared:
+    """State that all calls share."""
+
+    kept: Any
+
+
+def on_the_class(ctx: Any, result: Any) -> None:
+    Shared.kept = result.detach()
+
+
+def weakly(ctx: Any, result: Any) -> None:
+    ctx.kept = weakref.ref(result)
+
+
+def test_result_that_is_kept_weakly_is_gone_when_it_is_needed() -> None:
+    verdict = examine("03.3", exp(weakly, lambda ctx: ctx.kept()))
+    assert verdict.state == "crashed"
+    assert "NoneType" in verdict.message
+
+
+def test_array_of_the_result_on_ctx_is_a_remark() -> None:
+    def as_array(ctx: Any, result: Any) -> None:
+        ctx.kept = result.numpy()
+
+    verdict = examine("03.3", exp(as_array, lambda ctx: mg.tensor(ctx.kept)))
+    assert verdict.state == "solved"
+    assert [remark.id for remark in verdict.remarks] == ["S08"]
 
 
 def saved(ctx: Any) -> Any:
@@ -116,6 +152,7 @@ def test_shipped_leak_is_not_tried() -> None:
         (exp(in_a_list, kept), "S07", "result and node are still alive"),
         (exp(and_collects, kept), "S07", "result and node are still alive"),
         (exp(by_saving, lambda ctx: gc.collect() * 0 + saved(ctx)), "S07", "swept up"),
+        (exp(on_the_class, lambda ctx: Shared.kept), "S04", "backward of the first"),
         (exp(by_saving, lambda ctx: 1), "", "the gradient is"),
         (made("Exp", lambda ctx, x: x * 2), "", "forward gives"),
     ],
@@ -150,6 +187,7 @@ def test_formula_for_the_peak_passes(formula: Any) -> None:
         (lambda n, size: 2 * n * size, "numbers are counted, not bytes"),
         (lambda n, size: 2.4 * n * size * 8, "were measured"),
         (lambda n, size: 160 * size * 8, "peak(100, "),
+        (lambda n, size: 2 * n * 3000 * 8, "the same for twice as many numbers"),
         (lambda n, size: None, "is None, not a number"),
         (7, "was given 7, not the function peak"),
     ],

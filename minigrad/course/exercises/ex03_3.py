@@ -34,7 +34,11 @@ class Exp(mg.autograd.Function):
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The numbers; then what is left after ``del y``, with the collector off."""
     with collector_off() as collected:
-        found = list(wrong_numbers(answer, random)) or list(left_behind(answer, random))
+        found = (
+            list(wrong_numbers(answer, random))
+            or list(mixed_up(answer, random))
+            or list(left_behind(answer, random))
+        )
         if not found and collected.called:
             hint = "Which arrow has to go, so that no collector is needed?"
             what = f"gc.collect was called {collected.call_count} times"
@@ -55,15 +59,16 @@ def remarks_on(answer: Any) -> list[Finding]:
     """A copy without its history makes no cycle, and is an attribute all the same."""
     with minigrad.teaching(False):
         ctx = answer.apply(minigrad.ones(2, requires_grad=True)).grad_fn
-    names = [
-        f"ctx.{name}"
-        for name, kept in vars(ctx).items()
-        if any([isinstance(value, minigrad.Tensor) for value in items_of(kept)])
-    ]
-    if not names:
-        return []
-    what = f"the cycle is gone, and a tensor is still kept as {' and '.join(names)}"
-    return [Finding(("S06",), what, answer.__name__)]
+    for id, noun, kind in KINDS:
+        for name, kept in vars(ctx).items():
+            if any([isinstance(value, kind) for value in items_of(kept)]):
+                what = f"the cycle is gone, and {noun} is still kept as ctx.{name}"
+                return [Finding((id,), what, answer.__name__)]
+    return []
+
+
+KINDS = (("S06", "a tensor", minigrad.Tensor), ("S08", "an array", np.ndarray))
+"""What may be left on ctx without a cycle."""
 
 
 @contextmanager
@@ -97,6 +102,20 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
         what += f"{upstream.tolist()}"
         hint = "Where the result is y, e to the power x grows y times as fast as x."
         yield Finding((), what, f"{answer.__name__}.backward", hint=hint)
+
+
+def mixed_up(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
+    """Results without a name, and another call before backward."""
+    x = minigrad.tensor(random.uniform(-1, 1, 3).round(2), requires_grad=True)
+    total = answer.apply(x).sum()
+    other = answer.apply(x.detach().requires_grad_() * 2)
+    (slope,) = minigrad.autograd.grad(total, x)
+    if not np.allclose(slope.numpy(), np.exp(x.detach().numpy())):
+        what = f"a call with x = {x.tolist()}, then one with {(x * 2).tolist()}: "
+        what += f"backward of the first gives {slope.tolist()}"
+        hint = "Which object is new in each call? What do two calls of yours share?"
+        yield Finding(("S04",), what, answer.__name__, hint=hint)
+    del other
 
 
 def left_behind(answer: Any, random: np.random.Generator) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,14 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
             return [Finding((), what, "peak", hint="Return a number of bytes.")]
         measured = peak_bytes(chain(n, size))
         if abs(said - measured) > WITHIN * measured:
-            return [missed(n, size, float(said), measured)]
+            finding = missed(n, size, float(said), measured)
+            if answer(n, 2 * size) == said:
+                finding = replace(
+                    finding,
+                    looks_like="the answer is the same for twice as many numbers",
+                    hint="Where does `size` come into your formula?",
+                )
+            return [finding]
     return []
 
 
