@@ -15,7 +15,7 @@ from minigrad.course.casefile import (
 )
 from minigrad.course.facts import Array, Crash, Facts, Pass, Trial, is_float
 from minigrad.course.findings import UNNAMED, Finding
-from minigrad.course.forwards import confuses_parameters, where_of
+from minigrad.course.forwards import confuses_parameters, question_about, where_of
 from minigrad.course.samples import LINEAR
 from minigrad.errors import count_of
 
@@ -119,6 +119,8 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
     if not crash.inside:
         return UNNAMED
     about_tuples = "'tuple'" in crash.text or "not tuple" in crash.text
+    if "'tuple' object is not callable" in crash.text:
+        return UNNAMED
     unpacking = lacks_values(crash) or about_tuples
     if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
         return ("A15",) if trial.save_calls > 1 else ("A11",)
@@ -146,9 +148,7 @@ def _by_the_numbers(
         bad = [fact for fact, _, run in case.passes("plain") if run.crash is not None]
         name = "T04" if partly.is_about_memory(crash) else partly.named(case, (), bad)
         ids = (name,) if name and not found else UNNAMED
-    hint = (
-        "" if ids else "Read the last line of the exception, then print what it names."
-    )
+    hint = "" if ids else question_about(crash.text)
     yield Finding(ids, what, where, hint=hint, crashed=True)
 
 

@@ -31,8 +31,26 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
         what = thrown(crash)
         if fact is not case.facts[0]:
             what = f"for {fact.case.name}: {what}"
-        yield Finding(ids, what, where_of(case, crash), crashed=True)
+        hint = "" if ids else question_about(crash.text)
+        yield Finding(ids, what, where_of(case, crash), hint=hint, crashed=True)
         return
+
+
+def question_about(exception: str) -> str:
+    """What to ask oneself about an exception that no mistake of the table explains."""
+    for words, question in QUESTIONS.items():
+        if words in exception:
+            return question
+    return "Read the last line of the exception, then print what it names."
+
+
+QUESTIONS = {
+    "does not support ufuncs": "NumPy's functions take arrays. Which method of the "
+    "tensor, or which function of minigrad, does the same?",
+    "Boolean value of Tensor": "A comparison gives one true or false for each element. "
+    "Which line wants a single one, as `if`, `and` and `max` do?",
+}
+"""A question for some words of an exception."""
 
 
 def _named_crash(case: CaseFile, crash: Crash, trial: Trial) -> tuple[str, ...]:

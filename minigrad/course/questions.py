@@ -116,6 +116,15 @@ def same(said: str, wanted: str) -> bool:
         return False
 
 
+def is_number(text: str) -> bool:
+    """Whether it can be read as a number."""
+    try:
+        float(number_of(plain(text)))
+    except ValueError:
+        return False
+    return True
+
+
 def number_of(text: str) -> str:
     """What stands in the brackets of a printed tensor; other text as it is."""
     return text.removeprefix("tensor(").removesuffix(")")
@@ -151,13 +160,14 @@ def mistakes(found: Sequence[Outcome]) -> list[Finding]:
         known = [
             text for said, text in question.wrong.items() if same(said, outcome.said)
         ]
+        is_text = is_number(outcome.is_so) and not is_number(outcome.said)
         findings.append(
             Finding(
                 (),
-                f"{outcome.said!r} is not right",
+                f"{outcome.said!r} is {'not a number' if is_text else 'not right'}",
                 f"question {question.id}: {question.text}",
                 looks_like=known[0] if known else "",
-                hint=question.hint,
+                hint="Write a number alone, in digits." if is_text else question.hint,
             )
         )
     return findings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
@@ -92,6 +93,31 @@ def computes_all_and_hides_it(ctx: Any, g: Any) -> Any:
     return tuple(value if needed else None for value, needed in pairs)
 
 
+def calls_the_flags(ctx: Any, g: Any) -> Any:
+    x, w = ctx.saved_tensors
+    return g @ w if ctx.needs_input_grad(0) else None, g.T @ x, g.sum(0)
+
+
+def test_flags_that_are_called_are_not_taken_for_saved_tensors() -> None:
+    verdict = examine("04.2", linear(calls_the_flags))
+    assert verdict.state == "crashed"
+    assert verdict.mistakes == ()
+    assert "print what it names" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("forward", "says"),
+    [
+        (lambda ctx, x, k: np.multiply(x, k), "Which method of the tensor"),
+        (lambda ctx, x, k: x * k if x > 0 else x, "wants a single one"),
+    ],
+)
+def test_exceptions_of_forward_have_a_question(forward: Any, says: str) -> None:
+    verdict = examine("04.4", made("Scale", forward))
+    assert verdict.state == "crashed"
+    assert says in verdict.message
+
+
 def two_for_three(ctx: Any, g: Any) -> Any:
     return frugal(ctx, g)[:2]
 
@@ -174,11 +200,13 @@ def three(*changes: tuple[str, str]) -> list[Any]:
 
 def test_three_repaired_backwards_pass() -> None:
     for seed in range(3):
-        assert examine("04.3", three(*REPAIRS), seed=seed).state == "solved"
+        verdict = examine("04.3", three(*REPAIRS), seed=seed)
+        assert (verdict.state, verdict.remarks) == ("solved", ())
     left_to_the_engine = ("grad_output.sum()", "grad_output")
-    assert examine("04.3", three(REPAIRS[0], left_to_the_engine, REPAIRS[2])).state == (
-        "solved"
-    )
+    verdict = examine("04.3", three(REPAIRS[0], left_to_the_engine, REPAIRS[2]))
+    assert verdict.state == "solved"
+    assert [remark.id for remark in verdict.remarks] == ["R01"]
+    assert "has shape (2, 3); by has shape (3,)" in verdict.message
 
 
 def test_three_as_shipped_are_not_tried() -> None:

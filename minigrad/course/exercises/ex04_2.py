@@ -41,7 +41,7 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
                 Finding(
                     ("A07",),
                     f"only {name} requires grad, and backward makes {count[0]} matrix "
-                    f"products; {needed} would do",
+                    f"product{'s' if count[0] > 1 else ''}; {needed} would do",
                     f"{answer.__name__}.backward",
                     looks_like="A gradient is computed, and then not handed out.",
                 )

@@ -70,6 +70,25 @@ def look_at(answer: Sequence[Any], random: np.random.Generator) -> list[Finding]
     return []
 
 
+def remarks_on(answer: Sequence[Any]) -> list[Finding]:
+    """The engine sums for whoever does not; that is its doing, not the rule's."""
+    shift, shapes = answer[1], []
+
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        returned = shift.backward(ctx, grad_output)
+        shapes.append(tuple(returned[1].shape))
+        return returned
+
+    watched: Any = type(shift.__name__, (shift,), {"backward": staticmethod(backward)})
+    with minigrad.teaching(False):
+        x, by = minigrad.ones(2, 3), minigrad.ones(3, requires_grad=True)
+        watched.apply(x, by).sum().backward()
+    if shapes == [(3,)]:
+        return []
+    what = f"the gradient for by has shape {shapes[0]}; by has shape (3,)"
+    return [Finding(("R01",), what, f"{shift.__name__}.backward")]
+
+
 def look_at_one(function: Any, given: Given, right: Slopes, numbers: Any) -> Any:
     """What is wrong with one class; None if nothing is."""
     where = f"{function.__name__}.backward"
