@@ -46,15 +46,29 @@ def of_another_kind(answer: object, name: str, shipped: object) -> Finding | Non
 def one_for_each(
     names: Sequence[str], answer: object, exercise_id: str
 ) -> tuple[list[Any], list[Finding]]:
-    """What was handed over under each name; a finding if there is more or less."""
+    """What was handed over under each name; a finding if number or order is another."""
     answers: list[Any] = [answer]
     if isinstance(answer, (list, tuple)) and len(names) > 1:
         answers = list(answer)
-    if len(answers) == len(names):
-        return answers, []
+    call = f'check("{exercise_id}", [{", ".join(names)}])'
     what = f"check was given {errors.count_of(len(answers), 'thing')}, not {len(names)}"
-    hint = f'Hand over all of them: check("{exercise_id}", [{", ".join(names)}])'
+    hint = f"Hand over all of them: {call}"
+    if len(answers) == len(names):
+        stray = in_anothers_place(names, answers)
+        if stray is None:
+            return answers, []
+        what = f"check was given {stray}"
+        hint = f"Hand them over in this order: {call}"
     return [None] * len(names), [Finding((), what, "the call of check", hint=hint)]
+
+
+def in_anothers_place(names: Sequence[str], answers: Sequence[Any]) -> str | None:
+    """The first answer that has the name of another one, and where it stands."""
+    for name, answer in zip(names, answers, strict=True):
+        own = getattr(answer, "__name__", name)
+        if own != name and own in names:
+            return f"{own} in the place of {name}"
+    return None
 
 
 def shipped_under(names: Sequence[str], source: str) -> list[Any]:

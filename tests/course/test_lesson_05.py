@@ -72,6 +72,11 @@ def test_wrong_loop_is_named(order: str, says: str) -> None:
     assert says in verdict.message
 
 
+def test_number_of_a_line_that_nobody_sees_is_not_told() -> None:
+    (finding,) = examine("05.2", "o e m b k n g a j i d").findings
+    assert finding.what.endswith("after 'while' statement")
+
+
 def test_random_graphs_are_reached_from_their_first_node() -> None:
     random = np.random.default_rng(1)
     for size in (2, 9, 60):
@@ -294,6 +299,11 @@ def test_function_as_shipped_is_not_tried() -> None:
         ),
         (repaired(WRONG_LINE.replace("=", "*=")), "Nothing stays there"),
         (repaired(WRONG_LINE.replace("=", "-=")), "is what waits at"),
+        (
+            repaired(WRONG_LINE.replace("=", "+=").replace("*", "+")),
+            "a slope of 1 was added",
+        ),
+        (repaired(WRONG_LINE.replace("=", "-=")), "1 arrives there"),
         (repaired("return 7", "return waiting"), "gave back a int"),
         (
             repaired("    edges.clear()\n    return waiting", "    return waiting"),
@@ -490,6 +500,39 @@ def asks_leaves(root: Any, g: Any) -> None:
         receiver.apply(g)
 
 
+@mg.no_grad()
+def adds_to_none(root: Any, g: Any) -> None:
+    def at_leaf(leaf: Any, gradient: Any) -> None:
+        leaf.grad = leaf.grad + gradient
+
+    send(root, g, by_counting(root, receivers_of), at_leaf=at_leaf)
+
+
+@mg.no_grad()
+def same_for_all(root: Any, g: Any) -> None:
+    waiting: dict[Any, Any] = {}
+    for node in by_counting(root, receivers_of):
+        if hasattr(node, "variable"):
+            add_to_leaf(node.variable, waiting[node])
+            continue
+        for (receiver, _), part in sent(node, g):
+            if receiver is not None:
+                add_up(waiting, receiver, part)
+
+
+@mg.no_grad()
+def in_a_queue(root: Any, g: Any) -> None:
+    waiting, queue = {root: g}, [root]
+    for node in queue:
+        if hasattr(node, "variable"):
+            add_to_leaf(node.variable, waiting[node])
+            continue
+        for (receiver, _), part in sent(node, waiting[node]):
+            if receiver is not None:
+                add_up(waiting, receiver, part)
+                queue.append(receiver)
+
+
 def asks_the_engine(root: Any, g: Any) -> None:
     leaf = mg.ones(3, requires_grad=True)
     (leaf * 1).backward(g)
@@ -533,6 +576,11 @@ def send(
         (asks_leaves, "A leaf's node, AccumulateGrad, was asked for a rule"),
         (asks_the_engine, "the engine's own backward was called"),
         (lambda root, g: None, "not called: 2 of 2 rules"),
+        (adds_to_none, "added to a `.grad` that is still None"),
+        (same_for_all, "Every rule was called with the same"),
+        (in_a_queue, "was added twice: its node had two turns"),
+        (lambda root, g: root.backward(g), "root is a node, and no tensor"),
+        (lambda root, g: root.apply(g), "one gradient for each edge"),
         (7, "not the function backward"),
     ],
 )

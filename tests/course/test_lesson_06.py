@@ -119,6 +119,33 @@ def test_thirty_pairs_are_tried_and_each_can_be_stretched() -> None:
         assert np.broadcast_shapes(large, shape) == large
 
 
+def mean_by_mean(g: Any, shape: Any) -> Any:
+    while g.ndim > len(shape):
+        g = g.mean(0)
+    for axis, length in enumerate(shape):
+        if length == 1:
+            g = g.mean(axis, keepdim=True)
+    return g
+
+
+def flattened_in_a_loop(g: Any, shape: Any) -> Any:
+    while g.ndim > len(shape):
+        g = g.sum(0)
+    for axis, length in enumerate(shape):
+        if length == 1:
+            g = g.sum(axis)
+    return g.reshape(shape)
+
+
+def where_longer(g: Any, shape: Any) -> Any:
+    while g.ndim > len(shape):
+        g = g.sum(0)
+    for axis, length in enumerate(shape):
+        if length == 1 and g.shape[axis] > 1:
+            g = g.sum(axis, keepdim=True)
+    return g
+
+
 def averaged(g: Any, shape: Any) -> Any:
     right = by_loops(g, shape)
     return right / max(1, g.numel() // max(1, right.numel()))
@@ -221,9 +248,14 @@ def into_g(g: Any, shape: Any) -> Any:
         (into_g, "wrong", "M01", "g holds other numbers after the call"),
         (lambda g, shape: by_loops(g, shape).numpy(), "wrong", "A12", "is no tensor"),
         (lambda g, shape: None, "wrong", "A12", "it gives back None"),
+        (lambda g, shape: None, "wrong", "A12", "A gradient is a tensor"),
         (lambda g: g, "crashed", "", "TypeError"),
         (lambda g, shape: g.expand(shape), "crashed", "", "over which does yours?"),
         (lambda g, shape: -by_loops(g, shape), "wrong", "", "the copies sent"),
+        (mean_by_mean, "wrong", "R04", "Is that an average?"),
+        (flattened_in_a_loop, "crashed", "", "which number has each of them now?"),
+        (where_longer, "wrong", "", "(3, 0), not (3, 1)"),
+        (where_longer, "wrong", "", "What is the sum of no numbers?"),
         (7, "wrong", "", "was given 7, not the function unbroadcast"),
     ],
 )
@@ -445,6 +477,18 @@ def by_stacking_last(x: Any, axis: int, n: int) -> Any:
         ),
         (
             sum_and_expand(
+                None,
+                lambda ctx, g: (
+                    g.sum(ctx.axis if ctx.axis >= 0 else ctx.axis + g.ndim - 1),
+                    None,
+                    None,
+                ),
+            ),
+            "R08",
+            "what does backward know of the others?",
+        ),
+        (
+            sum_and_expand(
                 None, lambda ctx, g: (g.sum(ctx.axis, keepdim=True), None, None)
             ),
             "R03",
@@ -573,6 +617,10 @@ def test_bias_half_repaired_is_named(changes: Any, mistake: str, says: str) -> N
     [
         (three(NO_MEAN, MEAN)[:2], "check was given 2 things, not 3"),
         ([7, *three(NO_MEAN, MEAN)[1:]], "check was given a int, not a class"),
+        (
+            [three(NO_MEAN, MEAN)[place] for place in (1, 0, 2)],
+            "check was given MeanSquare in the place of Linear",
+        ),
     ],
 )
 def test_two_classes_and_the_rates_have_to_be_handed_over(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,8 @@ def run_lines(lines: Sequence[str]) -> Finding | None:
         line = lines[max((error.lineno or 2) - 2, 0)].strip()
         return Finding(
             (),
-            f"Python cannot read it: {error.msg}",
+            # The head, which Python counts, is not among the lines of the list.
+            f"Python cannot read it: {re.sub(r' on line [0-9]+$', '', error.msg)}",
             f"near {line!r}",
             looks_like="An indented line needs the right line above it.",
             hint="Three lines end in a colon. Which lines stand under each of them?",

@@ -56,7 +56,7 @@ def wrong_at(name: str, got: float, parts: list[float], order: list[str]) -> Fin
         )
     total = " + ".join([f"{part:g}" for part in parts]).replace("+ -", "- ")
     what = f"on a graph of {len(order)} nodes, {got:g} is what waits at {name} in the "
-    what += f"end; {total} arrive there"
+    what += f"end; {total} {'arrives' if len(parts) == 1 else 'arrive'} there"
     story, hint = "", "Go through the loop by hand, on the diamond."
     if np.isclose(got, parts[-1]):
         story = "Only what came last is kept: what was there is overwritten, or set "
@@ -73,6 +73,8 @@ def wrong_at(name: str, got: float, parts: list[float], order: list[str]) -> Fin
         story = "The mean of the paths, where their sum is meant."
         hint = "x goes two ways to y. Does y change by the mean of both, or by both?"
     elif np.isclose(got, sum(parts) + 1.0):
-        story = "One more than what arrives: only the root begins with 1."
-        hint = "With what does `waiting` begin, for nodes other than the root?"
+        story = "One more than what arrives. Either more than the root begins with 1, "
+        story += "or a slope of 1 was added where it should be a factor."
+        hint = "With what does `waiting` begin, for nodes other than the root? What is "
+        hint += "done with the slope?"
     return Finding((), what, ANSWER, looks_like=story, hint=hint)

@@ -253,6 +253,11 @@ def crashed(program: Program, error: Exception, size: int) -> Finding:
         text = f"KeyError: the node {error.args[0].name()}"
         story = "A dictionary was asked for a node that is not in it."
         hint = "What waits for a node before the first gradient has come there?"
+    elif "operand" in text and "'NoneType'" in text:
+        story = "A gradient was added to a `.grad` that is still None."
+        hint = "What is x.grad before the first gradient comes?"
+    elif "no attribute 'backward'" in text or "Expected output to be" in text:
+        hint = "root is a node, and no tensor. What calls the rule of a node?"
     elif "'NoneType' object has no attribute" in text or text == "KeyError: None":
         story = "An edge that leads nowhere was followed."
         hint = "Data needs no gradient. What stands in next_functions for it?"
@@ -308,7 +313,12 @@ def wrong_gradient(
         users = [user for user, receivers in below.items() if node in receivers]
         story = "What waited was overwritten by what came next."
         hint = "A second gradient comes for a node. Where is the first one then?"
-        if any(user not in ran[:turn] for user in users):
+        if all([np.allclose(got, one) for _, one in log.runs]):
+            story = "Every rule was called with the same, which is what the root gets."
+            hint = (
+                "Each node has a gradient of its own. Where do you keep it until then?"
+            )
+        elif any(user not in ran[:turn] for user in users):
             story = "A join has its turn too early: a user of it has not sent its part."
             hint = "Which nodes may run: those that something has arrived at, or those "
             hint += "that nothing more has to come to?"
@@ -332,6 +342,11 @@ def uncalled(program: Program, ran: int, size: int) -> Finding | None:
         return None
     what = f"for {program.name}, not called: {size - ran} of {size} rules"
     hint = "Who puts a node on the list of those that can run?"
+    if ran == 1:
+        hint = (
+            "The rule of the root returns one gradient for each edge. What becomes of "
+        )
+        hint += "them?"
     return Finding((), what, ANSWER, hint=hint)
 
 
@@ -361,6 +376,11 @@ def wrong_leaf(
             what += f", of which {short(had)} was there before"
             story = "The gradient of a leaf is replaced, and not added to."
             hint = "x.grad may hold something already. What does backward do with it?"
+        elif place == 0 and np.allclose(got, 2 * new):
+            story = "All that arrives at x was added twice: its node had two turns."
+            hint = (
+                "Two gradients come to x. After which of them may its node have a turn?"
+            )
         elif place == 0:
             story = "Two gradients arrive at x. What waited for its node, or stood in "
             story += ".grad, was overwritten by what came next."

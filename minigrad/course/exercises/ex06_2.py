@@ -162,16 +162,18 @@ def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
         text = f"{type(made).__name__}: {made}"
         # A sum over no axis at all is, in torch too, a sum over them all.
         ids = () if copied(g.shape, shape) else ("R11",)
-        return Finding(ids, text, where, hint=HINT, crashed=True)
+        hint = AXES_MOVE if isinstance(made, IndexError) else HINT
+        return Finding(ids, text, where, hint=hint, crashed=True)
     if isinstance(made, Written):
         what = "g holds other numbers after the call than before"
         return Finding(("M01",), what, where)
     if isinstance(made, str):
         what = f"it gives back {made:.60}, which is no tensor"
-        return Finding(("A12",), what, where)
+        story = "A gradient is a tensor, of the shape that was asked for."
+        return Finding(("A12",), what, where, looks_like=story)
     if made.shape != shape:
         what = f"it gives back the shape {made.shape}, not {shape}"
-        return Finding((), what, where, hint=HINT)
+        return Finding((), what, where, hint=HINT if g.size else NO_COPY)
     right = summed(g, shape)
     if np.allclose(made, right):
         return None
@@ -184,6 +186,15 @@ def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
 HINT = (
     "Write both shapes below each other, flush right. Over which axes has g to be "
     "added up here, and over which does yours?"
+)
+
+AXES_MOVE = (
+    "A sum without keepdim takes its axis away. How many axes has g left at this line, "
+    "and which number has each of them now?"
+)
+NO_COPY = (
+    "A 1 may also stretch to a 0: no copy is made at all. Is this axis added up in "
+    "yours? What is the sum of no numbers?"
 )
 
 
@@ -202,8 +213,8 @@ def name_of(tried: list[Tried]) -> tuple[str, ...]:
 
 
 def is_array(made: Any) -> bool:
-    """Whether numbers came back, of whatever shape."""
-    return isinstance(made, np.ndarray)
+    """Whether numbers came back, of whatever shape; a mean of none is no number."""
+    return isinstance(made, np.ndarray) and not np.isnan(made).any()
 
 
 def agrees(rule: Rule, asks: bool, g: Array, shape: Shape, made: Array) -> bool:

@@ -89,12 +89,14 @@ def wrong_in_expand(
 ) -> Iterator[tuple[str, Arrays]]:
     """What each known wrong backward of Expand returns."""
     first, last = g.take(0, axis), g.take(-1, axis)
+    counted_on_x = axis if axis >= 0 else axis + x.ndim  # the result has one axis more
     for name, value in [
         ("R01", g),
         ("R04", g.mean(axis)),
         ("R03", g.sum(axis, keepdims=True)),
         ("R02", g.sum(0)),
         ("R02", g.sum(-1)),
+        ("R08", g.sum(counted_on_x)),
         ("R11", np.asarray(g.sum())),
         ("R11", np.full(x.shape, g.sum())),
         ("R14", first),
