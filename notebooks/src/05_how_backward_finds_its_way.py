@@ -107,8 +107,8 @@ def follow(node, gradient):
 
 # %% [markdown]
 # `chain(n)` adds a leaf to itself, then the sum to itself, and so on, n times. So the
-# result is 2 to the power n times the leaf. For two Adds: which gradients arrive at the
-# leaf, and how often is a rule called?
+# result is 2 to the power n times the leaf. **Predict** for two Adds: which gradients
+# arrive at the leaf, and how often is a rule called?
 
 
 # %% tags=["predict", "slide"]
@@ -175,7 +175,7 @@ course.predict(
     "05.join",
     "c sends the gradient 2 to the node of a, b sends 3. What is the rule of a called with?",
     ["with 2, and later with 3", "with 5", "with 6", "with 3, which came last"],
-    then=lambda: mg.step(y.backward),
+    then=lambda y=y: mg.step(y.backward),
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -240,7 +240,8 @@ x.grad
 
 # %% [markdown]
 # **Try.** A way may also be missing. `a.detach()` has a's numbers, and no history. What
-# stands where the edge to b's node was? And which number is x.grad, without a word?
+# stands where the edge to b's node was? And `x.grad` was 5: what is it now? (Nothing
+# warns of it.)
 
 # %% tags=["try", "Q50"]
 x, a, b, c, y = diamond()
