@@ -309,7 +309,9 @@ def fields_of(record: type) -> tuple[tuple[str, Any], ...]:
 
 def is_array(hint: Any) -> bool:
     """Whether a field of this type is an array."""
-    return typing.get_origin(hint) is np.ndarray
+    origin = typing.get_origin(hint)
+    # From some version of NumPy on, its alias for arrays is a type statement.
+    return typing.get_origin(getattr(origin, "__value__", hint)) is np.ndarray
 
 
 def item_of(hint: Any) -> Any:

@@ -117,7 +117,7 @@ ARRAY = ["<f8", [2], [0]]
 
 
 def called(value: object) -> list[object]:
-    return ["Called", [None, value]]
+    return ["Called", [None, value, -1, []]]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def called(value: object) -> list[object]:
         (called(2**70), b"", "64 bits"),
         (called("x" * 10_000), b"", "10000 characters"),
         (called({"l": [0] * 10_000}), b"", "10000 things"),
-        (["Called", [[1, 2], None]], b"", "2 values for a Crash"),
+        (["Called", [[1, 2], None, -1, []]], b"", "2 values for a Crash"),
     ],
 )
 def test_malformed_answers_are_refused(header: Any, body: bytes, words: str) -> None:
@@ -164,7 +164,7 @@ def test_what_is_not_plain_arrives_as_the_name_of_its_type() -> None:
 
 
 def test_half_a_surrogate_can_be_written_to_a_file() -> None:
-    header = ["Called", [None, "\ud800"]]
+    header = called("\ud800")
     came = plain.unpacked(header, b"", [say.Called]).value
     assert came.encode() == b"?"
 
