@@ -83,22 +83,30 @@ def max_pool(
         plane = planes[n]
         for y in range(places[0]):
             top = y * stride[0] - before[0]
-            bottom = min(top + (sizes[0] - 1) * dilation[0] + 1, height)
-            while top < 0:
-                top += dilation[0]
             for x in range(places[1]):
                 left = x * stride[1] - before[1]
-                right = min(left + (sizes[1] - 1) * dilation[1] + 1, width)
-                while left < 0:
-                    left += dilation[1]
                 most = planes.dtype.type(-np.inf)
-                index = min(top, height - 1) * width + min(left, width - 1)
-                for i in range(top, bottom, dilation[0]):
-                    for j in range(left, right, dilation[1]):
+                index = -1
+                # Steps are counted: a range with a step would have to divide.
+                for ky in range(sizes[0]):
+                    i = top + ky * dilation[0]
+                    if i < 0 or i >= height:
+                        continue
+                    for kx in range(sizes[1]):
+                        j = left + kx * dilation[1]
+                        if j < 0 or j >= width:
+                            continue
                         value = plane[i, j]
-                        if value > most or value != value:
+                        if value > most or value != value or index < 0:
                             most = value
                             index = i * width + j
+                if index < 0:  # padding only: the element behind it, if there is one
+                    i, j = top, left
+                    while i < 0:
+                        i += dilation[0]
+                    while j < 0:
+                        j += dilation[1]
+                    index = min(i, height - 1) * width + min(j, width - 1)
                 values[n, y, x] = most
                 indices[n, y, x] = index
 
