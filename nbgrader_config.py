@@ -1,7 +1,7 @@
 """nbgrader on this course: its exercises, and our judge in the place of Execute.
 
 Run nbgrader in this folder; what it writes goes to ``grades``. How, from the first
-command to the feedback: solutions/grading.md.
+command to the feedback: solutions/GRADING.md.
 """
 
 from pathlib import Path
@@ -41,7 +41,7 @@ class Judge(theirs.NbGraderPreprocessor):
         how = box.best_mode(), Limits(), command.secret_of(None, GRADES)
         cells = gradebook.judged(
             nb.cells,
-            which["student"],
+            GRADES / "submitted" / which["student"],
             which["notebook"],
             lambda work: command.grade_here(work, *how),
         )

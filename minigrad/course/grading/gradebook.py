@@ -59,12 +59,18 @@ def metadata(exercise: str, by_hand: bool = False) -> dict[str, object]:
 
 
 def judged(
-    cells: Sequence[Cell], student: str, lesson: str, grade: Callable[[Work], Result]
+    cells: Sequence[Cell], folder: Path, lesson: str, grade: Callable[[Work], Result]
 ) -> list[Cell]:
-    """What was handed in, without its outputs and metadata, and then the results."""
+    """What was handed in, without its outputs and metadata, and then the results.
+
+    ``folder`` is a student's, in which there may be answers that forms were given.
+    """
     bare = [stripped(cell) for cell in cells]
     submitted = submissions.Submitted(
-        student, f"{lesson}.ipynb", lambda most: json.dumps({"cells": bare}).encode()
+        folder.name,
+        f"{lesson}.ipynb",
+        lambda most: json.dumps({"cells": bare}).encode(),
+        submissions.reader(folder / lesson / "progress.jsonl"),
     )
     results = [grade(work) for work in submissions.works(submitted)]
     return [*bare, *[result_cell(result) for result in results]]

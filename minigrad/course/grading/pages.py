@@ -68,15 +68,12 @@ def file_of(student: str) -> str:
 
 def of_student(student: str, results: Sequence[Result]) -> str:
     """All exercises of one student: outcome, points, and what to try next."""
-    files = sorted({(r.file, r.sha256[:12]) for r in results})
-    listed = "; ".join(
-        f"{text(file)} (sha256 {text(digest)})" for file, digest in files
-    )
+    files = text("; ".join(sorted({r.file for r in results})))
     body = [
         f"<h1><bdi>{text(student)}</bdi></h1>",
         f"<p>{_points_of(results)}.</p>",
         *[_section(result) for result in results],
-        f'<p class="soft">Graded: {listed}. Of several answers to an exercise the best'
+        f'<p class="soft">Graded: {files}. Of several answers to an exercise the best'
         " one counts.</p>",
     ]
     return page(f"{student}: results", "\n".join(body))

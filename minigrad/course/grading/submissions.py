@@ -84,7 +84,7 @@ def _in_folder(source: Path) -> Iterator[Submitted]:
     # A link may lead to what is nobody else's business.
     regular = [n for n in found if stat.S_ISREG((source / n).lstat().st_mode)]
     paths = [PurePosixPath(Path(name).as_posix()) for name in regular]
-    yield from _with_progress([(path, _reader(source / path)) for path in paths])
+    yield from _with_progress([(path, reader(source / path)) for path in paths])
 
 
 def _with_progress(
@@ -100,7 +100,9 @@ def _with_progress(
             yield Submitted(student, file, read, progress.get(student))
 
 
-def _reader(path: Path) -> Callable[[int], bytes]:
+def reader(path: Path) -> Callable[[int], bytes]:
+    """Reads at most so many bytes of this file, and of no other that it links to."""
+
     def read(most: int) -> bytes:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(number, "rb") as file:

@@ -10,6 +10,7 @@ from minigrad.course.grading import gradebook
 from minigrad.course.grading.examiner import Result, Work
 
 ROOT = Path(__file__).resolve().parents[3]
+LESSON = "01_where_ctx_comes_from"
 LESSONS = [path.parent.name for path in sorted(ROOT.glob("exercises/*/*.ipynb"))]
 
 
@@ -37,7 +38,7 @@ def graded(work: Work) -> Result:
                   (("try", "`x`\x1b[2J"),))  # fmt: skip
 
 
-def test_the_points_stand_in_cells_of_our_own() -> None:
+def test_the_points_stand_in_cells_of_our_own(tmp_path: Path) -> None:
     forged = gradebook.metadata("01.4") | {"points": 1000}
     output = {"output_type": "execute_result", "data": {"text/plain": "1000"}}
     handed_in = [
@@ -46,7 +47,7 @@ def test_the_points_stand_in_cells_of_our_own() -> None:
         {"cell_type": "markdown", "id": "b", "source": "words", "attachments": {},
          "metadata": {"nbgrader": forged}},
     ]  # fmt: skip
-    cells = gradebook.judged(handed_in, "ada", "01_where_ctx_comes_from", graded)
+    cells = gradebook.judged(handed_in, tmp_path / "ada", LESSON, graded)
     assert [cell["metadata"] for cell in cells[:2]] == [{}, {}]
     assert cells[0]["outputs"] == []
     assert "attachments" not in cells[1]
@@ -73,9 +74,25 @@ def test_words_of_a_learner_are_no_markup(kind: str) -> None:
     }
 
 
-def test_what_a_person_looks_at_has_no_points_yet() -> None:
-    cells = gradebook.judged([], "ada", "01_where_ctx_comes_from", graded)
+def test_what_a_person_looks_at_has_no_points_yet(tmp_path: Path) -> None:
+    cells = gradebook.judged([], tmp_path, LESSON, graded)
     (by_hand,) = [cell for cell in cells if cell["id"] == "result-01-5"]
     kinds = [output["output_type"] for output in by_hand["outputs"]]
     assert kinds == ["display_data", "display_data"]
     assert by_hand["metadata"]["nbgrader"]["solution"] is True
+
+
+def test_what_was_chosen_in_a_form_is_graded_too(tmp_path: Path) -> None:
+    (tmp_path / "ada" / LESSON).mkdir(parents=True)
+    entry = {"kind": "answered", "exercise": "01.1", "answer": ["true"], "at": "now"}
+    (tmp_path / "ada" / LESSON / "progress.jsonl").write_text(json.dumps(entry))
+    works = []
+
+    def grade(work: Work) -> Result:
+        works.append(work)
+        return graded(work)
+
+    gradebook.judged([], tmp_path / "ada", LESSON, grade)
+    assert {work.exercise: work.said for work in works if work.said} == {
+        "01.1": ["true"]
+    }

@@ -1,7 +1,7 @@
 """Try nbgrader itself on the course: ``python -m tests.course.grading.with_nbgrader``.
 
 Needs ``pip install nbgrader==0.9.6`` in this environment, and a minute or two. It works
-on a copy of the repository: a lesson is released, four learners hand it in, and what
+on a copy of the repository: a lesson is released, five learners hand it in, and what
 their gradebook and their feedback say is compared with what has to be there.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 LESSON = "01_where_ctx_comes_from"
-EXPECTED = {"ada": 14.0, "bob": 0.0, "eve": 10.0, "mallory": 0.0}
+EXPECTED = {"ada": 14.0, "bob": 0.0, "eve": 10.0, "mallory": 0.0, "zoe": 1.0}
 
 FORGED = {"cell_type": "code", "grade": True, "grade_id": "exercise-01-4",
           "locked": False, "points": 1000, "schema_version": 3, "solution": False,
@@ -66,7 +66,10 @@ def sources(folder: Path) -> list[str]:
 
 
 def hand_in(student: str, copy: Path, folder: Path) -> None:
-    """Ada is right, Bob did nothing, Eve errs and forges, Mallory only forges."""
+    """Ada is right, Bob did nothing, Eve errs and forges, Mallory only forges.
+
+    Zoe answered the first exercise in its form, and nothing else.
+    """
     folder.mkdir(parents=True)
     place = "solutions" if student in ("ada", "eve") else "grades/release"
     notebook = json.loads((copy / place / LESSON / f"{LESSON}.ipynb").read_text())
@@ -85,6 +88,10 @@ def hand_in(student: str, copy: Path, folder: Path) -> None:
              "source": "<script>alert(1)</script> <img src=x onerror=alert(1)>"},
         ]  # fmt: skip
     (folder / f"{LESSON}.ipynb").write_text(json.dumps(notebook))
+    if student == "zoe":
+        answer = ["true"] * 5
+        entry = {"kind": "answered", "exercise": "01.1", "answer": answer, "at": ""}
+        (folder / "progress.jsonl").write_text(json.dumps(entry))
 
 
 if __name__ == "__main__":
