@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import concurrent.futures as futures
+import contextlib
 import hashlib
 import importlib
 import os
@@ -112,9 +113,7 @@ def run(options: argparse.Namespace) -> int:
         done = results.keys(out)
         before = len(done)
         missing = to_do(options.submissions, options.shard, done)
-        executor = executor_of(options.executor, options.jobs)
-        jobs = max(1, options.jobs)
-        with executor:
+        with executor_of(options.executor, options.jobs) as (executor, jobs):
             count = work_off(missing, executor, jobs, ledger, (mode, limits, secret))
     print(f"{count} graded, {before} were graded before", file=sys.stderr)
     if options.shard is None:
@@ -205,16 +204,34 @@ def is_of(shard: tuple[int, int] | None, work: Work) -> bool:
     return int.from_bytes(digest[:8], "big") % count == number - 1
 
 
-def executor_of(name: str, jobs: int) -> Any:
-    """Who runs the gradings: threads here, or a cluster."""
+@contextlib.contextmanager
+def executor_of(name: str, jobs: int) -> Iterator[tuple[futures.Executor, int]]:
+    """Who runs the gradings, and how many at once: threads here, or a cluster.
+
+    Raises: BoxError.
+    """
     if name == "threads":
-        return futures.ThreadPoolExecutor(max(1, jobs))
-    if name.startswith("dask://"):
+        with futures.ThreadPoolExecutor(max(1, jobs)) as threads:
+            yield threads, max(1, jobs)
+    elif name.startswith("dask://"):
+        client = cluster_at(name.replace("dask://", "tcp://", 1))
+        with client, client.get_executor() as executor:
+            yield executor, max(1, sum(client.nthreads().values()))
+    else:
+        what, fix = f"no executor is called {name!r}", "use threads or dask://host:port"
+        raise box.BoxError(errors.message("grade", what, fix))
+
+
+def cluster_at(address: str) -> Any:
+    """A client of the Dask cluster there. Raises: BoxError."""
+    try:
         distributed: Any = importlib.import_module("dask.distributed")
-        client = distributed.Client(name.replace("dask://", "tcp://", 1))
-        return client.get_executor()
-    what = f"no executor is called {name!r}"
-    raise box.BoxError(errors.message("grade", what, "use threads or dask://host:port"))
+        return distributed.Client(address)
+    except ImportError:
+        what, fix = "there is no Dask here", "pip install distributed"
+    except OSError:
+        what, fix = f"no cluster answers at {address}", "is its scheduler running?"
+    raise box.BoxError(errors.message("grade", what, fix))
 
 
 def work_off(
