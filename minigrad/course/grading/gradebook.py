@@ -83,7 +83,7 @@ def stripped(cell: Cell) -> Cell:
     """
     bare = {"id": cell["id"]} if "id" in cell else {}
     if cell["cell_type"] == "code":
-        code = {"cell_type": "code", "execution_count": None, "outputs": []}
+        code: Cell = {"cell_type": "code", "execution_count": None, "outputs": []}
         return bare | code | {"source": cell["source"], "metadata": {}}
     words = html.escape("".join(cell["source"]), quote=False)
     return bare | {"cell_type": "markdown", "source": words, "metadata": {}}
