@@ -27,6 +27,9 @@ from minigrad.course.grading.results import Ledger
 _boxes: dict[tuple[str, Limits], box.Box] = {}
 _boxes_lock = threading.Lock()
 
+FEWEST_BYTES = 16
+"""A shorter secret is none."""
+
 TIMES = 3
 """How often a grading is begun whose own process has died."""
 
@@ -165,9 +168,21 @@ def see_that_nothing_is_in_sight(paths: Sequence[Path]) -> None:
 
 
 def secret_of(path: Path | None, out: Path) -> bytes:
-    """What the numbers are drawn from: a file of the user's, or one made once."""
+    """What the numbers are drawn from: a file of the user's, or one made once.
+
+    Raises: SubmissionsError if it cannot be read, or could be guessed.
+    """
     if path is not None:
-        return path.read_bytes()
+        try:
+            secret = path.read_bytes()
+        except OSError as error:
+            secret, what = b"", f"{path} cannot be read ({error.strerror})"
+        else:
+            what = f"{path} has {len(secret)} bytes: whoever tries them all has it"
+        if len(secret) < FEWEST_BYTES:
+            fix = f"write at least {FEWEST_BYTES} random bytes into it"
+            raise submissions.SubmissionsError(errors.message("grade", what, fix))
+        return secret
     kept = out / "secret.key"
     if not kept.exists():
         fresh = out / f".secret.{os.getpid()}"

@@ -4,6 +4,7 @@ import concurrent.futures
 import csv
 import json
 import os
+import pickle
 import signal
 import stat
 import subprocess
@@ -219,6 +220,27 @@ def test_nothing_is_graded_where_right_answers_fail(
     assert command.main([str(source), "--out", str(out)]) == 2
     assert "a right answer is not solved here: no NumPy" in capsys.readouterr().err
     assert list(results.read(out)) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "cannot be read"), (b"1234", "has 4 bytes")]
+)
+def test_a_secret_that_is_none_is_refused(
+    tmp_path: Path, content: bytes | None, words: str
+) -> None:
+    path = tmp_path / "seed"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(submissions.SubmissionsError, match=words):
+        command.secret_of(path, tmp_path)
+    path.write_bytes(bytes(16))
+    assert command.secret_of(path, tmp_path) == bytes(16)
+
+
+def test_a_grading_can_be_handed_to_another_process() -> None:
+    work = Work("ada", "gym.Square", "0", "f", (RIGHT,), said=["a"])
+    handed = (command.grade_here, work, "bubblewrap", command.Limits(), b"secret")
+    assert pickle.loads(pickle.dumps(handed)) == handed
 
 
 def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
