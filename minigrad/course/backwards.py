@@ -119,7 +119,7 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
     if not crash.inside:
         return UNNAMED
     about_tuples = "'tuple'" in crash.text or "not tuple" in crash.text
-    if "'tuple' object is not callable" in crash.text:
+    if "not callable" in crash.text and "saved_tensors" not in crash.line:
         return UNNAMED
     unpacking = lacks_values(crash) or about_tuples
     if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
