@@ -115,9 +115,11 @@ def run(options: argparse.Namespace) -> int:
     with Ledger(out / results.ledger_name(options.shard)) as ledger:
         done = results.keys(out)
         before = len(done)
-        missing = to_do(options.submissions, options.shard, done)
+        progress = Progress(sum(1 for _ in submissions.find(options.submissions)))
+        missing = to_do(options.submissions, options.shard, done, progress)
+        how = mode, limits, secret
         with executor_of(options.executor, options.jobs) as (executor, jobs):
-            count = work_off(missing, executor, jobs, ledger, (mode, limits, secret))
+            count = work_off(missing, executor, jobs, ledger, how, progress)
     print(f"{count} graded, {before} were graded before", file=sys.stderr)
     if options.shard is None:
         write_pages(out)
@@ -200,10 +202,14 @@ def secret_of(path: Path | None, out: Path) -> bytes:
 
 
 def to_do(
-    source: Path, shard: tuple[int, int] | None, done: set[results.Key]
+    source: Path,
+    shard: tuple[int, int] | None,
+    done: set[results.Key],
+    progress: Progress,
 ) -> Iterator[Work]:
     """What is to be graded by this grader, and is not."""
     for submitted in submissions.find(source):
+        progress.begun += 1
         for work in submissions.works(submitted):
             if work.key not in done and is_of(shard, work):
                 done.add(work.key)
@@ -255,10 +261,10 @@ def work_off(
     jobs: int,
     ledger: Ledger,
     how: tuple[str, Limits, bytes],
+    progress: Progress,
 ) -> int:
     """Grade them all, a few at a time; each result is kept as soon as it is there."""
     waiting: dict[futures.Future[Result], tuple[Work, int]] = {}
-    progress = Progress()
     count = 0
     more = True
     while more or waiting:
@@ -321,9 +327,14 @@ def write_pages(out: Path) -> None:
 
 
 class Progress:
-    """One line that counts, on a terminal; elsewhere a line now and then."""
+    """One line with a bar, on a terminal; elsewhere a line now and then.
 
-    def __init__(self) -> None:
+    ``files`` are all that were handed in, ``begun`` those that were opened so far.
+    """
+
+    def __init__(self, files: int) -> None:
+        self.files = files
+        self.begun = 0
         # A check drops what is printed while it runs, to any other stream.
         self._stream = sys.stderr
         self._began = self._last = time.monotonic()
@@ -335,12 +346,19 @@ class Progress:
         if now - self._last < every:
             return
         self._last = now
-        rate = count / max(now - self._began, 1e-9)
-        who = f"{result.student} {result.exercise}"
-        line = f"{count} graded, {rate:.1f} a second, last {who}"
-        line = "".join([c if c.isprintable() else "?" for c in line])[:78]
+        line = self.line(count, now - self._began, result.student)
         end = "\r" if self._stream.isatty() else "\n"
         print(f"{line:<78}", end=end, file=self._stream, flush=True)
+
+    def line(self, count: int, seconds: float, last: str) -> str:
+        """How far it is, as it is shown."""
+        full = 20 * self.begun // max(self.files, 1)
+        rate = count / max(seconds, 1e-9)
+        line = (
+            f"[{'#' * full:.<20}] {self.begun} of {self.files} files, {count} graded,"
+            f" {rate:.1f} a second, {last}"
+        )
+        return "".join([c if c.isprintable() else "?" for c in line])[:78]
 
     def end(self) -> None:
         """Leave the line."""

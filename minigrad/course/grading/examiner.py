@@ -180,7 +180,7 @@ class _Grading:
             said = say.Found("value", "form", self.work.said)
             loaded = replace(loaded, found=(said,))
         if loaded.as_shipped or loaded.found[0].kind == "missing":
-            note = "it is as it was shipped" if loaded.as_shipped else ""
+            note = "It is as it was shipped." if loaded.as_shipped else ""
             note = note or "There is no answer yet."
             if loaded.errors and not loaded.as_shipped and not asks:
                 note += " " + "; ".join(loaded.errors)

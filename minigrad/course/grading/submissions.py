@@ -23,9 +23,7 @@ MOST_FILES = 100_000
 MOST_CELLS = 2000
 PROGRESS = "progress.jsonl"
 
-_LATE_OR_NOT = re.compile(
-    r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$"
-)
+_CANVAS = re.compile(r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$")
 """Canvas: every file of a class in one folder, the student before it."""
 
 _MOODLE = re.compile(r"^(?P<who>.+_\d+)_assignsubmission_\w+$")
@@ -162,7 +160,7 @@ def owner_of(path: PurePosixPath) -> tuple[str, str]:
     ('Ada Lovelace_77', '01_x.ipynb')
     """
     if len(path.parts) == 1:
-        match = _LATE_OR_NOT.match(path.name)
+        match = _CANVAS.match(path.name)
         if match is None:
             return path.stem, path.name
         return f"{match['who']}_{match['number']}", match["rest"]

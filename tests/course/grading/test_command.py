@@ -156,6 +156,19 @@ def test_a_grader_that_is_killed_loses_nothing_and_doubles_nothing(
     assert ledger.read_bytes().startswith(b"\n".join(kept[:2]))
 
 
+def test_a_bar_says_how_many_files_are_begun() -> None:
+    progress = command.Progress(4)
+    assert progress.line(0, 0.0, "").startswith("[....................] 0 of 4 files")
+    progress.begun = 3
+    said = progress.line(12, 6.0, "ada\x1b[2J" + "y" * 99)
+    assert said.startswith(
+        "[###############.....] 3 of 4 files, 12 graded, 2.0 a second, ada?[2Jyyy"
+    )
+    assert len(said) == 78
+    nothing = command.Progress(0)
+    assert "0 of 0 files" in nothing.line(0, 1.0, "")
+
+
 def test_two_graders_do_not_write_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with Ledger(path), pytest.raises(BusyError, match="another grader"):
@@ -178,7 +191,10 @@ def test_a_grading_whose_own_process_dies_is_begun_again(tmp_path: Path) -> None
     works = [Work(s, "gym.Square", "0", "f", ()) for s in "abc"]
     with Ledger(tmp_path / "results.jsonl") as ledger, Fragile(1) as executor:
         how = ("bubblewrap", command.Limits(), b"")
-        assert command.work_off(iter(works), executor, 1, ledger, how) == 3
+        assert (
+            command.work_off(iter(works), executor, 1, ledger, how, command.Progress(3))
+            == 3
+        )
     assert deaths
     assert sorted(r.student for r in results.read(tmp_path)) == ["a", "b", "c"]
 
