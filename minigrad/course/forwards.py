@@ -141,7 +141,8 @@ def _not_in_place(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         what = f"{x} was changed in place, and mark_dirty was not called"
         yield Finding(("M02",), what, where)
     elif trial.dirty and trial.dirty != (0,):
-        yield Finding(("M03",), f"what was marked dirty is not {x}", where)
+        what = f"the tensor that was marked dirty is not the one given as {x}"
+        yield Finding(("M03",), what, where)
     elif trial.dirty and not returned:
         what = f"{x} was marked dirty, and forward returned another tensor"
         yield Finding(("M03",), what, where)
@@ -163,6 +164,10 @@ def _unrecorded(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         if i in trial.marked:
             what = f"{name} was marked as non-differentiable"
             yield Finding(("N08",), what, f"{case.name}.forward")
+        elif y.value is not None and y.value.dtype.kind in "biu":
+            what = f"{name} is {y.value.dtype}: no gradient can come back through it"
+            hint = "Which line of forward changes the dtype, and has it to?"
+            yield Finding(UNNAMED, what, f"{case.name}.forward", hint=hint)
         else:
             what = f"{name} does not require grad, although an input does"
             hint = "Which line of forward makes this tensor, and is it recorded?"

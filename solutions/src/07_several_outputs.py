@@ -23,7 +23,7 @@ mg.teaching()
 exercise("07.1")
 
 # %% tags=["solution"]
-check("07.1", ["a", "b", "b", "a", "a", "a"])
+check("07.1", ["a", "b", "b", "a", "b", "b"])
 
 # %% tags=["check"]
 check("07.1")

@@ -47,7 +47,7 @@ def test_what_backward_is_given_is_what_a_run_shows() -> None:
 def test_wrong_prediction_of_g2_is_told_what_is_so(
     place: int, said: str, says: str
 ) -> None:
-    answers = ["a", "b", "b", "a", "a", "a"]
+    answers = ["a", "b", "b", "a", "b", "b"]
     assert "6 of 6" in examine("07.1", answers).message
     verdict = examine("07.1", [*answers[:place], said, *answers[place + 1 :]])
     assert verdict.state == "solved"
@@ -227,6 +227,21 @@ def begins_with_zeros(ctx: Any, g_sine: Any, g_square: Any) -> Any:
     return total
 
 
+def keeps_a_cosine(ctx: Any, x: Any) -> Any:
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(x, x.cos())
+    return x.sin(), x * x
+
+
+def three_ways_out_of_two(ctx: Any, g_sine: Any, g_square: Any) -> Any:
+    x, cosine = ctx.saved_tensors
+    if g_sine is None:
+        return g_square * 2 * x
+    if g_square is None:
+        return g_sine * cosine
+    return g_sine * cosine + g_square * 2 * x
+
+
 def zeros_for_none(ctx: Any, g_sine: Any, g_square: Any) -> Any:
     (x,) = ctx.saved_tensors
     nothing = mg.tensor(np.zeros(x.shape))
@@ -288,6 +303,7 @@ def test_sine_and_square_without_zeros_passes(backward: Any) -> None:
         (sine_and_square(zeros_for_none), "", "makes zeros of its own: zeros"),
         (sine_and_square(zero_for_none), "", "only the sine is used, and backward m"),
         (sine_and_square(cosine_first), "", "and backward works out a cosine"),
+        (sine_and_square(three_ways_out_of_two, keeps_a_cosine), "", "forward works out"),
         (sine_and_square(adds_always), "N02", ""),
         (sine_and_square(one_question_forgotten), "N02", "only the output sine used"),
         (sine_and_square(needs_both), "N06", ""),
@@ -475,6 +491,12 @@ def test_round_that_errs_is_named(function: Any, mistake: str) -> None:
     named(examine("07.5", [function, compares, WHY]), mistake)
 
 
+def test_integers_are_called_integers() -> None:
+    answer = rounding(lambda ctx, g: g, lambda ctx, x: x.round().long())
+    says = "the result is int64: no gradient can come back through it"
+    named(examine("07.5", [answer, compares, WHY]), "", says)
+
+
 @pytest.mark.parametrize(
     ("test", "mistake", "says"),
     [
@@ -487,7 +509,7 @@ def test_round_that_errs_is_named(function: Any, mistake: str) -> None:
         (lambda function: True, "", "True of a backward that returns zeros"),
         (lambda function: False, "", "refuses a Round whose backward hands on"),
         (lambda function: None, "", "hands_on returned nothing"),
-        (lambda function: function.nothing, "", "AttributeError"),
+        (lambda function: function.nothing, "", "What type has each thing in that"),
         (to_do, "", "Round is right; hands_on still has its 'TODO"),
         (True, "", "not a function"),
     ],

@@ -257,6 +257,8 @@ HALVES = {
     "detached": "def halved(w):\n    return w.detach().clone().mul_(0.5)",
     "shared": "def halved(w):\n    return w.detach().mul_(0.5)",
     "block": "def halved(w):\n    with mg.no_grad():\n        return w * 0.5",
+    "new leaf": "def halved(w):\n    new = mg.tensor(w.tolist(), requires_grad=True)\n"
+    "    return new * 0.5",
     "nothing": "def halved(w):\n    w.clone().mul_(0.5)",
     "more": "def halved(w):\n    return w.clone().mul_(0.25)",
     "slope": "def halved(w):\n    return (w * 0.25) + w.detach() * 0.25",
@@ -285,6 +287,8 @@ def test_legal_rewrites_pass(shrink: str, half: str) -> None:
         ("block", "refused", "where: halved"),
         ("block", "data", "Which copy of w keeps its history?"),
         ("block", "detached", "no way back to w: its grad_fn is None"),
+        ("block", "new leaf", "its grad_fn is MulBackward0"),
+        ("block", "new leaf", "ends at another leaf"),
         ("block", "shared", "Whose memory did you write into?"),
         ("block", "block", "no_grad: the change was not recorded"),
         ("block", "nothing", "halved(w) returned a NoneType"),
@@ -446,6 +450,8 @@ COUNT = "self.count[0] += 1"
             [('raise RuntimeError("changed")', 'raise ValueError("changed")')],
             "raises ValueError: changed, no RuntimeError",
         ),
+        ([('raise RuntimeError("changed")', "return None")], "nobody is stopped by it"),
+        ([('raise RuntimeError("changed")', "assert False")], "AssertionError, no Run"),
         ([("!= self.version", "== self.version")], "only there"),
     ],
 )

@@ -37,7 +37,8 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
     where = f"{answer.__name__}.backward"
     for used, name in enumerate(CONTRACT.outputs):
         x = minigrad.tensor(random.uniform(0.3, 2.0, 6), requires_grad=True)
-        output = answer.apply(x)[used].sum()
+        with runs_counted("cos") as too_early:
+            output = answer.apply(x)[used].sum()
         with (
             zeros_counted() as zeros,
             runs_counted("cos") as cosines,
@@ -45,7 +46,12 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
         ):
             output.backward()
         only = f"only the {name} is used"
-        if zeros:
+        if too_early:
+            where = f"{answer.__name__}.forward"
+            what = "forward works out a cosine, whether the sine is used or not"
+            looks_like = "A term is computed for an output that may send nothing."
+            hint = "Who needs the cosine, and when is it known whether it is needed?"
+        elif zeros:
             what = f"{only}, and backward makes zeros of its own: {zeros[0]}"
             looks_like = "The engine was asked for no zeros, and the rule makes them."
             hint = "With one term left, to what do you have to add it?"

@@ -161,8 +161,11 @@ def raised_by(error: Exception) -> Finding:
         hint = "Send a gradient g through the Function. What should come out at x?"
         what = f"Round is right; hands_on still has its {str(error)!r}"
         return Finding((), what, "hands_on", hint=hint)
-    text = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {error}".removesuffix(": ")
     hint = "Return True or False; raise nothing."
+    if not isinstance(error, AssertionError):
+        hint = "Run hands_on(Round) in a cell: at which line does it stop? What type has "
+        hint += "each thing in that line?"
     return Finding((), text, "hands_on", hint=hint, crashed=True)
 
 

@@ -112,12 +112,17 @@ def wrong_slope(half: Any, w: Any, upstream: Any) -> Iterator[Finding]:
     if half.requires_grad:
         (slope,) = minigrad.autograd.grad(half, w, upstream, allow_unused=True)
     if slope is None:
+        end, looks_like = half.grad_fn, "detach, `.data` or no_grad: the change was "
+        looks_like += "not recorded."
+        if end is not None or half.requires_grad:
+            end = end.name() if end is not None else "None"
+            looks_like = "Its way back ends at another leaf, which was made of numbers."
         yield Finding(
             (),
             f"halved(w) has the right numbers, and no way back to w: its grad_fn is "
-            f"{half.grad_fn}",
+            f"{end}",
             "halved",
-            looks_like="detach, `.data` or no_grad: the change was not recorded.",
+            looks_like=looks_like,
             hint="Which copy of w keeps its history?",
         )
     elif not np.allclose(slope.numpy(), upstream.numpy() / 2):

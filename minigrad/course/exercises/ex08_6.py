@@ -83,6 +83,8 @@ HISTORIES = (
     ),
 )
 
+RETURNS = "tells of a change by returning"
+
 STORIES: tuple[tuple[frozenset[int], str, str], ...] = (
     (
         frozenset(range(1, 13)),
@@ -184,6 +186,9 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     first = HISTORIES[wrong[0] - 1]
     end = found[wrong[0] - 1]
     looks_like, hint = story_of(frozenset(wrong))
+    if RETURNS in end:
+        looks_like = "The change is noticed, and nobody is stopped by it."
+        hint = "Who reads what unpack returns? Which statement stops them?"
     if " raises " in end and "raises RuntimeError" not in end:
         looks_like, hint = "", "Run this history line by line. What is asked for?"
     return [
@@ -220,6 +225,8 @@ def end_of(answers: Sequence[Any], history: History, start: list[float]) -> str:
             return f"{line} raises {in_words(error)}"
     error = error_of(f"result = {last}", names)
     if history.raises:
+        if error is None and not isinstance(names["result"], toy):
+            return f"{last} {RETURNS} {names['result']!r:.40}; a RuntimeError is due"
         if error is None:
             return "nothing is raised where a RuntimeError is due"
         asked = isinstance(error, RuntimeError)
@@ -244,4 +251,4 @@ def error_of(line: str, names: dict[str, Any]) -> Exception | None:
 
 def in_words(error: Exception) -> str:
     """Kind and text of an exception."""
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
