@@ -303,7 +303,11 @@ def test_sine_and_square_without_zeros_passes(backward: Any) -> None:
         (sine_and_square(zeros_for_none), "", "makes zeros of its own: zeros"),
         (sine_and_square(zero_for_none), "", "only the sine is used, and backward m"),
         (sine_and_square(cosine_first), "", "and backward works out a cosine"),
-        (sine_and_square(three_ways_out_of_two, keeps_a_cosine), "", "forward works out"),
+        (
+            sine_and_square(three_ways_out_of_two, keeps_a_cosine),
+            "",
+            "forward works out",
+        ),
         (sine_and_square(adds_always), "N02", ""),
         (sine_and_square(one_question_forgotten), "N02", "only the output sine used"),
         (sine_and_square(needs_both), "N06", ""),

@@ -164,8 +164,8 @@ def raised_by(error: Exception) -> Finding:
     text = f"{type(error).__name__}: {error}".removesuffix(": ")
     hint = "Return True or False; raise nothing."
     if not isinstance(error, AssertionError):
-        hint = "Run hands_on(Round) in a cell: at which line does it stop? What type has "
-        hint += "each thing in that line?"
+        hint = "Run hands_on(Round) in a cell: at which line does it stop? "
+        hint += "What type has each thing in that line?"
     return Finding((), text, "hands_on", hint=hint, crashed=True)
 
 
