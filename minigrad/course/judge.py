@@ -100,6 +100,8 @@ def judge(
     if not stopped:
         for look in ALWAYS:
             for each in look(case):
+                if each.id == "A07" and first is not None and first.id == "A06":
+                    continue  # the flags are not ignored: they are read elsewhere
                 (remarks if each.id in remarked else findings).append(each)
     if findings:
         return Judgement(tuple(_hinted(exercise, _once(findings))), ())

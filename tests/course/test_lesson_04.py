@@ -93,6 +93,10 @@ def computes_all_and_hides_it(ctx: Any, g: Any) -> Any:
     return tuple(value if needed else None for value, needed in pairs)
 
 
+def test_flags_read_at_the_wrong_place_are_not_called_ignored() -> None:
+    assert examine("04.2", linear(flags_of_others)).mistakes == ("A06",)
+
+
 def calls_the_flags(ctx: Any, g: Any) -> Any:
     x, w = ctx.saved_tensors
     needed = ctx.needs_input_grad
