@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from minigrad.course.grading.examiner import Work
 
 MOST_FILES = 100_000
 MOST_CELLS = 2000
+_SAYS_UTF8 = 0x800
 PROGRESS = "progress.jsonl"
 
 _CANVAS = re.compile(r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$")
@@ -132,7 +134,7 @@ def _in_zip(source: Path) -> Iterator[Submitted]:
 
 def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
     """The path of a file in a zip; None for links, folders and paths that lead out."""
-    name = entry.filename
+    name = name_of(entry)
     mode = entry.external_attr >> 16
     if entry.is_dir() or (mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode)):
         return None
@@ -142,6 +144,20 @@ def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
     if any(part == ".." or part.startswith((".", "__")) for part in path.parts):
         return None
     return path if _is_readable(path.name) and not entry.flag_bits & 1 else None
+
+
+def name_of(entry: zipfile.ZipInfo) -> str:
+    """The path in a zip as it was meant: many tools write UTF-8 and do not say so.
+
+    >>> name_of(zipfile.ZipInfo("Zo├½/01_a.ipynb"))
+    'Zoë/01_a.ipynb'
+    """
+    if entry.flag_bits & _SAYS_UTF8:
+        return entry.filename
+    try:
+        return entry.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return entry.filename
 
 
 def _is_readable(name: str) -> bool:
@@ -159,6 +175,8 @@ def owner_of(path: PurePosixPath) -> tuple[str, str]:
     >>> owner_of(PurePosixPath("Ada Lovelace_77_assignsubmission_file/01_x.ipynb"))
     ('Ada Lovelace_77', '01_x.ipynb')
     """
+    # A name has one spelling, whichever computer it was written on.
+    path = PurePosixPath(unicodedata.normalize("NFC", str(path)))
     if len(path.parts) == 1:
         match = _CANVAS.match(path.name)
         if match is None:

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+import unicodedata
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -273,6 +274,22 @@ def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
 def test_paths_that_lead_out_of_a_zip_are_passed_over(name: str) -> None:
     assert submissions.inside(entry(name)) is None
     assert submissions.inside(entry("ada/x.py")) is not None
+
+
+def test_a_name_is_the_same_from_every_zip_and_every_folder(tmp_path: Path) -> None:
+    archive = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("Zoë/01_said.py", RIGHT)
+        made.writestr(unicodedata.normalize("NFD", "Zoë/02_apart.py"), RIGHT)
+        # Written as bytes that nothing is said of.
+        made.writestr("Zo__/03_unsaid.py", RIGHT)
+    archive.write_bytes(archive.read_bytes().replace(b"Zo__", "Zoë".encode()))
+    found = [(s.student, s.file) for s in submissions.find(archive)]
+    assert sorted(found, key=lambda pair: pair[1]) == [
+        ("Zoë", "01_said.py"), ("Zoë", "02_apart.py"), ("Zoë", "03_unsaid.py")
+    ]  # fmt: skip
+    old = zipfile.ZipInfo("Zoé/x.py")  # in the code page of old Windows
+    assert submissions.name_of(old) == "Zoé/x.py"
 
 
 def test_links_are_passed_over_in_zips_and_folders(tmp_path: Path) -> None:
