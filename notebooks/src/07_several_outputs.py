@@ -166,8 +166,8 @@ course.peak_bytes(only_plus, PlusMinus)
 course.peak_bytes(only_plus, Lean)
 
 # %% [markdown] tags=["explain"]
-# 800,000 bytes less: the zeros for `minus`, which nobody made. For single numbers that
-# is not worth a line; for the outputs of a large layer it is.
+# About 800,000 bytes less: the zeros for `minus`, which nobody made. For single numbers
+# that is not worth a line; for the outputs of a large layer it is.
 
 # %% [markdown]
 # ## An output without a slope
@@ -247,8 +247,9 @@ value, place = MarksTheValue.apply(x)
 mg.autograd.grad(value, x)
 
 # %% [markdown] tags=["explain"]
-# With its mark the value has lost its wire, and backward has nowhere to begin. So a
-# mark too many is loud. A mark too few is not:
+# With its mark the value has lost its wire, and backward has nowhere to begin. (The
+# advice below the error is for the usual cause; here `x` requires grad, and the mark is
+# what is wrong.) So a mark too many is loud. A mark too few is not:
 
 # %% [markdown] tags=["slide"]
 # ## The mask that learned
