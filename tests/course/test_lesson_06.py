@@ -600,9 +600,10 @@ def test_bias_that_learned_too_fast_is_repaired_in_the_loss() -> None:
                 (MEAN[0], "2 * (y - target) / len(y) * y.shape[0] / len(y), None"),
                 ("@ W,", "@ W * 2,"),
             ],
-            "R04",
+            "",
             "gives x a gradient that is 2 times",
         ),
+        ([NO_MEAN, MEAN, ("@ W,", "@ W / n,")], "", "Is anything copied there"),
     ],
 )
 def test_bias_half_repaired_is_named(changes: Any, mistake: str, says: str) -> None:

@@ -147,12 +147,23 @@ def wrong_alone(
     g = numbers(random, *target.shape)
     leaves = [minigrad.tensor(a, requires_grad=True) for a in (x, W, b)]
     linear.apply(*leaves).backward(minigrad.tensor(g))
-    right = [g @ W, *slopes(g, x)]
-    for name, leaf, wanted in zip(("x", "W", "b"), leaves, right, strict=True):
+    for name, leaf, wanted in zip("Wb", leaves[1:], slopes(g, x), strict=True):
         factor = ratio(leaf, wanted)
         if factor != 1:
             yield cancelling(f"{linear.__name__} alone", name, factor, "R04")
             return
+    factor = ratio(leaves[0], g @ W)
+    if factor != 1:
+        yield Finding(
+            (),
+            step_is_right(f"{linear.__name__} alone", "x", factor),
+            f"{linear.__name__}.backward, first value returned (for x)",
+            looks_like="The training step does not show it: only a layer below this "
+            "one would learn from it.",
+            hint="Each row of x is used for one row of y. Is anything copied there, or "
+            "averaged?",
+        )
+        return
     y = minigrad.tensor(x @ W.T + b, requires_grad=True)
     loss.apply(y, minigrad.tensor(target)).backward(minigrad.tensor(3.0))
     factor = ratio(y, 3 * 2 * (x @ W.T + b - target) / 5)
@@ -162,14 +173,21 @@ def wrong_alone(
 
 def cancelling(where: str, name: str, factor: float, id: str) -> Finding:
     """One of two mistakes of which the other hides it."""
-    size = "not" if math.isnan(factor) else f"{factor:.3g} times"
     return Finding(
         (id,),
-        f"the training step is right now; but {where} gives {name} a gradient that is "
-        f"{size} the right one, for 5 rows",
+        step_is_right(where, name, factor),
         where,
         looks_like="Two mistakes that cancel each other. With another loss, such as a "
         "sum over the rows, they will not.",
+    )
+
+
+def step_is_right(where: str, name: str, factor: float) -> str:
+    """What is still wrong with one gradient, when the step is right."""
+    size = "not" if math.isnan(factor) else f"{factor:.3g} times"
+    return (
+        f"the training step is right now; but {where} gives {name} a gradient that is "
+        f"{size} the right one, for 5 rows"
     )
 
 
