@@ -269,9 +269,9 @@ class _Grading:
         verdict = checking.examine(
             exercise.id, answer, seed=self.seed, seconds=3600.0, look=look
         )
-        proven = [self.proven(place) for place in self.facts]
+        # A report that cannot be judged gets nothing, whatever the verdict.
+        lacking = [each for each in map(self.lacking, self.facts) if each]
         if verdict.state == SOLVED:
-            lacking = [each for each in proven if each]
             if not lacking:
                 return verdict, float(exercise.points), ""
             note = f"The report of your code lacks {lacking[0]}."
@@ -283,17 +283,18 @@ class _Grading:
         right = sum(self.numbers_are_right(place) for place in self.facts)
         return verdict, exercise.points * PARTIAL * right / parts, ""
 
-    def proven(self, place: int) -> str:
-        """What the report lacks that solved answers have."""
-        part, cases, facts = self.facts[place]
-        case = CaseFile(facts, part, References(part))
-        return expected.unproven(case, cases, expected.COMPARED)
+    def lacking(self, place: int) -> str:
+        """What the report lacks that solved answers have; empty if nothing."""
+        return expected.unproven(*self.report(place))
 
     def numbers_are_right(self, place: int) -> bool:
         """Whether values and gradients are right in the ordinary call of each case."""
+        return expected.numbers_are_right(*self.report(place))
+
+    def report(self, place: int) -> tuple[CaseFile, list[Case]]:
+        """What was seen of the Function in this place, and the cases it was given."""
         part, cases, facts = self.facts[place]
-        case = CaseFile(facts, part, References(part))
-        return expected.numbers_are_right(case, cases)
+        return CaseFile(facts, part, References(part)), cases
 
     def judge_said(self, answer: Any) -> tuple[Verdict, float, str]:
         """Answers to questions: a prediction counts, the rest counts if it is right."""

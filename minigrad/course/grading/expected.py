@@ -181,7 +181,9 @@ COMPARED = ("plain", "double", "negative", "zero", "again", "expanded", "first")
 """The trials that are looked at once more before anything is called solved."""
 
 
-def unproven(case: CaseFile, cases: Sequence[Case], names: Sequence[str]) -> str:
+def unproven(
+    case: CaseFile, cases: Sequence[Case], names: Sequence[str] = COMPARED
+) -> str:
     """What is lacking in a report that nothing is wrong with; empty if nothing is.
 
     A finding is made from what is there. Here it is asked whether all is there, and
