@@ -61,7 +61,7 @@ plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr
 # Results often go unused: a layer returns its output and some statistics, and the loss
 # is made of the output alone. Here nobody uses `minus`:
 
-# %% tags=["slide", "Q28"]
+# %% tags=["slide"]
 plus, minus = PlusMinus.apply(a, b)
 loss = plus * 3
 
