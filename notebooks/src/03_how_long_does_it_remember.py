@@ -237,7 +237,7 @@ mg.plot_lines(
     {"forward and backward": graph, "forward in no_grad": none},
     x="number of Squares in the chain",
     y="bytes alive at most",
-    says="With a graph the peak grows with every call; without one it stays flat.",
+    says="With a graph the peak grows with every call; without one it is soon flat.",
 )
 
 # %% [markdown] tags=["explain", "slide"]
