@@ -266,7 +266,7 @@ def load(exercise_id: str) -> Exercise:
         wrong_rules=formulas.rules_of(text.get("mistakes", []), contract, str(file))
         if contract
         else (),
-        half_step=text.get("half_step", "").strip(),
+        half_step=flowing(text.get("half_step", "")),
         questions=tuple([question_of(each) for each in text.get("questions", [])]),
         lines=tuple([line_of(each) for each in text.get("lines", [])]),
         spec=spec,
@@ -307,3 +307,9 @@ def line_of(table: Mapping[str, Any]) -> Line:
 def flat(text: str) -> str:
     """A paragraph in one line."""
     return " ".join(text.split())
+
+
+def flowing(text: str) -> str:
+    """Each paragraph in one line; one with an indented line keeps its lines."""
+    paragraphs = re.split(r"\n\s*\n", text.strip("\n").rstrip())
+    return "\n".join([p if "\n " in f"\n{p}" else flat(p) for p in paragraphs])

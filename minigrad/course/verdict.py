@@ -112,7 +112,7 @@ class Verdict:
         note = f"<div>{html.escape(self.note)}</div>" if self.note else ""
         rows = "".join(
             f'<div style="opacity: 0.75">{html.escape(label)}</div>'
-            f'<div style="white-space: pre-line">{with_code(text)}</div>'
+            f'<div style="white-space: pre-wrap">{with_code(text)}</div>'
             for label, text in self.rows()
         )
         return (

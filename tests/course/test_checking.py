@@ -165,6 +165,17 @@ def test_half_a_step_comes_after_the_same_mistake_three_times() -> None:
     assert shown == [False, False, True, True]
 
 
+def test_half_a_step_keeps_the_lines_of_code_and_no_others() -> None:
+    prose = exercises.load("01.4").half_step
+    assert "\n" not in prose and "(fill this in) times as fast" in prose
+    assert exercises.load("06.4").half_step.count("\n") == 1
+    code = exercises.load("05.5").half_step
+    assert code.startswith("waiting = {root: g}\nfor node in")
+    assert "\n    gradient = waiting.pop(node)\n" in code
+    formula = exercises.load("gym.LayerNorm").half_step.splitlines()
+    assert [line.startswith("    s * (h") for line in formula] == [False, True, False]
+
+
 def test_another_mistake_in_between_takes_the_half_step_away() -> None:
     shown = []
     for answer in (Wrong, Wrong, Swapped, Wrong, Wrong):
