@@ -147,7 +147,7 @@ print(gradients(["y", "b", "a"], chain))
 gradients(["y", "c", "b", "a"], edges)
 
 # %% [markdown]
-# Repair the function above, run its cell and this one again, and check.
+# Repair the function, run its cell and the one with the chain again, and check.
 
 # %% tags=["check"]
 check("05.4", gradients)
@@ -241,8 +241,8 @@ hint("05.5")
 # ## The engine's own
 #
 # The same program, run by the engine: `GraphTask.run` is its loop, in five phases. For
-# each of your lines, find the phase that does its work. Which phase have you not
-# written? (The level *Everything* shows each line of the loop.)
+# each of your lines, find the phase that does its work. Which phases have you
+# not written? (The level *Everything* shows each line of the loop.)
 
 # %% tags=["step"]
 x = mg.tensor(3.0, requires_grad=True)
