@@ -206,6 +206,26 @@ def each_visit(root: Any, receivers: Any) -> Any:
     return order
 
 
+def counts_receivers_once(take: int) -> Any:
+    def answer(root: Any, receivers: Any) -> Any:
+        counts, met = {root: 0}, [root]
+        for node in met:
+            for receiver in set(receivers(node)):
+                if receiver not in counts:
+                    counts[receiver] = 0
+                    met.append(receiver)
+                counts[receiver] += 1
+        order, ready = [], [root]
+        while ready:
+            order.append(ready.pop(take))
+            for receiver in receivers(order[-1]):
+                counts[receiver] -= 1
+                ready += [receiver] if counts[receiver] == 0 else []
+        return order
+
+    return answer
+
+
 RIGHT_ORDERS = [by_counting, down_and_turned_round, with_two_marks]
 
 
@@ -225,6 +245,8 @@ def test_order_with_users_first_passes(answer: Any) -> None:
         (asks_in_a_list, "Two tensors with equal numbers are taken for one"),
         (remembers_nothing, "2 to the power n times"),
         (each_visit, "a is there 2 times"),
+        (counts_receivers_once(-1), "counted as one, and counted down as two"),
+        (counts_receivers_once(0), "counted as one, and counted down as two"),
         (lambda root, r: by_counting(root, r)[::-1], "this is the order of forward"),
         (lambda root, r: by_counting(root, r)[1:], "the root is missing"),
         (lambda root, r: by_counting(root, r)[:-1], "1 of 5 nodes are missing"),
@@ -304,6 +326,10 @@ def test_function_as_shipped_is_not_tried() -> None:
             "a slope of 1 was added",
         ),
         (repaired(WRONG_LINE.replace("=", "-=")), "1 arrives there"),
+        (
+            repaired("waiting[node] += waiting[receiver] * slope"),
+            "Follow the first edge of y by hand",
+        ),
         (repaired("return 7", "return waiting"), "gave back a int"),
         (
             repaired("    edges.clear()\n    return waiting", "    return waiting"),
@@ -509,6 +535,14 @@ def adds_to_none(root: Any, g: Any) -> None:
 
 
 @mg.no_grad()
+def asks_for_truth(root: Any, g: Any) -> None:
+    def at_leaf(leaf: Any, gradient: Any) -> None:
+        leaf.grad = (leaf.grad or 0) + gradient
+
+    send(root, g, by_counting(root, receivers_of), at_leaf=at_leaf)
+
+
+@mg.no_grad()
 def same_for_all(root: Any, g: Any) -> None:
     waiting: dict[Any, Any] = {}
     for node in by_counting(root, receivers_of):
@@ -577,6 +611,7 @@ def send(
         (asks_the_engine, "the engine's own backward was called"),
         (lambda root, g: None, "not called: 2 of 2 rules"),
         (adds_to_none, "added to a `.grad` that is still None"),
+        (asks_for_truth, "is it zero, or is there none yet?"),
         (same_for_all, "Every rule was called with the same"),
         (in_a_queue, "was added twice: its node had two turns"),
         (lambda root, g: root.backward(g), "root is a node, and no tensor"),

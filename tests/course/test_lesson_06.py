@@ -595,6 +595,11 @@ def test_bias_that_learned_too_fast_is_repaired_in_the_loss() -> None:
         ),
         ([NO_MEAN, MEAN, ("+ b", "+ b * 2")], "", "forward no longer gives"),
         (
+            [NO_MEAN, MEAN, ("grad_output * 2", "2")],
+            "C01",
+            "y gets the gradient that belongs to 1",
+        ),
+        (
             [
                 NO_MEAN,
                 (MEAN[0], "2 * (y - target) / len(y) * y.shape[0] / len(y), None"),

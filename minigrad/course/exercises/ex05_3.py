@@ -16,6 +16,8 @@ ANSWER = "toposort"
 MOST_ASKED = 20
 """For each node: whoever asks more often follows each path anew."""
 
+TWICE = "a graph in which y sends to d twice, and to a twice"
+
 
 class AskedTooOftenError(Exception):
     """``receivers`` was called far more often than there are nodes."""
@@ -64,10 +66,12 @@ def tried(random: np.random.Generator) -> list[Graph]:
     order, edges = graphs.drawn(random, 200)
     places = {name: place for place, name in enumerate(order)}
     many = [[places[receiver] for receiver, _ in edges[name]] for name in order]
+    twice = [[2, 2, 1, 4, 4], [2, 4], [3], [], []]
     doubles = [[place + 1] * 2 for place in range(40)] + [[]]
     chain = [[place + 1] for place in range(4999)] + [[]]
     return [
         Graph("a diamond with a long arm", letters, diamond),
+        Graph(TWICE, [Thing(letter) for letter in "ybdca"], twice),
         Graph("a graph of tensors that are all 1.0", ones, diamond),
         Graph("a graph of tensors with two numbers each", pairs, diamond),
         Graph("a random graph of 200 nodes", [Thing(name) for name in order], many),
@@ -181,6 +185,11 @@ def too_early(
     story += "users had."
     hint = "When may a node be put down: when it is met first, or when all its users"
     hint += " stand there? Which of the two can you know, going through the graph?"
+    if graph.name == TWICE:
+        story = "On the diamond it is right. Here two edges lead from one node to "
+        story += "another: they may be counted as one, and counted down as two."
+        hint = "How many gradients does d wait for? How far do you count for it, and "
+        hint += "how often do you count down?"
     if places[-1] == 0:
         story = "Inputs first: this is the order of forward."
         hint = "Your list is nearly right. From which end should it be read?"

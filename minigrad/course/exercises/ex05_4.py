@@ -68,7 +68,8 @@ def wrong_at(name: str, got: float, parts: list[float], order: list[str]) -> Fin
         hint = "A second gradient comes to a. What becomes of it?"
     elif got == 0:
         story = "Nothing stays there."
-        hint = "What waits at first, and which sign has to stand before the `=`?"
+        hint = "Follow the first edge of y by hand: what does the line read, and what "
+        hint += "does it make of the 0.0 that waits at first?"
     elif np.isclose(got, sum(parts) / len(parts)):
         story = "The mean of the paths, where their sum is meant."
         hint = "x goes two ways to y. Does y change by the mean of both, or by both?"

@@ -193,4 +193,4 @@ def adjoint_test(
     return Finding((), what, where, hint=HINT)
 
 
-HINT = "How many axes has this x? What does your backward assume of their number?"
+HINT = "How many axes has this x? Which lines of yours count on their number?"
