@@ -210,7 +210,7 @@ def modified_error(
             f"{origin} is at version {tensor._version}; expected version "
             f"{saved.version} instead. Hint: {HINTS[is_anomaly_enabled()]}",
             "change a copy (x.clone()) instead, or make the change after backward",
-            "02",
+            "08",
         )
     )
 
