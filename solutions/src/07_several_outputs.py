@@ -302,8 +302,8 @@ class Windowed(mg.autograd.Function):
 
 
 # %% [markdown]
-# Here is the fit, forty steps with either. (If Round is not written yet, this cell
-# raises.)
+# Here is the fit, forty steps with either: the last weights first, then the way there.
+# (If Round is not written yet, these cells raise.)
 
 
 # %% tags=["predict", "raises-exception", "Q72"]
@@ -318,6 +318,9 @@ def way_of_the_weight(function):
 
 
 ways = {"window": way_of_the_weight(Windowed), "none": way_of_the_weight(Round)}
+{name: way[-1] for name, way in ways.items()}
+
+# %% tags=["explain", "raises-exception"]
 mg.plot_lines(
     range(40),
     ways,
