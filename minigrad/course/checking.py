@@ -21,6 +21,7 @@ from minigrad.course.casefile import is_todo, thrown
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Case, Contract, Facts
 from minigrad.course.findings import Finding
+from minigrad.course.forwards import question_about
 from minigrad.course.judge import judge
 from minigrad.course.limits import (
     Deadline,
@@ -181,7 +182,7 @@ def _stopped_by(error: Exception, answer: object) -> Finding:
     if crash.inside:
         where += f", line {crash.number}: {crash.line}"
     is_tuple = "'Tensor' and 'tuple'" in crash.text
-    hint = "Read the last line of the exception, then print what it names."
+    hint = question_about(crash.text)
     return Finding(
         ("A11",) if is_tuple else (),
         thrown(crash),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.course import partly, wording
 from minigrad.course.casefile import (
     CaseFile,
@@ -49,6 +50,8 @@ QUESTIONS = {
     "tensor, or which function of minigrad, does the same?",
     "Boolean value of Tensor": "A comparison gives one true or false for each element. "
     "Which line wants a single one, as `if`, `and` and `max` do?",
+    "context manager protocol": "What stands behind `with` is called, as a function "
+    "is. Which two signs are missing there?",
 }
 """A question for some words of an exception."""
 
@@ -109,7 +112,8 @@ def result(case: CaseFile) -> Iterator[Finding]:
             what = f"forward returned a {bad[0]} among its outputs, not a Tensor"
             yield Finding(("A17",), what, where)
         elif len(kinds) != wanted:
-            what = f"forward returned {len(kinds)} tensors; {wanted} are asked for"
+            what = f"forward returned {errors.count_of(len(kinds), 'tensor')}; "
+            what += f"the task asks for {wanted}"
             hint = "Compare what forward returns with what the task asks for."
             yield Finding(UNNAMED, what, where, hint=hint)
         elif found := [*_changed(case, trial), *_unrecorded(case, trial)]:

@@ -365,6 +365,19 @@ def hands_values_on(ctx: Any, g: Any, g_indices: Any) -> Any:
     return g
 
 
+def along_the_first_axis(ctx: Any, g: Any, g_indices: Any) -> Any:
+    (indices,) = ctx.saved_tensors
+    return mg.zeros_like(g).scatter(0, indices, g)
+
+
+def sorts_the_gradient(ctx: Any, g: Any, g_indices: Any) -> Any:
+    return g.sort(-1)[0]
+
+
+def only_the_values(ctx: Any, x: Any) -> Any:
+    return unmarked(ctx, x)[0]
+
+
 def made_sort(forward: Any, backward: Any) -> Any:
     return made("Sort", forward, backward)
 
@@ -393,6 +406,9 @@ def test_sort_passes(answer: Any) -> None:
         (unmarked_floats, scatters, "N05", "is float64; it should be int64"),
         (marks_the_values, scatters, "N08", ""),
         (sorts, lambda ctx, g: scatters(ctx, g, None), "A13", ""),
+        (sorts, along_the_first_axis, "R07", "Along which one do you put"),
+        (sorts, sorts_the_gradient, "L11", "gradient is itself small or large"),
+        (only_the_values, scatters, "", "1 tensor; the task asks for 2"),
     ],
 )
 def test_sort_that_errs_is_named(
@@ -466,6 +482,32 @@ def small_g_only(function: Any) -> Any:
     return bool((got == g).all())
 
 
+def true_if_refused(function: Any) -> Any:
+    x = mg.tensor([-1.7, 0.4], dtype=mg.float64, requires_grad=True)
+    return not mg.autograd.gradcheck(function.apply, x, raise_exception=False)
+
+
+def calls_backward_itself(function: Any) -> Any:
+    g = mg.tensor([1.0, -2.0, 3.0])
+    return bool((function.backward(None, g) == g).all())
+
+
+def sent_through(function: Any) -> tuple[Any, Any]:
+    x = mg.tensor([-1.7, 0.4, 2.6], requires_grad=True)
+    g = mg.tensor([1.0, -2.0, 3.0])
+    return mg.autograd.grad(function.apply(x), x, g)[0], g
+
+
+def for_each_element(function: Any) -> Any:
+    got, g = sent_through(function)
+    return got == g
+
+
+def wants_the_same_tensor(function: Any) -> Any:
+    got, g = sent_through(function)
+    return got is g
+
+
 def to_do(function: Any) -> Any:
     raise NotImplementedError("TODO: choose x and g")
 
@@ -515,6 +557,10 @@ def test_integers_are_called_integers() -> None:
         (lambda function: None, "", "hands_on returned nothing"),
         (lambda function: function.nothing, "", "What type has each thing in that"),
         (to_do, "", "Round is right; hands_on still has its 'TODO"),
+        (true_if_refused, "U10", "does not say which rule it is"),
+        (calls_backward_itself, "", "Which call makes a ctx?"),
+        (for_each_element, "", "Which method makes one of them all?"),
+        (wants_the_same_tensor, "", "returns a copy of what arrives"),
         (True, "", "not a function"),
     ],
 )
@@ -586,9 +632,14 @@ def test_mask_without_a_wire_passes(answer: Any) -> None:
         ),
         ([(" + g_mask", "")], "N05", "but the wire is there"),
         (
+            [(RETURNS, "        mask.requires_grad_(False)\n" + RETURNS)],
+            "N05",
+            "requires_grad is set where nothing is tied yet",
+        ),
+        (
             [(RETURNS, MARK.replace("(mask)", "(mask.clone())") + RETURNS)],
             "N05",
-            "Another tensor was marked",
+            "another one was marked, or the line",
         ),
         (
             [(RETURNS, MARKS_KEPT)],

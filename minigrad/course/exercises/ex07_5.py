@@ -40,6 +40,14 @@ class Right(minigrad.autograd.Function):
         return grad_output
 
 
+class Copied(Right):
+    """backward hands on the same numbers in another tensor."""
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output.clone()
+
+
 class TrueSlope(Right):
     """backward tells the truth: nothing passes."""
 
@@ -117,6 +125,13 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
         return [Finding((), "hands_on returned nothing", "hands_on", hint=hint)]
     if not said:
         return [refuses_the_right_one(measured)]
+    said, measured, raised = asked(hands_on, Copied)
+    if raised:
+        return [raised]
+    if not said:
+        what = "hands_on refuses a backward that returns a copy of what arrives"
+        hint = "What is handed on: this one tensor, or its numbers?"
+        return [Finding((), what, "hands_on", hint=hint)]
     for function, name, question in WRONG:
         said, measured, raised = asked(hands_on, function)
         if raised:
@@ -126,13 +141,18 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
         what = f"hands_on says True of {name}"
         hint = question[0].upper() + question[1:]
         if measured:
+            tolerant = "This hides the failure by a tolerance: one wide enough for a "
+            tolerant += "stand-in lets every rule pass."
+            refused = (
+                "gradcheck refuses every rule but the true slope: that it refuses "
+            )
+            refused += "one does not say which rule it is."
             return [
                 Finding(
                     ("U10",),
                     what,
                     "hands_on",
-                    looks_like="This hides the failure by a tolerance: one wide enough "
-                    "for a stand-in lets every rule pass.",
+                    looks_like=tolerant if function is TrueSlope else refused,
                     hint="What does Round promise of its gradient? Compare with that, "
                     "not with a slope.",
                 )
@@ -147,12 +167,21 @@ def asked(hands_on: Any, function: Any) -> tuple[Any, bool, Finding | None]:
     with mock.patch.object(minigrad.autograd, "gradcheck", measure):
         try:
             said = hands_on(function)
+            if isinstance(said, minigrad.Tensor) and said.numel() != 1:
+                return None, False, one_for_each_element(said)
             said = said if said is None else bool(said)
         except minigrad.errors.GradcheckError:
             return None, True, refuses_the_right_one(measured=True)
         except Exception as error:
             return None, False, raised_by(error)
     return said, measure.called, None
+
+
+def one_for_each_element(said: Any) -> Finding:
+    """A test that answers once for each element."""
+    what = f"hands_on returned a Tensor of shape {tuple(said.shape)}, not True or False"
+    hint = "It says True or False for each element. Which method makes one of them all?"
+    return Finding((), what, "hands_on", hint=hint)
 
 
 def raised_by(error: Exception) -> Finding:
@@ -166,6 +195,9 @@ def raised_by(error: Exception) -> Finding:
     if not isinstance(error, AssertionError):
         hint = "Run hands_on(Round) in a cell: at which line does it stop? "
         hint += "What type has each thing in that line?"
+    if "saved_tensors" in text or "save_for_backward" in text:
+        hint = "Your Round may do without its ctx; the Functions of the check do not. "
+        hint += "Which call makes a ctx?"
     return Finding((), text, "hands_on", hint=hint, crashed=True)
 
 

@@ -74,16 +74,20 @@ def story_of(answer: Any) -> tuple[str, str]:
     """How somebody may have tried to cut the wire, and a question about it."""
     names = getattr(answer.forward, "__code__", None)
     called = names.co_names if names else ()
-    if "detach" in called:
+    unties = {"detach": "It is detached", "no_grad": "no_grad stands"}
+    unties |= dict.fromkeys(("requires_grad", "requires_grad_"), "requires_grad is set")
+    if tried := [words for name, words in unties.items() if name in called]:
         return (
-            "It is detached where nothing is tied yet: forward runs unrecorded, and "
+            f"{tried[0]} where nothing is tied yet: forward runs unrecorded, and "
             "apply ties every float output to the node after it.",
             "Who has to be told about the mask, so that apply leaves it alone?",
         )
     if "mark_non_differentiable" in called:
         return (
-            "Another tensor was marked than the one that is returned.",
-            "Is what you mark the very object that forward returns, or a copy?",
+            "The mark did not reach the tensor that is returned: another one was "
+            "marked, or the line with the mark does nothing.",
+            "Is what you mark the very object that forward returns? Does the line "
+            "stand before the return, with its brackets?",
         )
     return (
         "backward may drop what comes from the mask, but the wire is there: all that "

@@ -46,7 +46,7 @@ def look_at_shrink(
     """The weight itself changes, stays a leaf that learns, and the change counts."""
     w, before = weight(random)
     result = (w * w).sum()
-    _, stopped = tried(shrink, w)
+    returned, stopped = tried(shrink, w)
     if stopped:
         yield stopped
     elif not np.allclose(w.detach().numpy(), before / 2):
@@ -54,6 +54,8 @@ def look_at_shrink(
         hint = "Which object does the caller hold, and which one did you change?"
         if np.allclose(w.detach().numpy(), before):
             hint += " A name inside of a function can mean another one."
+            if returned is not None:
+                hint += " And nobody takes what shrink returns."
         yield Finding((), what, "shrink", hint=hint)
     elif not (w.is_leaf and w.requires_grad):
         state = "is no leaf any more" if not w.is_leaf else "requires no grad any more"

@@ -103,13 +103,15 @@ STORIES: tuple[tuple[frozenset[int], str, str], ...] = (
     ),
     (
         frozenset({2, 4, 5, 6, 7, 8, 9, 12}),
-        "It never complains: a change is not counted, or what is compared is one thing "
-        "on both sides.",
-        "What is kept when it is saved: a number, or something that goes on changing?",
+        "It never complains: a change is not counted, what is compared is one thing on "
+        "both sides, or a difference is found and nothing raised.",
+        "What is kept when it is saved: a number, or something that goes on changing? "
+        "And which statement stops backward?",
     ),
     (
         frozenset({4, 5}),
-        "The numbers are compared, not how often they were changed.",
+        "What counts is what the numbers are, or what was added to them in all, and "
+        "not how often they were changed.",
         "Which numbers does backward find after these two changes? Can it know that "
         "somebody has written there?",
     ),
@@ -178,6 +180,11 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
             what = f"check was given {given!r:.60}, not the class {name}"
             hint = f"Hand over the class itself: {name}, no brackets."
             return [Finding((), what, "the call of check", hint=hint)]
+    toy = answers[0]([1.0])
+    if toy.view() is toy:
+        what = "view() returned the toy itself; another toy on its list is asked for"
+        hint = "Two names for one toy are no view. What do the two toys share?"
+        return [Finding((), what, "Toy.view", hint=hint)]
     start = [float(value) for value in random.uniform(1, 3, 2).round(1)]
     found = [end_of(answers, history, start) for history in HISTORIES]
     wrong = [number for number, end in enumerate(found, start=1) if end]
