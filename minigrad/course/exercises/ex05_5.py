@@ -257,10 +257,8 @@ def crashed(program: Program, error: Exception, size: int) -> Finding:
         story = "A gradient was added to a `.grad` that is still None."
         hint = "What is x.grad before the first gradient comes?"
     elif isinstance(error, RuntimeError) and "ambiguous" in text:
-        story = (
-            "`if`, `or`, `not` and == in a condition ask a gradient for one answer; "
-        )
-        story += "with three numbers it has none."
+        story = "`if`, `or` and `not` ask a gradient for one answer; three numbers "
+        story += "give none."
         hint = "Which question is meant: is it zero, or is there none yet?"
     elif "no attribute 'backward'" in text or "Expected output to be" in text:
         hint = "root is a node, and no tensor. What calls the rule of a node?"
