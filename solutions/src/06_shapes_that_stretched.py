@@ -245,8 +245,8 @@ print("yours:        W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=Tru
 print("the engine's: W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=False)))
 
 # %% [markdown]
-# Now repair what is wrong. The check looks at the step, and then at each class for
-# itself: with a loss of its own, and with a layer of its own.
+# Now repair what is wrong. The check looks at the step, and then at each class
+# alone: would it be right beside another loss, or another layer?
 
 # %% tags=["check"]
 check("06.5", [Linear, MeanSquare, rates])
