@@ -235,8 +235,10 @@ class Box:
         ends = [os.pipe(), os.pipe()]
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
+        shared = self.mode == BUBBLEWRAP
+        own = confine.OWN if shared else tempfile.mkdtemp()
+        worker = Worker(ends[0][1], ends[1][0], ours, limits, "" if shared else own)
         try:
-            own = tempfile.mkdtemp() if self.mode != BUBBLEWRAP else confine.OWN
             with self._lock:
                 task = self._task(own, limits)
                 files = [ends[0][0], ends[1][1], theirs.fileno()]
@@ -248,12 +250,13 @@ class Box:
                         self.close()
                         if attempt == 2:
                             raise
+        except BaseException:
+            worker.close()
+            raise
         finally:
             os.close(ends[0][0])
             os.close(ends[1][1])
             theirs.close()
-        shared = self.mode == BUBBLEWRAP
-        worker = Worker(ends[0][1], ends[1][0], ours, limits, "" if shared else own)
         try:
             worker.see_that_it_is_shut_in()
         except BaseException:
@@ -350,12 +353,15 @@ class Worker:
         self._keeper = 0
         self._kinds: tuple[int, ...] = ()
         line.settimeout(0)
+        # The pipe is as small as its reader makes it, and full as long as it likes.
+        os.set_blocking(requests, False)
 
     def ask(self, message: object, kind: type[Message], seconds: float) -> Message:
         """Its answer, of this kind, within so many seconds. Raises: FrameError."""
         # It may not read what it is asked: then there is nobody to answer.
         until = time.monotonic() + seconds
-        frames.write(self._requests, *plain.packed(message, trusted=True))
+        said = plain.packed(message, trusted=True)
+        frames.write(self._requests, *said, until=until, meanwhile=self._look)
         header, body = frames.read(self._replies, until=until, meanwhile=self._look)
         return plain.unpacked(header, body, [kind])
 

@@ -16,7 +16,7 @@ from minigrad.course import catalogue, checking, questions
 from minigrad.course.casefile import CaseFile
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Case, Facts
-from minigrad.course.grading import blanks, expected
+from minigrad.course.grading import blanks, bounds, expected
 from minigrad.course.grading import messages as say
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.box import Box, TooMuchError, Worker
@@ -168,7 +168,7 @@ class _Grading:
         self.open_seed = number_from(secret, "open", *work.key[1:]) % 2**32
         self.seconds = worker.limits.seconds
         self.facts: dict[int, tuple[Exercise, list[Case], Sequence[Facts]]] = {}
-        self.until = time.monotonic() + 2 * self.seconds + 2.0
+        self.until = 0.0
 
     def run(self) -> tuple[Verdict, float, str]:
         """The verdict, the points, and what the instructor should know."""
@@ -183,7 +183,7 @@ class _Grading:
             note = "It is as it was shipped." if loaded.as_shipped else ""
             note = note or "There is no answer yet."
             if loaded.errors and not loaded.as_shipped and not asks:
-                note += " " + "; ".join(loaded.errors)
+                note += " " + "; ".join(loaded.errors)[: bounds.TEXT]
             stopped = loaded.out_of_time and not loaded.as_shipped
             state = CRASHED if stopped else NOT_TRIED
             return checking.verdict_of(self.exercise, state, note=note), 0.0, ""
@@ -197,6 +197,8 @@ class _Grading:
         self.look_ahead(loaded.found)
         answer: Any = answers[0] if len(answers) == 1 else answers
         with _judging:
+            # Only now: others, who may be slow on purpose, have had the judge so far.
+            self.until = time.monotonic() + self.seconds + 2.0
             try:
                 return self.judge(answer, answers)
             except (FrameError, _Stopped):

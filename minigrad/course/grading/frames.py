@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -14,6 +15,8 @@ from minigrad.course.grading import bounds
 
 _HEAD = struct.Struct("<4sII")
 _MAGIC = b"mgr1"
+_EVERY = 0.1
+"""Seconds from one look at the clock to the next."""
 
 
 class FrameError(Exception):
@@ -28,13 +31,27 @@ class TooLateError(FrameError):
     """The time was up before the answer was whole."""
 
 
-def write(number: int, header: object, body: bytes) -> None:
-    """Send one frame through a pipe. Raises: GoneError."""
+def write(
+    number: int,
+    header: object,
+    body: bytes,
+    *,
+    until: float | None = None,
+    meanwhile: Callable[[], None] | None = None,
+) -> None:
+    """Send one frame through a pipe; with ``until`` through one that does not block.
+
+    Raises: GoneError, TooLateError.
+    """
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     left = memoryview(_HEAD.pack(_MAGIC, len(text), len(body)) + text + body)
+    turns = _Turns(number, select.POLLOUT, until, meanwhile)
     try:
         while left:
-            left = left[os.write(number, left) :]
+            if until is not None and not turns.is_ready():
+                continue
+            with contextlib.suppress(BlockingIOError):
+                left = left[os.write(number, left) :]
     except (BrokenPipeError, ConnectionResetError):
         raise GoneError("the process had ended") from None
 
@@ -49,12 +66,14 @@ def read(
 ) -> tuple[object, bytes]:
     """The next frame: what its header says, and its arrays in one piece.
 
-    ``meanwhile`` is called while nothing comes, ten times a second.
+    ``meanwhile`` is called ten times a second until it is there.
     Raises: FrameError for a stranger's answer that is none.
     """
 
+    turns = _Turns(number, select.POLLIN, until, meanwhile)
+
     def exactly(count: int) -> bytes:
-        return _exactly(number, count, until, meanwhile)
+        return _exactly(number, count, turns)
 
     magic, header_size, body_size = _HEAD.unpack(exactly(_HEAD.size))
     if magic != _MAGIC:
@@ -65,22 +84,41 @@ def read(
     return _parsed(text), exactly(body_size)
 
 
-def _exactly(
-    number: int,
-    count: int,
-    until: float | None,
-    meanwhile: Callable[[], None] | None,
-) -> bytes:
-    found = bytearray()
-    waiting = select.poll()
-    waiting.register(number, select.POLLIN)
-    while len(found) < count:
-        left = 0.1 if until is None else min(0.1, until - time.monotonic())
+class _Turns:
+    """Waits for a pipe, and looks at the clock however often the pipe is ready."""
+
+    def __init__(
+        self,
+        number: int,
+        event: int,
+        until: float | None,
+        meanwhile: Callable[[], None] | None,
+    ) -> None:
+        self._until, self._meanwhile = until, meanwhile
+        self._waiting = select.poll()
+        self._waiting.register(number, event)
+        self._next = time.monotonic() + _EVERY
+
+    def is_ready(self) -> bool:
+        """Whether the pipe is, after a tenth of a second at most.
+
+        Raises: TooLateError.
+        """
+        now = time.monotonic()
+        # Whoever sends a byte now and then is looked at like whoever sends none.
+        if self._meanwhile is not None and now >= self._next:
+            self._meanwhile()
+            self._next = time.monotonic() + _EVERY
+        left = _EVERY if self._until is None else min(_EVERY, self._until - now)
         if left <= 0:
             raise TooLateError("the time was up")
-        if not waiting.poll(left * 1000):
-            if meanwhile is not None:
-                meanwhile()
+        return bool(self._waiting.poll(left * 1000))
+
+
+def _exactly(number: int, count: int, turns: _Turns) -> bytes:
+    found = bytearray()
+    while len(found) < count:
+        if not turns.is_ready():
             continue
         piece = os.read(number, min(count - len(found), 1 << 20))
         if not piece:

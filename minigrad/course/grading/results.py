@@ -9,6 +9,7 @@ import importlib
 import io
 import json
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -134,6 +135,9 @@ def best(results: Iterable[Result]) -> list[Result]:
     return [found[key] for key in sorted(found)]
 
 
+_FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
+"""Where a cell may begin, before a sign that makes a formula of it, in any width."""
+
 COLUMNS = ("student", "exercise", "state", "points", "of", "mistakes", "file", "sha256")
 
 
@@ -149,14 +153,12 @@ def table(results: Iterable[Result]) -> str:
 
 
 def harmless(value: Any) -> Any:
-    """A text that no spreadsheet computes.
+    """A text that no spreadsheet computes, also where a semicolon ends a cell.
 
-    >>> harmless("=1+1"), harmless("ada")
-    ("'=1+1", 'ada')
+    >>> harmless("=1+1"), harmless("a;=1"), harmless("ada")
+    ("'=1+1", "a;'=1", 'ada')
     """
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
+    return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
 
 
 def write(path: Path, text: str) -> None:

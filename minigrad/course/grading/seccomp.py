@@ -13,7 +13,7 @@ import struct
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
 _NEW_NAMESPACES = 0x7E020000
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -86,6 +86,7 @@ WITHOUT_NAMESPACES: dict[str, tuple[int, int]] = {
 """Refused as well where processes share their numbers with everybody else's."""
 
 _CLONE, _CLONE3, _PRLIMIT = (56, 220), (435, 435), (302, 261)
+_MMAP, _SHARED = (9, 222), 1
 
 Instruction = tuple[int, int, int, int]
 
@@ -123,6 +124,12 @@ def program(machine: str, own_namespaces: bool = True) -> list[Instruction]:
         (_ANY_BIT, 0, 1, _NEW_NAMESPACES),
         denied,
         # The number has to be looked at anew; a flag is never this one.
+        (_LOAD, 0, 0, _NUMBER),
+        # What is shared stays when its pages are given back, and is counted nowhere.
+        (_EQUAL, 0, 3, _MMAP[column]),
+        (_LOAD, 0, 0, _FOURTH_ARGUMENT),
+        (_ANY_BIT, 0, 1, _SHARED),
+        denied,
         (_LOAD, 0, 0, _NUMBER),
         (_EQUAL, 0, 3, _PRLIMIT[column]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import lzma
 import os
 import re
 import stat
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +27,17 @@ MOST_FILES = 100_000
 MOST_CELLS = 2000
 _SAYS_UTF8 = 0x800
 PROGRESS = "progress.jsonl"
+
+UNREADABLE = (
+    OSError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    EOFError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What reading a file raises that is broken, or not for us."""
 
 _CANVAS = re.compile(r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$")
 """Canvas: every file of a class in one folder, the student before it."""
@@ -76,15 +90,24 @@ def find(source: Path) -> Iterator[Submitted]:
 
 
 def _in_folder(source: Path) -> Iterator[Submitted]:
-    found: list[str] = []
-    for folder, folders, files in os.walk(source, followlinks=False):
-        folders[:] = [f for f in folders if not f.startswith((".", "__"))]
-        below = Path(folder).relative_to(source)
-        found += [str(below / file) for file in files if _is_readable(file)]
-    # A link may lead to what is nobody else's business.
-    regular = [n for n in found if stat.S_ISREG((source / n).lstat().st_mode)]
-    paths = [PurePosixPath(Path(name).as_posix()) for name in regular]
+    paths = [
+        PurePosixPath(path.relative_to(source).as_posix()) for path in _below(source)
+    ]
     yield from _with_progress([(path, reader(source / path)) for path in paths])
+
+
+def _below(source: Path) -> Iterator[Path]:
+    """The regular files in a folder, however deep: a recursion of ours would end."""
+    waiting = [source]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                # A link may lead to what is nobody else's business.
+                if entry.is_file(follow_symlinks=False) and _is_readable(entry.name):
+                    yield Path(entry.path)
+                hidden = entry.name.startswith((".", "__"))
+                if entry.is_dir(follow_symlinks=False) and not hidden:
+                    waiting.append(Path(entry.path))
 
 
 def _with_progress(
@@ -104,8 +127,12 @@ def reader(path: Path) -> Callable[[int], bytes]:
     """Reads at most so many bytes of this file, and of no other that it links to."""
 
     def read(most: int) -> bytes:
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        # A pipe with a name would be waited for until somebody writes to it.
+        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        number = os.open(path, os.O_RDONLY | flags)
         with os.fdopen(number, "rb") as file:
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                raise OSError(f"{path} is no file")
             return file.read(most)
 
     return read
@@ -175,8 +202,10 @@ def owner_of(path: PurePosixPath) -> tuple[str, str]:
     >>> owner_of(PurePosixPath("Ada Lovelace_77_assignsubmission_file/01_x.ipynb"))
     ('Ada Lovelace_77', '01_x.ipynb')
     """
-    # A name has one spelling, whichever computer it was written on.
-    path = PurePosixPath(unicodedata.normalize("NFC", str(path)))
+    # A name has one spelling, whichever computer it was written on; bytes that are no
+    # characters are spelled out, or all such names would be the same in the results.
+    name = str(path).encode("utf-8", "backslashreplace").decode()
+    path = PurePosixPath(unicodedata.normalize("NFC", name))
     if len(path.parts) == 1:
         match = _CANVAS.match(path.name)
         if match is None:
@@ -191,7 +220,7 @@ def works(submitted: Submitted) -> list[Work]:
     """What there is to grade in one file: each exercise of its lesson."""
     try:
         data = submitted.read(bounds.NOTEBOOK + 1)
-    except (OSError, RuntimeError, zipfile.BadZipFile, EOFError, ValueError) as error:
+    except UNREADABLE as error:
         data, trouble = b"", f"The file cannot be read ({type(error).__name__})."
     else:
         trouble = ""
@@ -232,7 +261,7 @@ def chosen_in_forms(submitted: Submitted) -> dict[str, Any]:
         return {}
     try:
         data = submitted.progress(bounds.NOTEBOOK)
-    except (OSError, RuntimeError, zipfile.BadZipFile, EOFError, ValueError):
+    except UNREADABLE:
         return {}
     found: dict[str, Any] = {}
     for line in data.split(b"\n"):

@@ -451,4 +451,32 @@ for kind in (resource.RLIMIT_AS, resource.RLIMIT_NPROC, resource.RLIMIT_CPU):
             "assert r.getrlimit(r.RLIMIT_NPROC)[1] > 1000, 'bounded'",
         ),
     ),
+    "a pipe that is never read": before(
+        REPLY
+        + """
+import fcntl, time
+for number in range(3, 64):
+    try: fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, 4096)
+    except OSError: pass
+frame(json.dumps(["Loaded", [[["Function", "Square", None, []]], [], False, False]])
+      .encode())
+while True:
+    try: time.sleep(1000)
+    except BaseException: pass
+"""
+    ),
+    "memory that no process has mapped": inside(
+        "forward",
+        "import mmap",
+        "kept = mmap.mmap(-1, 1_000_000)",
+        "kept.write(bytes(1_000_000)); kept.madvise(mmap.MADV_DONTNEED)",
+    ),
+    "a note as long as a book": before(
+        REPLY
+        + """
+found = [["missing", "Square", None, []]]
+frame(json.dumps(["Loaded", [found, ["x" * 1900] * 900, False, False]]).encode())
+os._exit(0)
+"""
+    ),
 }

@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,7 @@ from unittest import mock
 import pytest
 
 from minigrad.course.grading import box as boxes
-from minigrad.course.grading import pages
+from minigrad.course.grading import examiner, pages
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.box import Box, BoxError, consumption
 from minigrad.course.grading.confine import LANDLOCK, landlock_version
@@ -28,6 +29,7 @@ SAID = {
     "raise the limits": "bounded",
     "read what is the instructor's": "No such file",
     "connect to loopback": "not permitted",
+    "memory that no process has mapped": "not permitted",
     "the judge's own rule": "'NoneType' object is not callable",
     "ask the engine": "write the formula",
 }
@@ -96,6 +98,7 @@ def test_attack_scores_nothing_and_the_next_one_all(
     lasted = time.monotonic() - began
     assert (result.points, result.state == "solved") == (0, False), result
     assert lasted < 30
+    assert len(result.note) < 3000
     page = pages.of_student("eve", [result])
     assert SECRET not in page
     assert "<script" not in page
@@ -105,6 +108,78 @@ def test_attack_scores_nothing_and_the_next_one_all(
     # The same submission with the right answer, and without the attack.
     honest = graded("gym.Square", RIGHT)
     assert (honest.state, honest.points) == ("solved", 2), honest
+
+
+TRICKLE = """
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        time.sleep(0.5)
+        kept = bytearray(os.urandom(1_000_000)) * 60
+        time.sleep(60)
+head = b"mgr1" + (2000).to_bytes(4, "little") + bytes(4)
+for byte in head + b" " * 2000:
+    for number in range(3, 64):
+        try: os.write(number, bytes([byte]))
+        except OSError: pass
+    time.sleep(0.04)
+"""
+
+
+def test_memory_is_looked_at_while_an_answer_trickles(graded: Grade) -> None:
+    result = graded("gym.Square", TRICKLE + RIGHT, seconds=8.0, memory=200_000_000)
+    assert result.points == 0
+    assert "200 MB of memory" in result.note
+    assert graded("gym.Square", RIGHT).points == 2
+
+
+DOUBLE = """
+import minigrad as mg, time
+class Double(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        time.sleep(SECONDS)
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2
+"""
+
+
+def test_who_keeps_the_judge_busy_takes_no_time_from_others(
+    graded: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Busy:
+        """Somebody else is judged for longer than one submission may take."""
+
+        def __enter__(self) -> None:
+            clock[0] += 100.0
+
+        def __exit__(self, *error: object) -> None:
+            return None
+
+    clock = [0.0]
+    seconds = time.monotonic
+    monkeypatch.setattr(examiner, "_judging", Busy())
+    monkeypatch.setattr(examiner.time, "monotonic", lambda: seconds() + clock[0])
+    honest = graded("00.2", DOUBLE.replace("SECONDS", "0"))
+    assert (honest.state, honest.points) == ("solved", honest.of), honest
+    assert graded("00.2", DOUBLE.replace("SECONDS", "60"), seconds=1.5).points == 0
+
+
+def test_a_box_that_does_not_start_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def closed(self: Box, task: bytes, files: object) -> None:
+        raise BoxError("the box has closed")
+
+    monkeypatch.setattr(Box, "_ask", closed)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(BoxError, match="has closed"):
+        Box(LANDLOCK, Limits()).worker()
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_left_for_the_next_one_to_read(graded: Grade) -> None:

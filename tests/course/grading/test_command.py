@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pickle
+import re
 import signal
 import stat
 import subprocess
@@ -303,6 +304,65 @@ def test_links_are_passed_over_in_zips_and_folders(tmp_path: Path) -> None:
     (folder / "eve" / "answer.py").symlink_to(folder / "ada" / "answer.py")
     (folder / "mallory").symlink_to(folder / "ada")
     assert [s.student for s in submissions.find(folder)] == ["ada"]
+
+
+def test_folders_as_deep_as_they_can_be_keep_nobody_from_being_graded(
+    tmp_path: Path,
+) -> None:
+    folder = hand_in(tmp_path / "in", ada=RIGHT, eve=RIGHT)
+    above = os.open(folder / "eve", os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("a", dir_fd=above)
+        below = os.open("a", os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = below
+    os.close(above)
+    try:
+        assert [s.student for s in submissions.find(folder)] == ["ada", "eve"]
+    finally:
+        subprocess.run(["rm", "-rf", str(folder / "eve")], check=True, timeout=60)
+
+
+def test_a_broken_file_in_a_zip_is_only_that(tmp_path: Path) -> None:
+    archive = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("ada/answer.py", RIGHT)
+        made.writestr("eve/01_a.py", RIGHT)
+    data = bytearray(archive.read_bytes())
+    at = data.find(b"eve/01_a.py") + len("eve/01_a.py")
+    data[at : at + 20] = b"\xff" * 20
+    archive.write_bytes(data)
+    found = {
+        w.student: w for s in submissions.find(archive) for w in submissions.works(s)
+    }
+    assert (found["ada"].trouble, found["ada"].cells) == ("", (RIGHT,))
+    assert found["eve"].trouble == "The file cannot be read (error)."
+
+
+def test_names_that_are_no_text_stay_apart_in_the_results(tmp_path: Path) -> None:
+    for name in (b"\xfe", b"\xff"):
+        folder = os.fsencode(tmp_path / "in") + b"/" + name
+        os.makedirs(folder)
+        Path(os.fsdecode(folder), "answer.py").write_text(RIGHT)
+    works = [w for s in submissions.find(tmp_path / "in") for w in submissions.works(s)]
+    with Ledger(tmp_path / "results.jsonl") as ledger:
+        for work in works:
+            ledger.add(Result(*work.key, "f", "h", "solved", 1, 1))
+    assert results.keys(tmp_path) == {work.key for work in works}
+    assert len(works) == 2
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "progress.jsonl")
+    with pytest.raises(OSError, match="is no file"):
+        submissions.reader(tmp_path / "progress.jsonl")(10)
+
+
+@pytest.mark.parametrize("name", ["\n=1+1", "x;=1+1", "x,\t@a", "\uff1d1+1", ";  -1"])
+def test_a_cell_of_the_table_is_no_formula_anywhere(name: str) -> None:
+    parts = re.split("[;,]", results.harmless(name))
+    assert not any(p.strip()[:1] in ("=", "@", "-", "\uff1d") for p in parts)
+    assert results.harmless("01_where; 2=2/a-b@c.ipynb") == "01_where; 2=2/a-b@c.ipynb"
 
 
 def test_a_bomb_in_a_zip_is_not_unpacked(tmp_path: Path) -> None:
