@@ -110,26 +110,13 @@ def test_attack_scores_nothing_and_the_next_one_all(
     assert (honest.state, honest.points) == ("solved", 2), honest
 
 
-TRICKLE = """
-import os, time
-for _ in range(4):
-    if os.fork() == 0:
-        time.sleep(0.5)
-        kept = bytearray(os.urandom(1_000_000)) * 60
-        time.sleep(60)
-head = b"mgr1" + (2000).to_bytes(4, "little") + bytes(4)
-for byte in head + b" " * 2000:
-    for number in range(3, 64):
-        try: os.write(number, bytes([byte]))
-        except OSError: pass
-    time.sleep(0.04)
-"""
-
-
-def test_memory_is_looked_at_while_an_answer_trickles(graded: Grade) -> None:
-    result = graded("gym.Square", TRICKLE + RIGHT, seconds=8.0, memory=200_000_000)
-    assert result.points == 0
-    assert "200 MB of memory" in result.note
+def test_what_is_asked_is_not_waited_for_either(graded: Grade) -> None:
+    # Here the question is longer than a pipe that was made small.
+    name = "a pipe that is never read"
+    source = ATTACKS[name].replace('"Square"', '"Dropout"')
+    result = graded("gym.Dropout", source, seconds=SECONDS)
+    assert (result.points, result.state) == (0, "crashed")
+    assert "still running" in result.note
     assert graded("gym.Square", RIGHT).points == 2
 
 
