@@ -318,7 +318,7 @@ def way_of_the_weight(function):
 
 
 ways = {"window": way_of_the_weight(Windowed), "none": way_of_the_weight(Round)}
-{name: way[-1] for name, way in ways.items()}
+{name: round(way[-1], 2) for name, way in ways.items()}
 
 # %% tags=["explain", "raises-exception"]
 mg.plot_lines(
@@ -352,9 +352,9 @@ after = Reverse.apply(before)
 mg.autograd.grad((after * 5).sum(), [after, before, w])
 
 # %% [markdown]
-# 5 arrives above the layer, -5 below it: what learns below learns the opposite. This is
-# a *gradient reversal* layer. (Its forward may return x itself. `apply` makes a new
-# tensor of it, or there would be no node to turn the gradient.)
+# 5 arrives above the layer, -5 below it, and so -15 at `w`: what learns below learns
+# the opposite. This is a *gradient reversal* layer. (Its forward may return x itself.
+# `apply` makes a new tensor of it, or there would be no node to turn the gradient.)
 
 # %% [markdown]
 # ## Where next
