@@ -175,9 +175,10 @@ x.grad
 # %% [markdown]
 # **Try.** `a.sum()` sent back a gradient of ones. Send another one, through the
 # second call this time. Which entry of `seen` will be met, and what will `x.grad` be
-# after it? (It adds to what is there.)
+# after it? (It adds to what is there.) Then leave the brackets empty: `b` has two
+# numbers, and nobody says how much each of them counts.
 
-# %% tags=["try", "Q31"]
+# %% tags=["try", "Q26", "Q31"]
 b.backward(mg.tensor([100.0, 0.5]))
 seen[3] is seen[1], x.grad
 

@@ -157,6 +157,26 @@ class Unreturned(Add_):
 
 Unreturned.apply(x * 2, b)
 
+# %% [markdown]
+# **Try.** And if forward returns its argument as it is, with no change and no mark? Guess
+# three answers: is `same` the tensor `h`, which node made it, and are the numbers
+# shared? Then add a line `same.add_(1)`, and read why that is forbidden.
+
+
+# %% tags=["try", "Q49"]
+class Same(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+same = Same.apply(h)
+same is h, same.grad_fn.name(), same.data_ptr() == h.data_ptr()
+
 # %% [markdown] tags=["slide"]
 # ## The leaf rule
 #

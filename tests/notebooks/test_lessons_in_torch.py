@@ -24,7 +24,7 @@ LESSONS = {
     "05_how_backward_finds_its_way": 12,
     "06_shapes_that_stretched": 8,
     "07_several_outputs": 10,
-    "08_changing_things_in_place": 14,
+    "08_changing_things_in_place": 15,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
