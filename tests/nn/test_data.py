@@ -76,7 +76,7 @@ def test_order_follows_the_seed(torch: Any) -> None:
 
 
 def test_what_examples_are_made_of(torch: Any) -> None:
-    class Own(data_of(torch).Dataset):  # type: ignore[misc]
+    class Own(data_of(torch).Dataset):
         def __len__(self) -> int:
             return 2
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course import graphs, handed
+from minigrad.course.casefile import says_todo
 from minigrad.course.findings import Finding
 
 ANSWER = "toposort"
@@ -102,7 +103,7 @@ def look_at_one(answer: Callable[..., Any], graph: Graph) -> Finding | None:
     try:
         order = answer(graph.nodes[0], graph.receivers)
     except Exception as error:
-        if isinstance(error, NotImplementedError):
+        if says_todo(error):
             raise
         return crashed(graph, error)
     if not isinstance(order, (list, tuple)):

@@ -14,6 +14,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course import handed
+from minigrad.course.casefile import says_todo
 from minigrad.course.findings import Finding
 from minigrad.engine.backward import GraphTask
 
@@ -211,7 +212,7 @@ def look_at_one(
         with no_engine():
             answer(root, g)
     except Exception as error:
-        if isinstance(error, NotImplementedError):
+        if says_todo(error):
             raise
         return crashed(program, error, len(below))
     return (

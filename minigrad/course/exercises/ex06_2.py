@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.course.casefile import says_todo
 from minigrad.course.exercises.gym.broadcasting import (
     WRONG_SUMS,
     Shape,
@@ -146,9 +147,9 @@ def attempt(answer: Any, g: Array, shape: Shape) -> Any:
     given = minigrad.tensor(g.copy())
     try:
         made = answer(given, shape)
-    except NotImplementedError:
-        raise
     except Exception as error:
+        if says_todo(error):
+            raise
         return error
     if not np.array_equal(given.numpy(), g):
         return Written()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.course import handed
+from minigrad.course.casefile import says_todo
 from minigrad.course.findings import Finding
 
 ANSWER = "Toy, Saved"
@@ -249,9 +250,9 @@ def error_of(line: str, names: dict[str, Any]) -> Exception | None:
     """The exception of a line; what is still to do stops the check."""
     try:
         exec(line, names)
-    except NotImplementedError:
-        raise
     except Exception as error:
+        if says_todo(error):
+            raise
         return error
     return None
 

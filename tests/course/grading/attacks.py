@@ -145,10 +145,11 @@ for line in ("solved", "2/2", '{"points": 2, "state": "solved"}', "PASSED"):
     "look for secrets": inside(
         "forward",
         "import os, sys; found = []",
-        "tops = '/home /work /proc /sys /etc /scratch /var /run'.split()",
+        "tops = '/home /root /srv /mnt /proc /sys /etc /scratch /var /run'.split()",
         "for top in tops:",
         "    for folder, _, files in os.walk(top):",
-        "        found += [f for f in files if f != 'ld.so.cache']",
+        "        if not folder.startswith((sys.prefix, sys.base_prefix)):",
+        "            found += [f for f in files if f != 'ld.so.cache']",
         "raise RuntimeError('found ' + str(found))",
     ),
     "write the gradebook": before(

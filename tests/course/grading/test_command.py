@@ -181,7 +181,7 @@ def test_a_grading_whose_own_process_dies_is_begun_again(tmp_path: Path) -> None
     deaths = []
 
     class Fragile(concurrent.futures.ThreadPoolExecutor):
-        def submit(self, function, /, work, *how):  # type: ignore[no-untyped-def]
+        def submit(self, function, /, work, *how):
             def once(*_: object) -> Result:
                 if work.student == "b" and not deaths:
                     deaths.append(1)
