@@ -85,7 +85,15 @@ if TYPE_CHECKING:
     from minigrad.course import diagnose
     from minigrad.func import vmap
     from minigrad.utils.serialization import load, save
-    from minigrad.views import compare, live, load_trace, plot_lines, record, step
+    from minigrad.views import (
+        compare,
+        live,
+        load_trace,
+        plot_lines,
+        record,
+        step,
+        training,
+    )
 
 __version__ = "0.1.0"
 
@@ -173,6 +181,7 @@ __all__ = [
     "step",
     "teaching",
     "tensor",
+    "training",
     "uint8",
     "utils",
     "vmap",
@@ -197,7 +206,15 @@ pi = _np.pi
 e = _np.e
 newaxis = None
 
-_FROM_VIEWS = ("compare", "live", "load_trace", "plot_lines", "record", "step")
+_FROM_VIEWS = (
+    "compare",
+    "live",
+    "load_trace",
+    "plot_lines",
+    "record",
+    "step",
+    "training",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from minigrad.views.magics import register_if_ipython, register_magics
 if TYPE_CHECKING:
     from minigrad.views.comparing import Comparison, compare
     from minigrad.views.live_player import LivePlayer, live
+    from minigrad.views.loss_curve import Training, training
     from minigrad.views.plots import Lines, plot_lines
     from minigrad.views.recording import Recording, load_trace, record, step
 
@@ -22,6 +23,7 @@ __all__ = [
     "Lines",
     "LivePlayer",
     "Recording",
+    "Training",
     "compare",
     "live",
     "load_trace",
@@ -30,6 +32,7 @@ __all__ = [
     "register_if_ipython",
     "register_magics",
     "step",
+    "training",
 ]
 
 _MODULES = {
@@ -43,6 +46,8 @@ _MODULES = {
     "load_trace": "recording",
     "record": "recording",
     "step": "recording",
+    "Training": "loss_curve",
+    "training": "loss_curve",
 }
 """Where the names are that are not loaded before they are used."""
 

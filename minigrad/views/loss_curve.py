@@ -1,0 +1,209 @@
+"""A training loop you can watch: a progress bar, and the loss as it falls."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sized
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.tensor import Tensor
+from minigrad.views.plots import Lines, plot_lines
+
+POINTS: Final = 50
+"""So many points a line has at most; each is the mean of the batches up to there."""
+
+SHARE: Final = 0.1
+"""At most this share of the time goes into drawing."""
+
+PAUSE: Final = 0.5
+"""Seconds between two drawings, at least."""
+
+
+class Training:
+    """The batches of several epochs, one after the other; what ``training`` returns."""
+
+    def __init__(self, batches: Iterable[Any], epochs: int) -> None:
+        self.batches = batches
+        self.epochs = epochs
+        self.noted: dict[str, list[float]] = {}
+        """What ``note`` was given, by name; one number a batch."""
+        self._in_an_epoch = length_of(batches)
+        self._begun = 0
+        self._bar: Any = None
+        self._screen: Any = None
+
+    def __len__(self) -> int:
+        """How many batches there are in all epochs together."""
+        return self.epochs * self._in_an_epoch
+
+    def __iter__(self) -> Iterator[Any]:
+        """Begin anew, and hand out the batches; the bar and the curve follow."""
+        self._begun = 0
+        self.noted = {}
+        self._screen = Screen() if is_in_notebook() else None
+        self._bar = importlib.import_module("tqdm").tqdm(
+            total=len(self), unit="batch", file=sys.stdout, dynamic_ncols=True
+        )
+        try:
+            for epoch in range(self.epochs):
+                self._bar.set_description(f"epoch {epoch + 1} of {self.epochs}")
+                for batch in self.batches:
+                    self._begun += 1
+                    yield batch
+                    self._bar.update()
+        finally:
+            self._bar.close()
+            if self._screen and self.noted:
+                self._screen.draw(self.curve())
+
+    def note(self, **numbers: Any) -> None:
+        """Note the numbers of this batch, ``loss=loss`` say, for the curve.
+
+        Takes numbers and Tensors of one element; the graph of a Tensor is not kept.
+        Raises: ArgumentValueError for a Tensor of another size, for other names than
+        the first time, and for two notes in one batch.
+        """
+        values = {name: number_of(name, value) for name, value in numbers.items()}
+        if self.noted and values.keys() != self.noted.keys():
+            raise refused(
+                f"got {', '.join(values) or 'nothing'}, and before "
+                f"{', '.join(self.noted)}",
+                "note the same names for every batch",
+            )
+        lengths = {len(line) for line in self.noted.values()}
+        if self._begun <= max(lengths, default=0):
+            raise refused(
+                f"got {max(lengths, default=0) + 1} notes for {self._begun} batches",
+                "call it once for each batch, in the loop over the batches",
+            )
+        for name, value in values.items():
+            self.noted.setdefault(name, []).append(value)
+        if self._bar is not None:
+            shown = {name: f"{value:.4g}" for name, value in values.items()}
+            self._bar.set_postfix(shown, refresh=False)
+        if self._screen is not None:
+            self._screen.draw_if_due(self)
+
+    def curve(self) -> Lines:
+        """The curve so far: of many batches, each point is the mean of some.
+
+        Raises: ArgumentValueError if nothing was noted.
+        """
+        if not self.noted:
+            raise refused("nothing was noted", "call note(loss=loss) in the loop")
+        count = len(next(iter(self.noted.values())))
+        groups = np.array_split(np.arange(count), min(POINTS, count))
+        with np.errstate(invalid="ignore"):  # inf - inf: the sentence says where
+            lines = {
+                name: [float(np.array(line)[group].mean()) for group in groups]
+                for name, line in self.noted.items()
+            }
+        return plot_lines(
+            [int(group[-1]) + 1 for group in groups],
+            lines,
+            x="batches",
+            y=", ".join(lines),
+            says=self._says(count, lines),
+        )
+
+    def _says(self, count: int, lines: dict[str, list[float]]) -> str:
+        """The curve in words: from what to what, and where there is no number."""
+        parts = []
+        for name, line in lines.items():
+            parts.append(f"{name} went from {line[0]:.3g} to {line[-1]:.3g}")
+            lost = np.flatnonzero(~np.isfinite(self.noted[name]))
+            if len(lost):
+                value = self.noted[name][lost[0]]
+                parts[-1] += f" ({value} for the first time in batch {lost[0] + 1})"
+        return f"{count} of {len(self)} batches: {', '.join(parts)}."
+
+
+class Screen:
+    """A place in the output of a cell that shows the newest of several pictures."""
+
+    def __init__(self) -> None:
+        display = importlib.import_module("IPython.display").display
+        self._handle = display({"text/plain": ""}, raw=True, display_id=True)
+        self._next = 0.0
+        self._pictures = 0
+
+    def draw_if_due(self, run: Training) -> None:
+        """Draw, unless the last picture is too new, or took too long."""
+        if time.monotonic() >= self._next:
+            self.draw(run.curve())
+
+    def draw(self, picture: Any) -> None:
+        """Put the picture where the last one was."""
+        begun = time.monotonic()
+        self._handle.update(picture)
+        ended = time.monotonic()
+        # The first one loads what draws, which is not how long a picture takes.
+        cost = ended - begun if self._pictures else 0.0
+        self._pictures += 1
+        self._next = ended + max(PAUSE, cost / SHARE)
+
+
+def training(batches: Iterable[Any], epochs: int = 1) -> Training:
+    """Go through the batches ``epochs`` times, with a progress bar and a live curve.
+
+    In the loop, ``note`` what the curve is to show. In a notebook it is drawn anew
+    as the numbers come; ``curve()`` is the picture of all of them, ``noted`` the
+    numbers. Raises: ArgumentValueError for batches without a length, and for fewer
+    than one epoch.
+
+    >>> x = minigrad.tensor(4.0)
+    >>> run = training([1.0, 3.0], epochs=2)
+    >>> for target in run:
+    ...     run.note(loss=(x - target) ** 2)
+    0%|...
+    >>> run.curve()
+    4 of 4 batches: loss went from 9 to 1.
+    (loss)
+    batches  loss
+          1     9
+          2     1
+          3     9
+          4     1
+    """
+    if epochs < 1:
+        raise refused(f"got epochs={epochs}", "ask for one epoch or more")
+    return Training(batches, epochs)
+
+
+def length_of(batches: Iterable[Any]) -> int:
+    """How many batches there are."""
+    if not isinstance(batches, Sized):
+        raise refused(
+            f"{type(batches).__name__} does not say how many batches it has",
+            "give a DataLoader, or a list of batches",
+        )
+    return len(batches)
+
+
+def number_of(name: str, value: Any) -> float:
+    """A noted value as a number."""
+    if isinstance(value, Tensor):
+        if value.numel() != 1:
+            raise refused(
+                f"{name} has the shape {tuple(value.shape)}",
+                f"note one number: {name}.mean(), say",
+            )
+        value = value.item()
+    return float(value)
+
+
+def refused(what: str, fix: str) -> errors.ArgumentValueError:
+    """The error for what the loop cannot be done with."""
+    return errors.ArgumentValueError(errors.message("training", what, fix))
+
+
+def is_in_notebook() -> bool:
+    """Whether pictures can be shown, and replaced, where this runs."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
