@@ -215,13 +215,8 @@ def tell_numba() -> None:
     def choose_for(small: Any, large: Any) -> Any:
         return lambda x: small if x == numbas.float32 else large
 
-    def choose_for_two(small: Any, large: Any) -> Any:
-        return lambda x, bell: small if x == numbas.float32 else large
-
     for function, versions in _math.FOR_LOOPS.items():
-        number = function.__code__.co_argcount
-        choose = choose_for if number == 1 else choose_for_two
-        implementation = choose(*[bare(version) for version in versions])
+        implementation = choose_for(*[bare(version) for version in versions])
         overload(function, jit_options=options)(implementation)
 
     @intrinsic

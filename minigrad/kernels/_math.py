@@ -44,21 +44,48 @@ A0, A1, A2, A3, A4 = (
 )
 
 HALVES = math.sqrt(0.5)
-HALVES_32 = F(HALVES)
 DENSITY = 1 / math.sqrt(2 * math.pi)
 """The height of the normal density at 0."""
 
 MIDDLE = 3.0
-BEND_32 = F(0.33)
-B0, B1, B2, B3, B4, B5, B6, B7 = (
-    F(-0.302273321145),
-    F(1.50655624135),
-    F(-2.14719112776),
-    F(2.21826767056),
-    F(-0.96477692613),
-    F(0.569560483338),
-    F(0.114004884215),
-    F(0.00585211132189),
+NORMAL_END, SLOPE_END = F(5.5), F(6)
+"""From here on, in float32, the normal distribution and the slope of GELU are 1."""
+
+P0, P1, P2, P3, P4, P5 = (
+    F(9.14781494609e-8),
+    F(9.82228978685e-6),
+    F(0.00018357136705),
+    F(0.00495207938922),
+    F(0.0333676494589),
+    F(0.39894232576),
+)
+Q0, Q1, Q2, Q3, Q4, Q5 = (
+    F(5.32206503549e-9),
+    F(2.5992002362e-6),
+    F(9.04252967031e-5),
+    F(0.00203512447326),
+    F(0.0291289732731),
+    F(0.250308079552),
+)
+R0, R1, R2, R3, R4, R5, R6, R7, R8 = (
+    F(-2.35488861705e-13),
+    F(2.29798774183e-10),
+    F(4.2122113412e-8),
+    F(2.26752578757e-7),
+    F(4.541946618e-5),
+    F(-7.50554516901e-5),
+    F(0.0150239707468),
+    F(-0.0362707441015),
+    F(0.797884612262),
+)
+S0, S1, S2, S3, S4, S5, S6 = (
+    F(9.83060565516e-9),
+    F(2.85541004929e-7),
+    F(9.89762502703e-6),
+    F(0.000213154720953),
+    F(0.00348471260088),
+    F(0.0397858445934),
+    F(0.287875634356),
 )
 
 
@@ -98,15 +125,43 @@ def exp64(x: Any) -> Any:
     return ZERO if x < LOWEST else result
 
 
-def tail32(x: Any) -> Any:
-    """e**(x*x) erfc(x) in float32 for x >= 0: a polynomial in 1 / (1 + 0.33x)."""
-    t = ONE / (BEND_32 * x + ONE)
-    p = ((((B0 * t + B1) * t + B2) * t + B3) * t + B4) * t + B5
-    return (p * t + B6) * t + B7
+def normal_middle(x: Any) -> Any:
+    """The normal distribution less 1/2, in float32, between both ends.
+
+    It is odd: x times a fraction of polynomials in x*x, of which no term is negative.
+    """
+    z = x * x
+    top = ((((P0 * z + P1) * z + P2) * z + P3) * z + P4) * z + P5
+    bottom = (((((Q0 * z + Q1) * z + Q2) * z + Q3) * z + Q4) * z + Q5) * z + ONE
+    return x * top / bottom
+
+
+def slope_middle(x: Any) -> Any:
+    """The slope of GELU less 1/2, in float32, between both ends: odd as well."""
+    z = x * x
+    top = (((R0 * z + R1) * z + R2) * z + R3) * z + R4
+    top = (((top * z + R5) * z + R6) * z + R7) * z + R8
+    bottom = (((S0 * z + S1) * z + S2) * z + S3) * z + S4
+    bottom = ((bottom * z + S5) * z + S6) * z + ONE
+    return x * top / bottom
+
+
+def normal32(x: Any) -> Any:
+    """The probability that a normal number is smaller, within 3e-7; far left 0."""
+    near = NORMAL_END if x > NORMAL_END else x
+    middle = normal_middle(near) + HALF
+    return ZERO_32 if x < -NORMAL_END else middle
+
+
+def slope32(x: Any) -> Any:
+    """The slope of x times that, within 4e-7; NaN at infinity, as 0 * infinity is."""
+    near = SLOPE_END if x > SLOPE_END else x
+    middle = slope_middle(near) + HALF
+    return (ZERO_32 if x < -SLOPE_END else middle) + x * ZERO_32
 
 
 def tail64(x: Any) -> Any:
-    """The same in float64: a polynomial in (x - 3) / (x + 3), divided by 1 + 2x."""
+    """e**(x*x) erfc(x) for x >= 0: a polynomial in (x - 3) / (x + 3), over 1 + 2x."""
     both = 1.0 / ((x + MIDDLE) * (1.0 + x + x))
     t = (x - MIDDLE) * both * (1.0 + x + x)
     p = 9.9488209471375396e-10 * t - 3.16959203955352196e-9
@@ -135,19 +190,19 @@ def tail64(x: Any) -> Any:
     return p * both * (x + MIDDLE)
 
 
-def below32(x: Any, bell: Any) -> Any:
-    """The probability that a normal number is smaller; ``bell`` is e**(-x*x/2)."""
-    tail = HALF * bell * tail32(abs(x) * HALVES_32)
-    return tail if x < ZERO_32 else ONE - tail
-
-
-def below64(x: Any, bell: Any) -> Any:
-    """The same in float64."""
-    # Further out the bell is 0, and infinity would make NaN of it.
+def normal64(x: Any) -> Any:
+    """The same in float64, with as many right digits where it is nearly 0."""
+    # Further out it is 0, and infinity would make NaN of it.
     far = abs(x) if abs(x) < FAR else FAR
-    tail = 0.5 * bell * tail64(far * HALVES)
+    tail = 0.5 * exp(far * far * -0.5) * tail64(far * HALVES)
     tail = tail if x == x else x
     return tail if x < ZERO else 1.0 - tail
+
+
+def slope64(x: Any) -> Any:
+    """The same in float64."""
+    far = abs(x) if abs(x) < FAR else FAR
+    return normal(x) + x * exp(far * far * -0.5) * DENSITY
 
 
 def exp(x: Any) -> Any:
@@ -155,10 +210,14 @@ def exp(x: Any) -> Any:
     return exp32(x) if isinstance(x, np.float32) else exp64(x)
 
 
-def below(x: Any, bell: Any) -> Any:
-    """The normal distribution function; ``bell`` is e**(-x*x/2)."""
-    small = isinstance(x, np.float32)
-    return below32(x, bell) if small else below64(x, bell)
+def normal(x: Any) -> Any:
+    """The probability that a normal number is smaller."""
+    return normal32(x) if isinstance(x, np.float32) else normal64(x)
+
+
+def gelu_slope(x: Any) -> Any:
+    """The derivative of x times that."""
+    return slope32(x) if isinstance(x, np.float32) else slope64(x)
 
 
 def greater(a: Any, b: Any) -> Any:
@@ -168,8 +227,10 @@ def greater(a: Any, b: Any) -> Any:
 
 FOR_LOOPS: dict[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Any]]] = {
     exp: (exp32, exp64),
-    below: (below32, below64),
-    tail32: (tail32, tail32),
+    normal: (normal32, normal64),
+    gelu_slope: (slope32, slope64),
+    normal_middle: (normal_middle, normal_middle),
+    slope_middle: (slope_middle, slope_middle),
     tail64: (tail64, tail64),
 }
 """What loops may call, with the functions for float32 and for float64.

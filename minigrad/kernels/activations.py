@@ -7,47 +7,60 @@ from typing import Any
 import numpy as np
 
 from minigrad.kernels._jit import elementwise_kernel
-from minigrad.kernels._math import DENSITY, FAR, HALVES, below, exp, tail32, tail64
+from minigrad.kernels._math import (
+    DENSITY,
+    FAR,
+    HALF,
+    HALVES,
+    NORMAL_END,
+    SLOPE_END,
+    ZERO_32,
+    gelu_slope,
+    normal,
+    normal_middle,
+    slope_middle,
+    tail64,
+)
 
 
-def bell_and_probability(array: Any) -> tuple[Any, Any]:
-    """e**(-x*x/2), and the normal distribution function."""
-    bell = np.exp(array * array * array.dtype.type(-0.5))
-    far = np.minimum(np.abs(array), FAR) * array.dtype.type(HALVES)
-    tail = (tail32 if array.dtype == np.float32 else tail64)(far)
-    tail = (bell * tail * 0.5).astype(array.dtype)
+def bell_and_normal(array: Any) -> tuple[Any, Any]:
+    """e**(-x*x/2), and the normal distribution, in float64."""
+    far = np.minimum(np.abs(array), FAR, dtype=np.float64)
+    bell = np.exp(far * far * -0.5)
+    tail = bell * tail64(far * HALVES) * 0.5
     return bell, np.where(array < 0, tail, 1 - tail)
 
 
 def gelu_in_numpy(array: Any) -> Any:
-    """The input times the normal distribution function."""
+    """The input times the normal distribution."""
     with np.errstate(all="ignore"):
-        return array * bell_and_probability(array)[1]
+        if array.dtype == np.float32:
+            middle = normal_middle(np.clip(array, -NORMAL_END, NORMAL_END)) + HALF
+            return array * np.where(array < -NORMAL_END, ZERO_32, middle)
+        return (array * bell_and_normal(array)[1]).astype(array.dtype)
 
 
 @elementwise_kernel(gelu_in_numpy)
 def gelu(array: Any, output: Any) -> None:
     """The input times the probability that a normal number is smaller."""
-    half = array.dtype.type(-0.5)
     for i in range(array.size):
-        x = array[i]
-        output[i] = x * below(x, exp(x * x * half))
+        output[i] = array[i] * normal(array[i])
 
 
 def gelu_backward_in_numpy(grad: Any, array: Any) -> Any:
     """The gradient of the input."""
     with np.errstate(all="ignore"):
-        bell, probability = bell_and_probability(array)
-        slope = probability + array * bell * array.dtype.type(DENSITY)
+        if array.dtype == np.float32:
+            middle = slope_middle(np.clip(array, -SLOPE_END, SLOPE_END)) + HALF
+            slope = np.where(array < -SLOPE_END, ZERO_32, middle) + array * ZERO_32
+        else:
+            bell, probability = bell_and_normal(array)
+            slope = probability + array * bell * DENSITY
         return (grad * slope).astype(grad.dtype)
 
 
 @elementwise_kernel(gelu_backward_in_numpy)
 def gelu_backward(grad: Any, array: Any, output: Any) -> None:
     """The gradient of the input, from that of GELU."""
-    half = array.dtype.type(-0.5)
-    height = array.dtype.type(DENSITY)
     for i in range(array.size):
-        x = array[i]
-        bell = exp(x * x * half)
-        output[i] = grad[i] * (below(x, bell) + x * bell * height)
+        output[i] = grad[i] * gelu_slope(array[i])

@@ -220,6 +220,22 @@ def test_exponential_is_within_two_roundings(dtype: Any) -> None:
         assert _math.exp(dtype(-np.inf)) == 0.0
 
 
+@pytest.mark.parametrize("twin", [False, True])
+def test_gelu_in_float32_is_near_that_in_float64(twin: bool) -> None:
+    x = np.concatenate([np.linspace(-9, 9, 3001), [-1e30, 1e30, -0.0]])
+    exact = activations.gelu(x), activations.gelu_backward(np.ones_like(x), x)
+    narrow = x.astype(np.float32)
+    gelu, slope = activations.gelu, activations.gelu_backward
+    if twin:
+        gelu, slope = gelu.twin, slope.twin
+    got = gelu(narrow), slope(np.ones_like(narrow), narrow)
+    away = [np.abs(a - b) for a, b in zip(got, exact, strict=True)]
+    # Where the result is large, relative to it.
+    assert (away[0] / np.maximum(1, np.abs(x))).max() < 3e-7
+    assert away[1].max() < 4e-7
+    assert got[0][-3] == got[1][-3] == 0  # far left, exactly
+
+
 @pytest.mark.parametrize("wrong", [-1, 3])
 def test_class_that_does_not_exist_is_named(wrong: int) -> None:
     classes = np.array([0, wrong, 7])
