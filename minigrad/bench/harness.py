@@ -1,74 +1,264 @@
-"""Several programs timed in turns, so that a busy machine is unfair to all alike."""
+"""Programs timed in turns, so that a busy machine is unfair to all of them alike.
+
+A ratio compares two ways to compute the same. So programs are run, and what they return
+is compared, before a clock runs; and only what took turns has a ratio.
+"""
 
 from __future__ import annotations
 
 import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import errors
+
+Program = Callable[[], Any]
+Same = Callable[[Any, Any], bool]
+
+WARM_UP = 2
+"""Runs of each program before a clock runs: compilers and caches are done then."""
+
+
+class DifferentResultsError(errors.MinigradError, ValueError):
+    """Programs that were to be timed side by side computed different results."""
+
+
+class NotComparedError(errors.MinigradError, ValueError):
+    """A ratio was asked for of programs of which nobody knows whether they agree."""
+
+
+class Ratio(NamedTuple):
+    """Our time over theirs, round by round; ``low`` and ``high`` are the quartiles."""
+
+    median: float
+    min: float
+    max: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.min:.2f}-{self.max:.2f})"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """CPU seconds of one program, in every round, for one unit of its work."""
+    """CPU seconds of one program, in every round, for one unit of its work.
+
+    >>> found = interleaved({"list": lambda: sum([1, 2]), "tuple": lambda: sum((1, 2))})
+    >>> len(found["list"].rounds)
+    15
+    >>> found["list"].ratio_to(found["list"])
+    Ratio(median=1.0, min=1.0, max=1.0, low=1.0, high=1.0)
+    """
 
     rounds: tuple[float, ...]
+    turns: object = field(default_factory=object, compare=False, repr=False)
+    """The same object for all programs that took turns, and so were compared."""
 
     @property
     def median(self) -> float:
         """The time of a typical round."""
         return statistics.median(self.rounds)
 
-    def ratio_to(self, other: Measured) -> tuple[float, float, float]:
-        """How many times the time of ``other``: lower quartile, median, upper.
+    def ratio_to(self, other: Measured) -> Ratio:
+        """How many times the time of ``other``.
 
         Round by round, because the two ran next to each other in each of them.
+
+        Raises: NotComparedError if they did not.
         """
+        if self.turns is not other.turns:
+            raise NotComparedError(
+                errors.message(
+                    "Measured.ratio_to",
+                    "the two were not timed in turns; nobody compared their results",
+                    "give both programs to the same call of minigrad.bench.interleaved",
+                )
+            )
         pairs = zip(self.rounds, other.rounds, strict=True)
-        ratios = sorted(mine / theirs for mine, theirs in pairs)
-        if len(ratios) < 2:
-            return (ratios[0],) * 3
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        return low, middle, high
+        ratios = [mine / max(theirs, 1e-9) for mine, theirs in pairs]
+        low = high = ratios[0]
+        if len(ratios) > 1:
+            low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
+        return Ratio(statistics.median(ratios), min(ratios), max(ratios), low, high)
+
+
+def agree(one: Any, other: Any, rtol: float = 1e-3, atol: float = 1e-5) -> bool:
+    """Whether two results are the same, up to the last places of float32.
+
+    Numbers, arrays, tensors of any library, and lists of them.
+
+    >>> agree([1.0, [2.0, 3.0]], [1.0, [2.0, 3.000001]])
+    True
+    >>> agree(1.0, 1.01), agree(np.ones(2), np.ones((2, 1)))
+    (False, False)
+    """
+    mine, theirs = arrays_in(one), arrays_in(other)
+    return len(mine) == len(theirs) and all(
+        [
+            a.shape == b.shape and np.allclose(a, b, rtol, atol, equal_nan=True)
+            for a, b in zip(mine, theirs, strict=True)
+        ]
+    )
+
+
+def arrays_in(result: Any) -> list[Any]:
+    """The arrays of a result in a row; None counts as nothing."""
+    if result is None:
+        return []
+    if isinstance(result, list | tuple):
+        return [array for one in result for array in arrays_in(one)]
+    return [np.asarray(result.detach() if hasattr(result, "detach") else result)]
+
+
+def see_that_all_agree(results: Mapping[str, Any], same: Same = agree) -> None:
+    """Refuse results of which two differ, or that say nothing.
+
+    Raises: DifferentResultsError, NotComparedError.
+
+    >>> see_that_all_agree({"sum": sum([1, 2]), "product": 1 * 2})
+    Traceback (most recent call last):
+        ...
+    minigrad.bench.harness.DifferentResultsError: sum and product: computed different...
+      fix: let both compute the same...
+    """
+    (first, expected), *others = results.items()
+    for name, result in others:
+        both = f"{first} and {name}"
+        if not arrays_in(result) or not arrays_in(expected):
+            fix = "let each program return what it computed"
+            what = "return nothing that could be compared"
+            raise NotComparedError(errors.message(both, what, fix))
+        if not same(expected, result):
+            fix = "let both compute the same, from the same numbers, before timing them"
+            what = "computed different results, so their times have no ratio"
+            raise DifferentResultsError(errors.message(both, what, fix))
 
 
 def interleaved(
-    programs: Mapping[str, Callable[[], object]],
+    programs: Mapping[str, Program],
     units: int = 1,
     seconds: float = 1.0,
     rounds: int = 15,
+    same: Same = agree,
+    clock: Callable[[], float] = time.thread_time,
 ) -> dict[str, Measured]:
-    """Run each program once a round, in turns, and measure this thread's CPU time.
+    """Compare what the programs return, then run each once a round, in turns.
 
     A program is repeated inside a round until a round of all takes about
-    ``seconds / rounds``. The collector is off while the clock runs.
+    ``seconds / rounds``. The collector is off while the clock runs. ``units`` is how
+    much work a run does: the time of one unit is returned. ``clock`` counts the CPU
+    seconds of this thread; ``time.process_time`` also counts a library's own threads.
+
+    Raises: DifferentResultsError if the results differ by the measure ``same``.
+
+    >>> numbers = np.arange(1000.0)
+    >>> found = interleaved(
+    ...     {"loop": lambda: sum(numbers), "NumPy": lambda: numbers.sum()}, seconds=0.01
+    ... )
+    >>> found["NumPy"].ratio_to(found["loop"]).median < 1
+    True
     """
-    gc.collect()
-    # What is there already would be looked through again before each round.
-    gc.freeze()
-    try:
-        first = {name: timed(program, 1) for name, program in programs.items()}
+    for _ in range(WARM_UP):
+        see_that_all_agree({name: run() for name, run in programs.items()}, same)
+    with collected():
+        first = {name: timed(run, 1, clock) for name, run in programs.items()}
         share = seconds / rounds / len(programs)
         repeats = {name: max(1, int(share / max(t, 1e-7))) for name, t in first.items()}
         found: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(rounds):
-            for name, program in programs.items():
-                took = timed(program, repeats[name])
+            for name, run in programs.items():
+                took = timed(run, repeats[name], clock)
                 found[name].append(took / repeats[name] / units)
+    turns = object()
+    return {name: Measured(tuple(times), turns) for name, times in found.items()}
+
+
+@contextmanager
+def collected() -> Iterator[None]:
+    """What is there already is not looked through again before each round."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
     finally:
         gc.unfreeze()
-    return {name: Measured(tuple(times)) for name, times in found.items()}
 
 
-def timed(program: Callable[[], object], repeats: int) -> float:
-    """CPU seconds of this thread for ``repeats`` runs."""
+def timed(
+    program: Program, repeats: int, clock: Callable[[], float] = time.thread_time
+) -> float:
+    """CPU seconds for ``repeats`` runs, with the collector off.
+
+    >>> timed(lambda: sum(range(1000)), repeats=10) > 0
+    True
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        started = clock()
+        for _ in range(repeats):
+            program()
+        return clock() - started
+    finally:
+        gc.enable()
+
+
+def in_phases(
+    programs: Mapping[str, Callable[[], Iterator[tuple[str, Any]]]],
+    rounds: int,
+    same: Same = agree,
+) -> dict[str, dict[str, Measured]]:
+    """Times of the phases of programs that take turns: phase, then program.
+
+    A program is a generator: it gives the name of each phase that it has finished, with
+    what that computed. What all phases of a round computed is compared, every time.
+
+    Raises: DifferentResultsError.
+
+    >>> def program():
+    ...     squares = [number**2 for number in range(100)]
+    ...     yield "squares", squares
+    ...     yield "sum", sum(squares)
+    >>> found = in_phases({"one": program, "other": program}, rounds=3)
+    >>> list(found), len(found["sum"]["one"].rounds)
+    (['squares', 'sum'], 3)
+    """
+    turns = object()
+    times: dict[str, dict[str, list[float]]] = {}
+    with collected():
+        for _ in range(rounds):
+            results = {}
+            for name, program in programs.items():
+                took, results[name] = one_round(program)
+                for phase, seconds in took.items():
+                    times.setdefault(phase, {}).setdefault(name, []).append(seconds)
+            see_that_all_agree(results, same)
+    return {
+        phase: {name: Measured(tuple(own), turns) for name, own in sides.items()}
+        for phase, sides in times.items()
+    }
+
+
+def one_round(
+    program: Callable[[], Iterator[tuple[str, Any]]],
+) -> tuple[dict[str, float], Sequence[Any]]:
+    """The time of each phase, and what all of them computed."""
+    times, results = {}, []
     gc.collect()
     gc.disable()
     try:
         started = time.thread_time()
-        for _ in range(repeats):
-            program()
-        return time.thread_time() - started
+        for phase, result in program():
+            times[phase] = time.thread_time() - started
+            results.append(result)
+            started = time.thread_time()
     finally:
         gc.enable()
+    return times, results

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from minigrad.bench.harness import interleaved
+from minigrad.bench.harness import Program, Ratio, agree
 from minigrad.bench.layers import (
     Case,
     in_numpy,
@@ -17,15 +18,12 @@ from minigrad.bench.layers import (
     our_program,
 )
 from minigrad.bench.products import product_cases
-from minigrad.bench.rows import Row, judged, ratio_row
+from minigrad.bench.rows import Row, Task, compared, judged
 
-Program = Callable[[], Any]
 Side = Callable[[Case], Program]
-Goals = tuple[float, float] | None
 
-AGAINST_TORCH = 1.0, 0.40
-AGAINST_NUMPY = 0.9, 0.30
-"""The goals: for each ratio, and for the geometric mean of all."""
+GOALS = {("kernel", "torch"): (1.0, 0.40), ("kernel", "plain NumPy"): (0.9, 0.30)}
+"""For each ratio, and for the geometric mean of all."""
 
 
 def cases() -> list[Case]:
@@ -33,58 +31,90 @@ def cases() -> list[Case]:
     return [*layer_cases(), *product_cases()]
 
 
-def kernel_rows(torch: Any, seconds: float) -> Iterator[Row]:
+def kernel_tasks(torch: Any, seconds: float, quick: bool = False) -> Iterator[Task]:
     """Each kernel forward and backward, small and large, and the means.
 
-    Beside torch twice: the kernels alone, which the goals are for, and as a user calls
-    them, with the graph and its backward.
+    Beside torch twice: the kernels alone, which the goals are for, and (unless it is to
+    be quick) as a user calls them, with the graph and its backward.
     """
-    sides: list[tuple[str, Side, Side, Goals]] = []
+    every = cases()
     if torch is not None:
         alone: Side = lambda case: case.in_torch(torch)  # noqa: E731  a pair of them
         used: Side = lambda case: case.program(torch)  # noqa: E731
-        sides.append(("kernel", our_kernels, alone, AGAINST_TORCH))
-        sides.append(("in a graph", our_program, used, None))
-    sides.append(("kernel, to plain NumPy", our_kernels, in_numpy, AGAINST_NUMPY))
-    for kind, ours, theirs, goals in sides:
-        yield from compared(kind, ours, theirs, goals, seconds)
+        yield from beside("kernel", "torch", (our_kernels, alone), every, seconds)
+        if not quick:
+            both = our_program, used
+            yield from beside("in a graph", "torch", both, every, seconds)
+    yield from beside("kernel", "plain NumPy", (our_kernels, in_numpy), every, seconds)
 
 
-def compared(
-    kind: str, ours: Side, theirs: Side, goals: Goals, seconds: float
-) -> Iterator[Row]:
+def beside(
+    kind: str,
+    against: str,
+    sides: tuple[Side, Side],
+    cases: list[Case],
+    seconds: float,
+) -> Iterator[Task]:
     """A row for each case on two sides, and one for their geometric mean."""
-    each, mean_goal = goals or (None, None)
-    found = []
-    for case in cases():
-        name = f"{kind}: {case.name}"
-        programs = {"ours": ours(case), "theirs": theirs(case)}
-        if not same(programs["ours"](), programs["theirs"](), case.random):
-            yield Row(name, "-", "-", "different results", "-")
-            continue
-        times = interleaved(programs, 1, seconds)
-        goal = each if case.goal is None or theirs is in_numpy else case.goal
-        row = ratio_row(name, times["ours"], times["theirs"], goals and goal)
-        if row.ratio is not None and case.goal is None:
-            found.append(row.ratio.median)
-        yield row
-    if found:
-        mean = statistics.geometric_mean(found)
-        name = f"{kind}: geometric mean of {len(found)}"
-        yield Row(name, "-", "-", f"{mean:.2f}", judged(mean, mean_goal))
+    found: list[float] = []
+    for case in cases:
+        run = partial(case_row, kind, against, sides, case, seconds, found)
+        yield Task(f"{kind}, beside {against}: {case.name}", run)
+    yield Task("geometric mean", partial(mean_row, kind, against, found))
 
 
-def same(ours: Any, theirs: Any, random: bool) -> bool:
-    """Whether two sides computed the same, up to the last places of float32.
+def case_row(
+    kind: str,
+    against: str,
+    sides: tuple[Side, Side],
+    case: Case,
+    seconds: float,
+    found: list[float],
+) -> Iterator[Row]:
+    """One case; its ratio counts in the mean unless it has a goal of its own."""
+    goals = GOALS.get((kind, against))
+    has_its_own = case.goal is not None and against == "torch"
+    goal = case.goal if has_its_own else goals and goals[0]
+    ours, theirs = sides
+    row = compared(
+        f"{kind}: {case.name}",
+        ours(case),
+        theirs(case),
+        goal if goals else None,
+        against,
+        seconds=seconds,
+        same=same_zeros if case.random else agree,
+    )
+    if row.ratio is not None and case.goal is None:
+        found.append(row.ratio.median)
+    yield row
 
-    Of random ones, whether as many elements are 0, to a twentieth of all.
+
+def mean_row(kind: str, against: str, found: list[float]) -> Iterator[Row]:
+    """The geometric mean of the ratios that were found; the best and the worst."""
+    if not found:
+        return
+    mean = statistics.geometric_mean(found)
+    low, high = np.quantile(found, (0.25, 0.75))
+    goals = GOALS.get((kind, against))
+    yield Row(
+        f"{kind}: geometric mean of {len(found)}",
+        against=against,
+        ratio=Ratio(mean, min(found), max(found), float(low), float(high)),
+        goal=judged(mean, goals and goals[1]),
+        limit=goals and goals[1],
+    )
+
+
+def same_zeros(ours: Any, theirs: Any) -> bool:
+    """Whether as many elements are 0 on both sides, to a twentieth of all.
+
+    It is what random results, drawn from other numbers, have in common.
     """
-    for one, other in zip(ours, theirs, strict=True):
-        if np.shape(one) != np.shape(other):
-            return False
-        if random:
-            if abs(np.mean(one == 0) - np.mean(other == 0)) > 0.05:
-                return False
-        elif not np.allclose(one, other, rtol=1e-3, atol=1e-5):
-            return False
-    return True
+    return all(
+        [
+            np.shape(one) == np.shape(other)
+            and abs(np.mean(one == 0) - np.mean(other == 0)) <= 0.05
+            for one, other in zip(ours, theirs, strict=True)
+        ]
+    )

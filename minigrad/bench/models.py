@@ -7,17 +7,30 @@ together.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import minigrad
-from minigrad.bench.harness import interleaved
-from minigrad.bench.rows import Row, ratio_row
+from minigrad.bench.harness import (
+    WARM_UP,
+    DifferentResultsError,
+    Measured,
+    agree,
+    in_phases,
+)
+from minigrad.bench.rows import Row, Task, ratio_row, with_unit
 
-STEPS = 30
-"""After so many, the losses of both sides are compared."""
+Phases = Callable[[], Iterator[tuple[str, Any]]]
+
+STEPS = 300
+"""So many of each side are timed, and their losses compared, step by step."""
+
+LAST = 20
+"""The final loss is the mean of so many."""
 
 BATCH = 64
 WIDTH, HEADS = 64, 4
@@ -126,47 +139,119 @@ def parameters_of(model: Any) -> dict[str, Any]:
     return {name: p.detach().numpy().copy() for name, p in model.named_parameters()}
 
 
-def step_of(torch: Any, model: Model, start: dict[str, Any]) -> Callable[[], Any]:
-    """A training step with Adam on the next batch; each call returns its loss."""
+def step_of(torch: Any, model: Model, start: dict[str, Any]) -> Phases:
+    """A training step with Adam on the next batch, phase by phase."""
     own = model.make(torch)
     with torch.no_grad():
         for name, parameter in own.named_parameters():
             parameter.copy_(torch.tensor(start[name]))
     batches = [(torch.tensor(x), torch.tensor(y)) for x, y in model.batches]
     optimizer = torch.optim.Adam(own.parameters(), 0.001)
-    made = [0]
+    every = itertools.cycle(batches)
 
-    def run() -> Any:
-        x, y = batches[made[0] % len(batches)]
-        made[0] += 1
+    def phases() -> Iterator[tuple[str, Any]]:
+        x, y = next(every)
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(own(x), y)
+        yield "forward", loss.item()
         loss.backward()
+        yield "backward", None
         optimizer.step()
-        return loss.item()
+        yield "Adam's step", None
 
-    return run
+    return phases
 
 
-def model_rows(torch: Any, seconds: float, steps: int = STEPS) -> Iterator[Row]:
-    """A step of each model, and the loss of both sides after some."""
+class Trained(NamedTuple):
+    """Times of the phases of each step, on each side, and the losses."""
+
+    times: dict[str, dict[str, Measured]]
+    losses: dict[str, list[float]]
+
+    def step(self, side: str) -> Measured:
+        """Times of whole steps."""
+        phases = [sides[side] for sides in self.times.values()]
+        each = zip(*[phase.rounds for phase in phases], strict=True)
+        return Measured(tuple(map(sum, each)), phases[0].turns)
+
+    def final_loss(self, side: str) -> float:
+        """The mean of the last steps: one batch is easier than another."""
+        return float(np.mean(self.losses[side][-LAST:]))
+
+
+def trained(model: Model, sides: dict[str, Any], steps: int) -> Trained:
+    """Train on each side from the same start, with the same batches, in turns."""
+    minigrad.manual_seed(0)
+    start = parameters_of(model.make(minigrad))
+    losses: dict[str, list[float]] = {side: [] for side in sides}
+
+    def program(side: str) -> Phases:
+        phases = step_of(sides[side], model, start)
+
+        def heard() -> Iterator[tuple[str, Any]]:
+            for phase, loss in phases():
+                if loss is not None:
+                    losses[side].append(loss)
+                yield phase, loss
+
+        return heard
+
+    programs = {side: program(side) for side in sides}
+    in_phases(programs, WARM_UP, stay_together)
+    return Trained(in_phases(programs, steps, stay_together), losses)
+
+
+def stay_together(ours: Any, theirs: Any) -> bool:
+    """Whether two losses agree; after many steps the last places have added up."""
+    return agree(ours, theirs, rtol=0.02, atol=0.005)
+
+
+def because(found: Trained, ahead: bool) -> str:
+    """Which phases make a step shorter or longer than torch's, the most telling first.
+
+    Nothing but what was measured in this run.
+    """
+    agreeing: list[str] = []
+    opposed: list[str] = []
+    for phase, sides in sorted(found.times.items(), key=difference, reverse=True):
+        ours, theirs = sides["minigrad"].median, sides["torch"].median
+        shown = f"{phase} ({with_unit(ours)}, torch's {with_unit(theirs)})"
+        (agreeing if (ours <= theirs) is ahead else opposed).append(shown)
+    parts = [("because of", agreeing), ("in spite of", opposed)]
+    return ", ".join([f"{word} {' and '.join(them)}" for word, them in parts if them])
+
+
+def difference(phase: tuple[str, dict[str, Measured]]) -> float:
+    """How far apart two sides are in a phase."""
+    _, sides = phase
+    return abs(sides["minigrad"].median - sides["torch"].median)
+
+
+def model_rows(model: Model, torch: Any, steps: int = STEPS) -> Iterator[Row]:
+    """A step of a model beside one of torch's, and what both have learned."""
+    shown = f"a step: {model.name}, batch {BATCH}"
+    sides = {"minigrad": minigrad} | ({} if torch is None else {"torch": torch})
+    try:
+        found = trained(model, sides, steps)
+    except DifferentResultsError:
+        yield Row(shown, against="torch", note="different losses")
+        return
+    lost = ", ".join([f"{side} {found.final_loss(side):.4f}" for side in sides])
+    lost = f"loss after {steps} steps: {lost}"
+    if torch is None:
+        took = with_unit(found.step("minigrad").median)
+        yield Row(shown, took, goal="1.00", note=lost)
+        return
+    row = ratio_row(shown, found.step("minigrad"), found.step("torch"), 1.0)
+    assert row.ratio is not None  # both sides took turns
+    ahead = row.ratio.median <= 1
+    by = f"{abs(1 - row.ratio.median):.0%}"
+    verdict = f"{'ahead' if ahead else 'behind'} by {by}, {because(found, ahead)}"
+    yield dataclasses.replace(row, note=f"{lost}\n{verdict}")
+
+
+def model_tasks(torch: Any, quick: bool = False) -> Iterator[Task]:
+    """The three models."""
     for model in models():
-        minigrad.manual_seed(0)
-        start = parameters_of(model.make(minigrad))
-        programs = {"ours": step_of(minigrad, model, start)}
-        if torch is not None:
-            programs["theirs"] = step_of(torch, model, start)
-        losses = [[run() for _ in range(steps)] for run in programs.values()]
-        shown = f"a step: {model.name}, batch {BATCH}"
-        lost = ", ".join([f"{one[-1]:.4f}" for one in losses])
-        found = interleaved(programs, 1, seconds)
-        if torch is None:
-            took = f"{found['ours'].median * 1e6:.1f} us"
-            yield Row(shown, took, "-", f"loss {lost}", "1.00")
-            continue
-        if not np.allclose(losses[0], losses[1], rtol=0.01):
-            yield Row(shown, "-", "-", f"different losses {lost}", "-")
-            continue
-        row = ratio_row(shown, found["ours"], found["theirs"], 1.0)
-        measured = f"{row.measured} loss {lost}"
-        yield dataclasses.replace(row, measured=measured)
+        steps = STEPS // 5 if quick else STEPS
+        yield Task(model.name, partial(model_rows, model, torch, steps))

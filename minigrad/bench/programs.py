@@ -1,4 +1,7 @@
-"""What the rows time: programs that take minigrad or torch under torch's name."""
+"""What the rows time: programs that take minigrad or torch under torch's name.
+
+Each returns what it computed: two sides have to return the same.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-Program = Callable[[], object]
+Program = Callable[[], Any]
 
 
 def functions(torch: Any) -> dict[str, Any]:
@@ -55,13 +58,15 @@ def custom_chain(
     apply = functions(torch)[style].apply
     x = leaf(torch, size)
 
-    def run() -> None:
+    def run() -> Any:
         y = x
         for _ in range(length):
             y = apply(y)
-        if backward:
-            x.grad = None
-            y.sum().backward()
+        if not backward:
+            return y
+        x.grad = None
+        y.sum().backward()
+        return y, x.grad
 
     return run
 
@@ -70,13 +75,15 @@ def builtin_chain(torch: Any, size: int, length: int, backward: bool) -> Program
     """mul, add, add, tanh: ``length`` operations in all."""
     x, weight, bias = (leaf(torch, size) for _ in range(3))
 
-    def run() -> None:
+    def run() -> Any:
         y = x
         for _ in range(length // 4):
             y = (y * weight + bias + x).tanh()
-        if backward:
-            x.grad = weight.grad = bias.grad = None
-            y.sum().backward()
+        if not backward:
+            return y
+        x.grad = weight.grad = bias.grad = None
+        y.sum().backward()
+        return y, x.grad, weight.grad, bias.grad
 
     return run
 
@@ -96,11 +103,12 @@ def double_backward(torch: Any, length: int, custom: bool) -> Program:
             (x,) = ctx.saved_tensors
             return 2.0 * grad * x
 
-    def run() -> None:
+    def run() -> Any:
         y = x
         for _ in range(length):
             y = Square.apply(y) if custom else y * y
         (first,) = torch.autograd.grad(y.sum(), [x], create_graph=True)
-        torch.autograd.grad(first.sum(), [x])
+        (second,) = torch.autograd.grad(first.sum(), [x])
+        return first, second
 
     return run

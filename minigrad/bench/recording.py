@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterator
 import minigrad
 from minigrad.bench.harness import timed
 from minigrad.bench.programs import custom_chain
-from minigrad.bench.rows import Row
+from minigrad.bench.rows import Row, Task, judged, with_unit
 from minigrad.tracing import Recorder, Trace
 
 Program = Callable[[], object]
+
+
+def recording_tasks() -> list[Task]:
+    """All in one."""
+    return [Task("recording", recording_rows)]
 
 
 def recording_rows(repeats: int = 9) -> Iterator[Row]:
@@ -21,18 +26,17 @@ def recording_rows(repeats: int = 9) -> Iterator[Row]:
         for size, length in ((1, 100), (1_000_000, 3))
     )
     for name, program, lines, goal in (
-        ("story, 1 element", small, False, "5 us"),
-        ("story and lines, 1 element", small, True, "5 us"),
-        ("story, 1000x1000", large, False, "100 us"),
-        ("story and lines, 1000x1000", large, True, "100 us"),
+        ("story, 1 element", small, False, 5),
+        ("story and lines, 1 element", small, True, 5),
+        ("story, 1000x1000", large, False, 100),
+        ("story and lines, 1000x1000", large, True, 100),
     ):
         recording, telling, events = costs_of_an_event(program, lines, repeats)
         yield Row(
             f"recording, an event: {name}",
-            f"{recording * 1e6:.1f} us",
-            "-",
-            f"told: +{telling * 1e6:.1f} us",
-            f"{goal} ({events} events)",
+            with_unit(recording),
+            goal=judged(recording * 1e6, goal, " us"),
+            note=f"told: +{with_unit(telling)}, {events} events",
         )
 
 

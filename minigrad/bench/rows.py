@@ -1,238 +1,171 @@
-"""The rows of the engine: what is timed, against what, and how good it should be."""
+"""A row of the table: our time beside another's, its ratio, and the goal."""
 
 from __future__ import annotations
 
-import gc
-import os
-import subprocess
-import sys
+import importlib
 import time
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
-import minigrad
-from minigrad.bench.harness import Measured, interleaved
-from minigrad.bench.programs import (
-    builtin_chain,
-    custom_chain,
-    double_backward,
-    leaf,
+from minigrad.bench.harness import (
+    DifferentResultsError,
+    Measured,
+    Program,
+    Ratio,
+    Same,
+    agree,
+    interleaved,
 )
-from minigrad.bench.unheard import ListeningPoints
-from minigrad.engine import observe
 
 
-class Ratio(NamedTuple):
-    """Our time over theirs, round by round."""
+@dataclass(frozen=True)
+class Growth:
+    """Seconds of each side for each size of the work, and the slopes of their lines."""
 
-    low: float
-    median: float
-    high: float
-    goal: float | None
+    name: str
+    sizes: list[int]
+    times: dict[str, list[float]]
+    slopes: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line: ours, theirs where there is a theirs, and the goal for the ratio."""
+    """One line: ours, theirs where there is a theirs, and the goal.
+
+    >>> print(Row("a sum", "1.0 us", "2.0 us", "torch", goal="0.40 missed"))
+    a sum  1.0 us  2.0 us  torch  -  0.40 missed
+    """
 
     name: str
-    ours: str
-    theirs: str
-    measured: str
-    goal: str
+    ours: str = "-"
+    theirs: str = "-"
+    against: str = ""
     ratio: Ratio | None = None
+    goal: str = "-"
+    limit: float | None = None
+    """The goal as a number, for a ratio that has one."""
+    note: str = ""
+    growth: Growth | None = None
+
+    def __str__(self) -> str:
+        middle, least, most = "-", "", ""
+        if self.ratio is not None:
+            middle, least, most = [f"{one:.2f}" for one in self.ratio[:3]]
+        times = f"{self.ours:>9} {self.theirs:>9}  {self.against:<15}"
+        ratio = f"{middle:>6} {least:>6} {most:>6}"
+        notes = [f"\n    {line}" for line in self.note.splitlines()]
+        return f"{self.name:<56} {times} {ratio}  {self.goal}{''.join(notes)}"
 
 
-def judged(ratio: float, goal: float | None) -> str:
-    """The goal, if there is one, and whether it is met."""
+HEAD = (
+    f"{'':<56} {'minigrad':>9} {'other':>9}  {'which other':<15} "
+    f"{'ratio':>6} {'min':>6} {'max':>6}  goal"
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to measure: what it is called while it runs, and its rows."""
+
+    name: str
+    rows: Callable[[], Iterable[Row]]
+
+
+def with_unit(seconds: float) -> str:
+    """A time with its unit.
+
+    >>> with_unit(1.26e-5), with_unit(0.0234), with_unit(2.5)
+    ('12.6 us', '23.4 ms', '2.50 s')
+    """
+    for scale, unit in ((1e6, "us"), (1e3, "ms"), (1.0, "s")):
+        if seconds * scale < 999.5 or unit == "s":
+            break
+    shown = seconds * scale
+    return f"{shown:.{2 if shown < 10 else 1 if shown < 100 else 0}f} {unit}"
+
+
+def judged(measured: float, goal: float | None, unit: str = "") -> str:
+    """The goal, if there is one, and whether it is met.
+
+    >>> judged(0.31, 0.4), judged(700, 600, " B"), judged(1.0, None)
+    ('0.40 met', '600 B missed', '-')
+    """
     if goal is None:
         return "-"
-    return f"{goal:.2f} {'met' if ratio <= goal else 'missed'}"
+    shown = f"{goal:.0f}{unit}" if unit else as_goal(goal)
+    return f"{shown} {'met' if measured <= goal else 'missed'}"
 
 
-def ratio_row(name: str, ours: Measured, theirs: Measured, goal: float | None) -> Row:
+def as_goal(goal: float | None) -> str:
+    """The goal of a ratio.
+
+    >>> as_goal(0.4), as_goal(0.025), as_goal(None)
+    ('0.40', '0.025', '-')
+    """
+    if goal is None:
+        return "-"
+    return f"{goal:.2f}" if goal >= 0.1 else f"{goal:.3f}"
+
+
+def ratio_row(
+    name: str,
+    ours: Measured,
+    theirs: Measured,
+    goal: float | None = None,
+    against: str = "torch",
+) -> Row:
     """The line of two programs that took turns."""
-    low, middle, high = ours.ratio_to(theirs)
+    ratio = ours.ratio_to(theirs)
     return Row(
         name,
-        f"{ours.median * 1e6:.1f} us",
-        f"{theirs.median * 1e6:.1f} us",
-        f"{middle:.2f} ({low:.2f}-{high:.2f})",
-        judged(middle, goal),
-        Ratio(low, middle, high, goal),
+        with_unit(ours.median),
+        with_unit(theirs.median),
+        against,
+        ratio,
+        judged(ratio.median, goal),
+        goal,
     )
 
 
-def timed_row(
+def compared(
     name: str,
-    make: Callable[[Any], Callable[[], object]],
-    units: int,
-    goal: float,
-    torch: Any,
-    seconds: float,
+    ours: Program,
+    theirs: Program | None,
+    goal: float | None = None,
+    against: str = "torch",
+    units: int = 1,
+    seconds: float = 1.0,
+    same: Same = agree,
+    clock: Callable[[], float] = time.thread_time,
 ) -> Row:
-    """A program on both engines; without torch only our own time."""
-    programs = {"ours": make(minigrad)}
-    if torch is not None:
-        programs["torch"] = make(torch)
-    found = interleaved(programs, units, seconds)
-    if torch is None:
-        ours = f"{found['ours'].median * 1e6:.1f} us"
-        return Row(name, ours, "-", "-", f"{goal:.2f}")
-    return ratio_row(name, found["ours"], found["torch"], goal)
+    """Measure two programs, if they compute the same; our own time without the other.
 
-
-def timed_rows(torch: Any, seconds: float) -> Iterator[Row]:
-    """The rows that compare times."""
-    cases: list[tuple[str, Callable[[Any], Callable[[], object]], int, float]] = []
-    for style in ("combined", "separate"):
-        for size in (1, 100):
-            name = f"custom {style}, size {size}"
-            chain = partial(custom_chain, style=style, size=size, length=1000)
-            both = partial(chain, backward=True)
-            cases.append((f"{name}: forward+backward, a node", both, 1000, 0.40))
-            forward = partial(chain, backward=False)
-            cases.append((f"{name}: forward", forward, 1000, 0.40))
-    ops = partial(builtin_chain, size=100, length=400)
-    name = "built-in chain, size 100"
-    both = partial(ops, backward=True)
-    cases.append((f"{name}: forward+backward, an op", both, 400, 0.80))
-    cases.append((f"{name}: forward", partial(ops, backward=False), 400, 0.95))
-    for style, goal in (("built-in", 1.2), ("custom", 0.7)):
-        twice = partial(double_backward, length=50, custom=style == "custom")
-        cases.append((f"double backward, {style}", twice, 50, goal))
-    for name, make, units, goal in cases:
-        yield timed_row(name, make, units, goal, torch, seconds)
-
-
-def memory_row() -> Row:
-    """Bytes that one recorded node keeps, with its output, of size 1."""
-    apply_chain = 20_000
-    x = leaf(minigrad, 1)
-    gc.collect()
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    y = x
-    for _ in range(apply_chain):
-        y = y * x
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    size = (after - before) / apply_chain
-    del y
-    return Row("memory a recorded node (mul)", f"{size:.0f} B", "705 B", "-", "600 B")
-
-
-def long_chain_rows(torch: Any) -> Iterator[Row]:
-    """A chain of a million nodes: forward, backward, deletion, collection."""
-    length = 1_000_000
-    engines = {"ours": minigrad} | ({} if torch is None else {"torch": torch})
-    took: dict[str, dict[str, float]] = {}
-    for name, engine in engines.items():
-        x = leaf(engine, 1)
-        gc.collect()
-        started = time.thread_time()
-        y = x
-        for _ in range(length):
-            y = y * 1.0
-        forward = time.thread_time() - started
-        started = time.thread_time()
-        y.sum().backward()
-        backward = time.thread_time() - started
-        started = time.thread_time()
-        del y
-        deletion = time.thread_time() - started
-        took[name] = {"forward": forward, "backward": backward, "deletion": deletion}
-        if name == "ours":
-            found = gc.collect()
-    for phase, seconds in took["ours"].items():
-        theirs = took.get("torch", {}).get(phase)
-        ratio = "-" if theirs is None else f"{seconds / max(theirs, 1e-9):.2f}"
-        shown = "-" if theirs is None else f"{theirs:.2f} s"
-        name = f"chain of 1e6 nodes: {phase}"
-        yield Row(name, f"{seconds:.2f} s", shown, ratio, "no recursion")
-    yield Row("chain of 1e6 nodes: left for gc", str(found), "-", "-", "0 objects")
-
-
-class Deaf:
-    """A listener that does nothing, at every point where one can listen."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return self.hear
-
-    def hear(self, *args: Any) -> None:
-        """Nothing."""
-
-
-def listening_rows(seconds: float) -> Iterator[Row]:
-    """What the engine pays for its listeners: while there is none, and for a deaf one.
-
-    Against the same functions without the question whether somebody listens.
+    >>> row = compared("a sum", lambda: 1 + 2, lambda: 3, 99.0, "literal", seconds=0.01)
+    >>> row.goal, row.against
+    ('99.00 met', 'literal')
+    >>> compared("a sum", lambda: 1 + 2, lambda: 4, against="wrong").note
+    'different results'
     """
-    program = custom_chain(minigrad, "combined", 1, 1000, True)
-    points = ListeningPoints()
-    deaf: Any = Deaf()
-
-    def listened() -> None:
-        observe.observer = deaf
-        try:
-            program()
-        finally:
-            observe.observer = None
-
-    programs = {
-        "unheard": points.unheard(program),
-        "silent": points.heard(program),
-        "listened": points.heard(listened),
-    }
-    found = interleaved(programs, 1000, seconds)
-    names = {"silent": ("nobody listening", "1.02"), "listened": ("deaf listener", "-")}
-    for key, (name, goal) in names.items():
-        low, middle, high = found[key].ratio_to(found["unheard"])
-        took = f"{found[key].median * 1e6:.2f} us"
-        shown = f"{middle:.3f} ({low:.3f}-{high:.3f}) of an engine without listeners"
-        yield Row(f"custom forward+backward, {name}", took, "-", shown, goal)
+    programs = {"minigrad": ours} | ({} if theirs is None else {against: theirs})
+    try:
+        found = interleaved(programs, units, seconds, same=same, clock=clock)
+    except DifferentResultsError:
+        return Row(name, against=against, note="different results")
+    if theirs is None:
+        ours_alone = with_unit(found["minigrad"].median)
+        return Row(name, ours_alone, goal=as_goal(goal))
+    return ratio_row(name, found["minigrad"], found[against], goal, against)
 
 
-def import_row(torch: Any) -> Row:
-    """CPU time of ``import minigrad``, less that of NumPy alone."""
-
-    def seconds(statement: str) -> float:
-        code = f"import time; t = time.process_time(); {statement}; "
-        code += "print(time.process_time() - t)"
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        root = str(Path(minigrad.__file__).resolve().parent.parent)
-        environment["PYTHONPATH"] = root
-        # The first start compiles what is not compiled yet; learners do so once.
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        times = []
-        for _ in range(8):
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            times.append(float(done.stdout))
-        return median(times[1:])
-
-    numpy, ours = seconds("import numpy"), seconds("import minigrad")
-    theirs = "-" if torch is None else f"{seconds('import torch') * 1e3:.0f} ms"
-    shown = f"numpy {numpy * 1e3:.0f} ms + {(ours - numpy) * 1e3:.0f} ms"
-    name = "import minigrad (against import torch)"
-    return Row(name, f"{ours * 1e3:.0f} ms", theirs, shown, "numpy + 20 ms")
+def imported(name: str) -> Any:
+    """The module; None if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None
 
 
-def engine_rows(torch: Any, seconds: float, quick: bool = False) -> Iterator[Row]:
-    """All rows of the engine, each as soon as it is measured."""
-    yield from timed_rows(torch, seconds)
-    yield from listening_rows(seconds)
-    yield memory_row()
-    yield import_row(torch)
-    if not quick:
-        yield from long_chain_rows(torch)
+def missing(name: str, against: str, goal: float | None = None) -> Row:
+    """The line of a library that is not here."""
+    return Row(name, against=against, goal=as_goal(goal), note="not installed")

@@ -1,11 +1,11 @@
-"""What was measured, as JSON and as a picture."""
+"""What was measured, as JSON and as pictures."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ import numpy as np
 from minigrad.bench.rows import Row
 
 
-def as_json(rows: Sequence[Row], against: str) -> str:
-    """All rows, and on what they were measured."""
+def as_json(rows: Sequence[Row], versions: Mapping[str, str | None]) -> str:
+    """All rows, and on what they were measured; None stands for not installed."""
     return json.dumps(
         {
             "python": platform.python_version(),
             "numpy": np.__version__,
-            "against": against,
+            "others": dict(versions),
             "processor": platform.processor() or platform.machine(),
             "rows": [as_dict(row) for row in rows],
         },
@@ -35,13 +35,22 @@ def as_dict(row: Row) -> dict[str, Any]:
     return found
 
 
-def save_picture(rows: Sequence[Row], path: Path) -> None:
-    """A bar for each ratio, a line at 1, and a mark at each goal.
+def save_pictures(rows: Sequence[Row], path: Path) -> list[Path]:
+    """The ratios as bars; and beside that file, if it was measured, growth as lines.
 
-    What the picture is, its name's ending says: ``.png``, ``.svg`` or ``.pdf``.
+    What a picture is, its name's ending says: ``.png``, ``.svg`` or ``.pdf``.
     """
     # Loaded here: a bench without a picture needs no matplotlib.
-    from minigrad.views.bars import save_ratios
+    from minigrad.views import bars, growth
 
-    ratios = {row.name: row.ratio for row in rows if row.ratio is not None}
-    save_ratios(ratios, path)
+    written = []
+    ratios = [row for row in rows if row.ratio is not None]
+    if ratios:
+        bars.save_ratios(ratios, path)
+        written.append(path)
+    curves = [row.growth for row in rows if row.growth is not None]
+    if curves:
+        beside = path.with_stem(f"{path.stem}-growth")
+        growth.save_growth(curves, beside)
+        written.append(beside)
+    return written

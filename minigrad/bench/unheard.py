@@ -58,10 +58,10 @@ class ListeningPoints:
         return self._with(self.ask, program)
 
     def _with(self, choose: Callable[[], None], program: Program) -> Program:
-        def run() -> None:
+        def run() -> Any:
             choose()
             try:
-                program()
+                return program()
             finally:
                 self.ask()
 

@@ -1,21 +1,34 @@
 """The harness: turns, units and ratios; no time is compared with a limit."""
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import pytest
+
 import minigrad
-from minigrad.bench.harness import Measured, interleaved
+from minigrad.bench.engine import long_chain_rows, memory_row
+from minigrad.bench.harness import (
+    DifferentResultsError,
+    Measured,
+    NotComparedError,
+    Ratio,
+    in_phases,
+    interleaved,
+)
 from minigrad.bench.programs import builtin_chain, custom_chain, double_backward
-from minigrad.bench.rows import memory_row
+from minigrad.bench.rows import compared
 from minigrad.bench.unheard import ListeningPoints
 from minigrad.engine import observe
 
 
 def test_programs_take_turns() -> None:
     order: list[str] = []
-    programs = {name: lambda name=name: order.append(name) for name in "ab"}
+    programs = {name: lambda name=name: order.append(name) or 1.0 for name in "ab"}
     found = interleaved(programs, seconds=0.0, rounds=3)
-    assert order == ["a", "b"] * 4
+    # Twice to warm up and to compare, once to see how long it takes, three rounds.
+    assert order == ["a", "b"] * 6
     assert [len(measured.rounds) for measured in found.values()] == [3, 3]
 
 
@@ -29,23 +42,104 @@ def test_time_is_that_of_one_unit() -> None:
     assert 0.0002 <= found["busy"].median < 0.002
 
 
-def test_ratio_is_taken_round_by_round() -> None:
-    mine, theirs = Measured((1.0, 20.0, 3.0)), Measured((2.0, 40.0, 6.0))
-    assert mine.ratio_to(theirs) == (0.5, 0.5, 0.5)
-    assert mine.ratio_to(Measured((2.0, 10.0, 3.0))) == (0.5, 1.0, 2.0)
+def test_ratio_is_taken_round_by_round_with_its_extremes() -> None:
+    turns = object()
+    mine = Measured((1.0, 20.0, 3.0), turns)
+    ratio = mine.ratio_to(Measured((2.0, 40.0, 6.0), turns))
+    assert ratio == (0.5, 0.5, 0.5, 0.5, 0.5)
+    ratio = mine.ratio_to(Measured((2.0, 10.0, 3.0), turns))
+    assert ratio == Ratio(median=1.0, min=0.5, max=2.0, low=0.75, high=1.5)
+    assert str(ratio) == "1.00 (0.50-2.00)"
 
 
-def test_programs_of_the_rows_run() -> None:
+def test_what_did_not_take_turns_has_no_ratio() -> None:
+    first, second = [interleaved({"a": lambda: 1.0}, seconds=0.0)["a"] for _ in "ab"]
+    assert first.ratio_to(first).median == 1.0
+    with pytest.raises(NotComparedError, match="nobody compared their results"):
+        first.ratio_to(second)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "agrees"),
+    [
+        (np.ones(3), True),
+        (np.ones(3) * 1.00001, True),
+        (minigrad.ones(3, requires_grad=True), True),
+        ([np.ones(3)], True),
+        (np.ones(3) * 1.01, False),
+        (np.ones((3, 1)), False),
+        ([np.ones(3), 1.0], False),
+        (np.full(3, np.nan), False),
+    ],
+)
+def test_no_row_of_sides_that_differ_has_a_ratio(theirs: Any, agrees: bool) -> None:
+    programs = {"ours": lambda: np.ones(3), "theirs": lambda: theirs}
+    row = compared("x", *programs.values(), seconds=0.0)
+    assert (row.ratio is not None) is agrees
+    assert (row.note == "different results") is not agrees
+    if not agrees:
+        with pytest.raises(DifferentResultsError, match="ours and theirs: computed"):
+            interleaved(programs, seconds=0.0)
+
+
+def test_difference_in_the_second_run_is_seen() -> None:
+    numbers = iter([1.0, 2.0])
+    with pytest.raises(DifferentResultsError, match="different results"):
+        interleaved({"a": lambda: 1.0, "b": lambda: next(numbers)})
+
+
+@pytest.mark.parametrize("silent", ["both", "one"])
+def test_sides_that_return_nothing_are_not_timed(silent: str) -> None:
+    ours = (lambda: None) if silent == "both" else (lambda: 1.0)
+    with pytest.raises(NotComparedError, match="nothing that could be compared"):
+        interleaved({"ours": ours, "theirs": lambda: None})
+
+
+@pytest.mark.parametrize(("last", "agrees"), [(2.0, True), (3.0, False)])
+def test_phases_are_timed_and_all_that_they_compute_is_compared(
+    last: float, agrees: bool
+) -> None:
+    def program(result: float) -> Any:
+        def phases() -> Iterator[tuple[str, Any]]:
+            yield "first", 1.0
+            yield "second", result
+
+        return phases
+
+    programs = {"ours": program(2.0), "theirs": program(last)}
+    if agrees:
+        found = in_phases(programs, rounds=2)
+        assert list(found) == ["first", "second"]
+        assert found["second"]["ours"].ratio_to(found["second"]["theirs"])
+    else:
+        with pytest.raises(DifferentResultsError, match="different results"):
+            in_phases(programs, rounds=2)
+
+
+def test_programs_of_the_rows_say_what_they_computed() -> None:
     for style in ("combined", "separate"):
-        custom_chain(minigrad, style, 1, 3, True)()
-    builtin_chain(minigrad, 2, 4, True)()
+        y, grad = custom_chain(minigrad, style, 1, 3, True)()
+        assert grad.item() == pytest.approx(1.001**3)
+        assert y.item() == custom_chain(minigrad, style, 1, 3, False)().item()
+    assert len(builtin_chain(minigrad, 2, 4, True)()) == 4
     for custom in (False, True):
-        double_backward(minigrad, 2, custom)()
+        first, second = double_backward(minigrad, 1, custom)()
+        np.testing.assert_allclose(second.numpy(), 2.0)
+        assert first.shape == second.shape
 
 
 def test_memory_of_a_node_is_counted() -> None:
-    size = int(memory_row().ours.removesuffix(" B"))
-    assert 100 < size < 2000
+    (row,) = memory_row()
+    assert 100 < int(row.ours.removesuffix(" B")) < 2000
+    assert row.goal.startswith("600 B ")
+
+
+def test_long_chain_leaves_nothing_to_collect() -> None:
+    *phases, left = long_chain_rows(None, length=10, rounds=1)
+    assert [row.name.split(": ")[1] for row in phases] == [
+        *["forward", "backward", "deletion"]
+    ]
+    assert left.goal == "0 objects met"
 
 
 class Ears:

@@ -7,6 +7,7 @@ import pytest
 
 import minigrad
 from minigrad.bench import models
+from minigrad.bench.harness import Measured
 
 
 def test_models_learn() -> None:
@@ -14,7 +15,7 @@ def test_models_learn() -> None:
         minigrad.manual_seed(0)
         start = models.parameters_of(model.make(minigrad))
         run = models.step_of(minigrad, model, start)
-        losses = [run() for _ in range(15)]
+        losses = [dict(run())["forward"] for _ in range(15)]
         assert losses[-1] < 0.985 * losses[0], model.name
 
 
@@ -31,20 +32,48 @@ def test_names_are_numbers_and_the_next_letter_is_asked_for() -> None:
 def test_losses_that_differ_get_no_ratio(
     monkeypatch: pytest.MonkeyPatch, factor: float, fair: bool
 ) -> None:
-    inner, made = models.step_of, []
+    inner = models.step_of
 
     def step_of(torch: Any, *rest: Any) -> Any:
         run = inner(minigrad, *rest)
-        made.append(torch)
         by = factor if torch is not minigrad else 1.0
-        return lambda: run() * by
+
+        def phases() -> Any:
+            for name, loss in run():
+                yield name, loss and loss * by
+
+        return phases
 
     monkeypatch.setattr(models, "step_of", step_of)
-    first = models.models()[:1]
-    monkeypatch.setattr(models, "models", lambda: first)
-    (row,) = models.model_rows("torch", 0.0, steps=2)
+    model = models.models()[0]
+    (row,) = models.model_rows(model, "torch", steps=2)
     assert (row.ratio is not None) is fair
-    assert ("different losses" in row.measured) is not fair
-    (alone,) = models.model_rows(None, 0.0, steps=2)
+    assert (row.note == "different losses") is not fair
+    if fair:
+        lost, verdict = row.note.splitlines()
+        assert lost.startswith("loss after 2 steps: minigrad 2.")
+        assert verdict.startswith(("ahead by", "behind by"))
+    (alone,) = models.model_rows(model, None, steps=2)
     assert alone.ratio is None
-    assert alone.measured.startswith("loss 2.")
+    assert alone.note.startswith("loss after 2 steps: minigrad 2.")
+
+
+def test_reason_is_the_phase_that_makes_the_difference() -> None:
+    turns = object()
+
+    def phase(ours: float, theirs: float) -> dict[str, Measured]:
+        pair = {"minigrad": ours, "torch": theirs}
+        return {side: Measured((time,), turns) for side, time in pair.items()}
+
+    times = {
+        "forward": phase(3.0, 2.0),
+        "backward": phase(4.0, 4.5),
+        "step": phase(1.0, 9.0),
+    }
+    found = models.Trained(times, {})
+    assert models.because(found, ahead=True) == (
+        "because of step (1.00 s, torch's 9.00 s) and backward (4.00 s, torch's 4.50 s)"
+        ", in spite of forward (3.00 s, torch's 2.00 s)"
+    )
+    assert models.because(found, ahead=False).startswith("because of forward")
+    assert found.step("minigrad").rounds == (8.0,)

@@ -1,0 +1,155 @@
+"""The rows of the engine: what is timed, against what, and how good it should be."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import minigrad
+from minigrad.bench.harness import Program, in_phases, interleaved
+from minigrad.bench.programs import (
+    builtin_chain,
+    custom_chain,
+    double_backward,
+    leaf,
+)
+from minigrad.bench.rows import Row, Task, compared, judged, ratio_row, with_unit
+from minigrad.bench.starts import start_tasks
+from minigrad.bench.unheard import ListeningPoints
+from minigrad.engine import observe
+
+Make = Callable[[Any], Program]
+
+
+def chain_cases() -> Iterator[tuple[str, Make, int, float]]:
+    """Name, program, how many nodes it makes, and the goal."""
+    for style in ("combined", "separate"):
+        for size in (1, 100):
+            name = f"custom {style}, size {size}"
+            chain = partial(custom_chain, style=style, size=size, length=1000)
+            both = partial(chain, backward=True)
+            yield f"{name}: forward+backward, a node", both, 1000, 0.40
+            yield f"{name}: forward", partial(chain, backward=False), 1000, 0.40
+    ops = partial(builtin_chain, size=100, length=400)
+    name = "built-in chain, size 100"
+    yield f"{name}: forward+backward, an op", partial(ops, backward=True), 400, 0.80
+    yield f"{name}: forward", partial(ops, backward=False), 400, 0.95
+    for style, goal in (("built-in", 1.2), ("custom", 0.7)):
+        twice = partial(double_backward, length=50, custom=style == "custom")
+        yield f"double backward, {style}", twice, 50, goal
+
+
+def chain_row(
+    name: str, make: Make, units: int, goal: float, torch: Any, seconds: float
+) -> Iterator[Row]:
+    """A chain on both engines; without torch only our own time."""
+    theirs = None if torch is None else make(torch)
+    yield compared(name, make(minigrad), theirs, goal, units=units, seconds=seconds)
+
+
+def memory_row() -> Iterator[Row]:
+    """Bytes that one recorded node keeps, with its output, of size 1."""
+    length = 20_000
+    x = leaf(minigrad, 1)
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    y = x
+    for _ in range(length):
+        y = y * x
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    size = (after - before) / length
+    del y
+    verdict = judged(size, 600, " B")
+    note = "torch: 705 B, measured once"
+    yield Row("memory a recorded node (mul)", f"{size:.0f} B", goal=verdict, note=note)
+
+
+def long_chain(torch: Any, length: int) -> Callable[[], Iterator[tuple[str, Any]]]:
+    """A chain of very many nodes: forward, backward, deletion."""
+
+    def phases() -> Iterator[tuple[str, Any]]:
+        x = y = leaf(torch, 1)
+        for _ in range(length):
+            y = y * 1.0
+        yield "forward", y.detach()
+        y.sum().backward()
+        yield "backward", x.grad
+        del y
+        yield "deletion", None
+
+    return phases
+
+
+def long_chain_rows(
+    torch: Any, length: int = 1_000_000, rounds: int = 3
+) -> Iterator[Row]:
+    """No recursion anywhere, and nothing that is left for the collector."""
+    sides = {"minigrad": long_chain(minigrad, length)}
+    if torch is not None:
+        sides["torch"] = long_chain(torch, length)
+    found = in_phases(sides, rounds)
+    for phase, times in found.items():
+        name = f"chain of {length:,} nodes: {phase}"
+        if torch is None:
+            yield Row(name, with_unit(times["minigrad"].median))
+        else:
+            yield ratio_row(name, times["minigrad"], times["torch"])
+    for _ in long_chain(minigrad, length)():
+        pass
+    left = gc.collect()
+    name = f"chain of {length:,} nodes: objects left for gc"
+    yield Row(name, str(left), goal=judged(left, 0, " objects"))
+
+
+class Deaf:
+    """A listener that does nothing, at every point where one can listen."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return self.hear
+
+    def hear(self, *args: Any) -> None:
+        """Nothing."""
+
+
+def listening_rows(seconds: float) -> Iterator[Row]:
+    """What the engine pays for its listeners: while there is none, and for a deaf one.
+
+    Against the same functions without the question whether somebody listens.
+    """
+    program = custom_chain(minigrad, "combined", 1, 1000, True)
+    points = ListeningPoints()
+    deaf: Any = Deaf()
+
+    def listened() -> Any:
+        observe.observer = deaf
+        try:
+            return program()
+        finally:
+            observe.observer = None
+
+    programs = {
+        "unheard": points.unheard(program),
+        "silent": points.heard(program),
+        "listened": points.heard(listened),
+    }
+    found = interleaved(programs, 1000, seconds)
+    names = {"silent": ("nobody listening", 1.02), "listened": ("deaf listener", None)}
+    for key, (name, goal) in names.items():
+        shown = f"custom forward+backward, {name}"
+        yield ratio_row(shown, found[key], found["unheard"], goal, "no listeners")
+
+
+def engine_tasks(torch: Any, seconds: float, quick: bool = False) -> Iterable[Task]:
+    """All rows of the engine."""
+    for name, make, units, goal in chain_cases():
+        yield Task(name, partial(chain_row, name, make, units, goal, torch, seconds))
+    yield Task("listening", partial(listening_rows, 3 * seconds))
+    yield Task("memory of a node", memory_row)
+    yield from start_tasks(torch, quick)
+    if not quick:
+        yield Task("chain of a million nodes", partial(long_chain_rows, torch))
