@@ -1,5 +1,32 @@
-"""Timing side by side: ``python -m minigrad bench`` prints the rows of the engine."""
+"""Timing side by side: ``python -m minigrad bench`` prints the rows of the engine.
 
-from minigrad.bench.harness import Measured, interleaved
+>>> from minigrad.bench import compared
+>>> row = compared("a sum", lambda: 1 + 2, lambda: 3, against="literal", seconds=0.01)
+>>> row.against, len(row.ratio)
+('literal', 5)
+"""
 
-__all__ = ["Measured", "interleaved"]
+from minigrad.bench.harness import (
+    DifferentResultsError,
+    Measured,
+    NotComparedError,
+    Ratio,
+    agree,
+    in_phases,
+    interleaved,
+    timed,
+)
+from minigrad.bench.rows import Row, compared
+
+__all__ = [
+    "DifferentResultsError",
+    "Measured",
+    "NotComparedError",
+    "Ratio",
+    "Row",
+    "agree",
+    "compared",
+    "in_phases",
+    "interleaved",
+    "timed",
+]
