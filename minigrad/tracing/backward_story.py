@@ -13,6 +13,7 @@ from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
+from minigrad.tracing.messages import message
 
 
 class BackwardStory:
@@ -144,7 +145,7 @@ class BackwardStory:
                 asides.unused(label, slot, zeros and metadata[0]),
                 n=self._graph.id_of(node),
                 slot=slot,
-                cue=f"out {slot}",
+                cue=message("cue.unused", slot=slot),
                 **fields,
             )
 
@@ -207,7 +208,7 @@ class BackwardStory:
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
         node: Any = leaf._accumulate_node() if leaf._accumulate_node else None
-        name = self._log.names.of(leaf) or "the leaf"
+        name = self._log.names.of(leaf) or message("tensor.leaf")
         memory = self._log.memory
         memory.look_at_grad(leaf, self._graph.id_of(node), f"{name}.grad")
         self.say_accumulated(node, leaf, first, gradient, new)
@@ -216,7 +217,7 @@ class BackwardStory:
         self, node: Any, leaf: Any, first: bool, gradient: Any, new: Any
     ) -> None:
         """The ``.grad`` of ``leaf``, whose node is ``node``, is now ``new``."""
-        name = self._log.names.of(leaf) or "the leaf"
+        name = self._log.names.of(leaf) or message("tensor.leaf")
         ref, told = self._look(gradient)
         now, now_told = self._look(new)
         self._log.emit(

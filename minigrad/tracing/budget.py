@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, Final
 
 from minigrad.tracing import sentences
+from minigrad.tracing.messages import message
 from minigrad.tracing.trace import ctx_changes
 
 Event = dict[str, Any]
@@ -127,7 +128,7 @@ class Gap:
     def _ctx(self, name: str) -> Event:
         """A ctx from before, with what has changed on it."""
         change = {"id": name, **self._ctxs[name]}
-        say = "What has changed on a ctx from before."
+        say = message("cut.ctx")
         return {"k": "note", "say": say, "lvl": ENGINE, "d": 0, "ctx": change}
 
     def _give_locals(self, end: list[Event]) -> None:

@@ -18,6 +18,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tangents import share_tangents
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.again import Editor
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import brief
 
@@ -61,8 +62,10 @@ class StepEdit:
         self, editor: Editor, what: str, old: Any, new: Any, node: Any, **more: Any
     ) -> None:
         log = editor.log
-        owner = "" if node is None else f" of {self.owner}"
-        said = (f"{what}{owner}", brief(old), brief(new))
+        whole = what
+        if node is not None:
+            whole = message("what-if.of", what=what, node=self.owner)
+        said = (whole, brief(old), brief(new))
         if said not in self.said:  # what is packed is told each time it is unpacked
             self.said.append(said)
         is_open = node is None or any([one is node for one in log.ctxs.at_work])
@@ -72,8 +75,7 @@ class StepEdit:
         log.emit(
             "what.if",
             1,
-            f"What if: {what}{owner} is {brief(new)} from here on, where it was "
-            f"{brief(old)}.",
+            message("what-if", what=whole, old=brief(old), new=brief(new)),
             cue=what,
             old=log.values.ref(old, what),
             new=log.values.ref(new, what),
@@ -138,12 +140,13 @@ def change_gradient(
         old, new = leaf._grad, in_place_of(leaf._grad, value)
         new._share_version(old)
         leaf._grad = new
-        name = editor.log.names.of(leaf) or "the leaf"
+        name = editor.log.names.of(leaf) or message("tensor.leaf")
         return f"{name}.grad", old, new, {"n": event["n"]}
     if kind == "node.enter":
         old, new = work["gradients"][slot], like(work["gradients"][slot], value)
         work["gradients"][slot] = new
-        where = f"the gradient that arrives at {editor.log.called(work['node'])}"
+        arrives = editor.log.called(work["node"])
+        where = message("what-if.arrives", node=arrives)
         return where, old, new, {"n": event["n"], "slot": slot, "total": ref(new)}
     task = work["task"]
     if kind == "backward.begin":
@@ -157,7 +160,7 @@ def change_gradient(
     total = new if len(parts) == 1 else sum_like(task.waiting[receiver][place], parts)
     task.waiting[receiver][place] = total
     editor.totals[id(task), id(receiver), place] = total
-    name = f"the gradient for {editor.log.called(receiver)}"
+    name = message("what-if.for", node=editor.log.called(receiver))
     node = event["n"] if kind == "grad" else event["roots"][slot]["n"]
     return name, old, new, {"n": node, "slot": place, "total": ref(total)}
 

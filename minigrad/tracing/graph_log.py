@@ -9,6 +9,7 @@ from minigrad.engine.grad_mode import running_task
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog, Say
+from minigrad.tracing.messages import in_turn
 from minigrad.tracing.nodes import Card, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
@@ -98,11 +99,10 @@ class GraphLog:
         for current in reversed(found):
             card, name = self._cards.of(current), self.id_of(current)
             if card.is_leaf:
-                variable = self._log.names.of(current.variable) or "without a name"
-                say = sentences.leaf_node(variable)
+                say = sentences.leaf_node(self._log.names.of(current.variable))
             else:
                 kept = self._log.memory.look_at_node(current, name, card.label)
-                say = sentences.older_node(card.label) + sentences.kept(kept)
+                say = sentences.older_node(card.label, kept)
             self._tell(current, card, ENGINE, say, None)
 
     def _tell(
@@ -186,12 +186,12 @@ def joining(
 ) -> str:
     """The sentence for a node that joins."""
     tell = sentences.wired if card.is_users else sentences.built_in
-    say = tell(card.label, receivers) + sentences.kept(kept)
-    if order > 1:
-        say += asides.second_graph(order)
-    for name, old in moved.items():
-        say += asides.handle_moved(name, old, card.label)
-    return say
+    return in_turn(
+        tell(card.label, receivers),
+        sentences.kept(kept),
+        asides.second_graph(order) if order > 1 else "",
+        *[asides.handle_moved(name, old, card.label) for name, old in moved.items()],
+    )
 
 
 def without_wire(outputs: tuple[Any, ...]) -> list[int]:

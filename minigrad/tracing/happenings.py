@@ -13,6 +13,7 @@ from minigrad.tracing.advice import advice_of, phase_of_advice
 from minigrad.tracing.foreign import ForeignNode, maker_of, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import is_leaf, label_of
 from minigrad.tracing.story import Story
 from minigrad.tracing.values import Ref, plain
@@ -53,7 +54,7 @@ class Happenings:
             slot=slot,
             g=self._shown(given),
             new=None if result is None else self._shown(result),
-            cue="hook",
+            cue=message("cue.hook"),
         )
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
@@ -74,7 +75,7 @@ class Happenings:
             say,
             g=self._shown(tensor),
             new=plain("a note") if forgets else self._shown(packed),
-            cue="pack",
+            cue=message("cue.pack"),
         )
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
@@ -83,7 +84,7 @@ class Happenings:
         remembers = comes_from_checkpoint(hook)
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
-        owner = "a saved tensor" if node is None else label_of(node)
+        owner = message("tensor.saved") if node is None else label_of(node)
         say = (
             asides.remembered(owner, tensor)
             if remembers
@@ -99,7 +100,7 @@ class Happenings:
             say,
             g=plain("a note") if remembers else self._shown(packed),
             new=self._shown(tensor),
-            cue="unpack",
+            cue=message("cue.unpack"),
             **where,
         )
 
@@ -112,14 +113,14 @@ class Happenings:
         own = self._log.names.of(tensor)
         base = tensor._base if isinstance(tensor, Tensor) else None
         whole = None if base is None else self._log.names.of(base)
-        part = None if whole is None else f"a part of {whole}"
+        part = None if whole is None else message("tensor.part-of", name=whole)
         name = own or part or sentences.called(tensor, self._log.names.of)
         others = self._log.ctxs.changes_by(tensor)
-        say = asides.changed_in_place(name, now - 1, now, tensor)
+        savers = self._saved_before(others)
         self._log.emit(
             "inplace",
             STORY if own or whole or others else ENGINE,
-            say + asides.saved_before(self._saved_before(others)),
+            asides.changed_in_place(name, now - 1, now, tensor, savers),
             others=others,
             t=self._log.values.ref(tensor),
             name=own or whole,
@@ -158,7 +159,7 @@ class Happenings:
             asides.tangent(name, maker, tensor, tangent),
             t=self._log.values.ref(tensor),
             g=self._log.values.ref(tangent),
-            cue="tangent",
+            cue=message("cue.tangent"),
             **fields,
         )
 
@@ -167,13 +168,15 @@ class Happenings:
         advice = advice_of(owner, subject, warning)
         say = asides.advice(advice["what"])
         phase = phase_of_advice(advice["what"])
-        self._log.emit("lint", STORY, say, phase=phase, advice=advice, cue="advice")
+        cue = message("cue.advice")
+        self._log.emit("lint", STORY, say, phase=phase, advice=advice, cue=cue)
 
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
         self._log.program_ran()
         self._graph.reruns += 1
-        self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue="again")
+        cue = message("cue.again")
+        self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue=cue)
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
@@ -194,7 +197,7 @@ class Happenings:
             n=self._graph.id_of(node),
             slot=slot,
             g=self._log.values.ref(gradient),
-            cue="asked for",
+            cue=message("cue.captured"),
         )
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.function import Function
 from minigrad.tracing.marks import ATOMS
+from minigrad.tracing.messages import message
 from minigrad.tracing.sources import is_installed, is_ours
 
 WRITES: Final = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}
@@ -32,8 +33,8 @@ def harm_of(kind: Any) -> str:
     function = getattr(kind, "_forward_cls", None)
     name = what_it_touches(function)
     if name == WHILE:
-        return "has a while loop, which might not end"
-    return f"uses {name}, which it could change" if name else ""
+        return message("terms.while")
+    return message("terms.uses", name=name) if name else ""
 
 
 def what_it_touches(function: Any) -> str:

@@ -28,6 +28,7 @@ from minigrad.tracing.kept import (
     span_of,
 )
 from minigrad.tracing.log import EventLog
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of, label_of
 
 SLOTS: Final = ("geometry", "slot", "_materialize_grads")
@@ -51,9 +52,9 @@ class Keeper:
         run.function = function
         run.node = self._state(ctx)
         if transforms.active:
-            run.skipped = "it ran inside vmap or another function transform"
+            run.skipped = message("terms.transform")
         elif issubclass(function, Builtin) and any([callable(x) for x in inputs]):
-            run.skipped = "it draws random numbers"
+            run.skipped = message("terms.random")
         self._calls[id(ctx)] = (weakref.ref(ctx), inputs[0] if inputs else None, run)
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
@@ -83,7 +84,7 @@ class Keeper:
         run.create_graph = task.create_graph
         run.carries_tensors = task.carries_tensors
         if transforms.active:
-            run.skipped = "it ran inside vmap or another function transform"
+            run.skipped = message("terms.transform")
         self._rules[id(task)] = run
 
     def hook_called(
@@ -146,8 +147,9 @@ class Keeper:
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
         before = self._grads.pop(id(leaf), None)
-        name = self._log.names.of(leaf)
-        label = "AccumulateGrad" if name is None else f"AccumulateGrad of {name}"
+        label, name = "AccumulateGrad", self._log.names.of(leaf)
+        if name is not None:
+            label = message("node.of", node=label, tensor=name)
         given = [one for one in (before, self._copy(gradient)) if one is not None]
         run = self._run("accumulate", label, given)
         run.found = [self._copy(new)]

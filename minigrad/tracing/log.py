@@ -10,6 +10,7 @@ from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
+from minigrad.tracing.messages import message
 from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import Cards
 from minigrad.tracing.values import ValueStore
@@ -152,7 +153,9 @@ class EventLog:
         """A node in a sentence: a leaf's node by the name of its tensor."""
         card = self.cards.of(node)
         name = self.names.of(node.variable) if card.is_leaf else None
-        return card.label if name is None else f"{card.label} of {name}"
+        if name is None:
+            return card.label
+        return message("node.of", node=card.label, tensor=name)
 
 
 def put_others(event: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:

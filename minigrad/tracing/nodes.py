@@ -9,6 +9,7 @@ from typing import Any
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.tracing.foreign import ForeignNode
+from minigrad.tracing.messages import message
 
 
 class Card:
@@ -106,6 +107,6 @@ def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:
         if edge is NOT_A_TENSOR:
             continue
         node, slot = split_edge(edge)
-        label = "none" if node is None else called(node)
-        names.append(f"{label} output {slot}" if slot else label)
-    return ", ".join(names)
+        label = message("edge.none") if node is None else called(node)
+        names.append(message("edge.output", node=label, slot=slot) if slot else label)
+    return message("list.between").join(names)

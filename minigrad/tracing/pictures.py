@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.tracing.messages import message
+
 MOST_ROWS = 8
 MOST_COLUMNS = 8
 MOST_BYTES_TO_KEEP = 256
@@ -157,8 +159,15 @@ def text_of(array: Any, span: Range | None = None) -> str:
         return f"[[{'], ['.join(rows)}]]"
     lengths = " x ".join([str(length) for length in array.shape])
     if array.size and is_uniform(array, span):
-        return f"{number_text(array.flat[0])} everywhere ({lengths})"
-    return f"an array of {lengths}"
+        value = number_text(array.flat[0])
+        return message("array.uniform", value=value, shape=lengths)
+    return message("array.of-shape", shape=lengths)
+
+
+def is_told_by_shape(text: str) -> bool:
+    """Whether an array in words is told by its shape alone, without numbers."""
+    start, _, end = message("array.of-shape", shape="\0").partition("\0")
+    return text.startswith(start) and text.endswith(end)
 
 
 def is_uniform(array: Any, span: Range | None = None) -> bool:

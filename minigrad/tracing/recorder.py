@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Self, cast
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -22,6 +22,7 @@ from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
+from minigrad.tracing.messages import message
 from minigrad.tracing.program import Block, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
@@ -30,10 +31,6 @@ from minigrad.tracing.torch_listening import TorchListener
 from minigrad.tracing.torch_telling import TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
-
-IMPORTED_LATE: Final = (
-    "torch was imported during the recording, and not heard: import it before."
-)
 
 
 class RecordingError(errors.MinigradError, RuntimeError):
@@ -155,7 +152,7 @@ class Recorder:
         """Who hears torch, already listening; None if it cannot be heard."""
         torch = torch_module()
         if torch is None:
-            self._torch_unheard = IMPORTED_LATE
+            self._torch_unheard = message("torch.late")
             return None
         try:
             telling = TorchTelling(
@@ -169,7 +166,7 @@ class Recorder:
             listener = TorchListener(telling)
             listener.start()
         except AttributeError as error:
-            self._torch_unheard = f"This torch is not heard, for it differs: {error}."
+            self._torch_unheard = message("torch.differs", error=error)
             return None
         except BaseException:
             if self._backend is not None:
@@ -182,10 +179,8 @@ class Recorder:
         if engine not in self._engines:
             self._engines.append(engine)
             if len(self._engines) == 2:
-                self._story.note(
-                    f"Until here {self._engines[0]} spoke, now {engine} does. There "
-                    "are two graphs: no gradient passes from one to the other."
-                )
+                engines = {"before": self._engines[0], "engine": engine}
+                self._story.note(message("engines.change", **engines))
 
     def _watch(self, function: Any) -> None:
         """Show the lines of a Function that the user wrote, wherever it stands."""

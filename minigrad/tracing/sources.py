@@ -14,6 +14,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from minigrad.tracing.messages import message
+
 Token = list[str]
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
@@ -85,7 +87,7 @@ def lines_of(code: CodeType) -> list[str]:
     """The source lines of a function, or of the whole cell for its top level."""
     lines = linecache.getlines(code.co_filename)
     if not lines:
-        return ["(the source of this code is not available)"]
+        return [message("source.missing")]
     if code.co_name != "<module>":
         lines = inspect.getblock(lines[code.co_firstlineno - 1 :])
     return textwrap.dedent("".join(lines)).rstrip("\n").split("\n")

@@ -7,11 +7,12 @@ from typing import Any
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing import asides, sentences
+from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
 from minigrad.tracing.foreign import maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import STORY, EventLog
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of, is_users
 
 PhaseStart = Callable[[str], int | None]
@@ -57,7 +58,7 @@ class Story(BackwardStory):
             STORY,
             (sentences.ctx_created, label),
             phase=("apply", "create ctx"),
-            cue=f"ctx: {label}",
+            cue=message("cue.ctx", node=label),
         )
 
     def phase_entered(self, name: str) -> None:
@@ -118,10 +119,10 @@ class Story(BackwardStory):
         log.emit(
             "phase",
             STORY,
-            sentences.wrapped(outputs, recorded) + asides.no_wire(plain),
+            sentences.wrapped(outputs, recorded, plain),
             phase=("apply", "wrap outputs"),
             at=self._phase_start("wrap outputs"),
-            cue="output",
+            cue=message("cue.output"),
         )
         if recorded:
             self._graph.add(ctx, outputs)

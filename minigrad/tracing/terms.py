@@ -19,6 +19,7 @@ import numpy as np
 
 from minigrad.tracing.harmless import harm_of
 from minigrad.tracing.kept import Kept, KeptValues, Run
+from minigrad.tracing.messages import message
 from minigrad.tracing.pictures import json_number
 from minigrad.tracing.replay import backward_again, silence, unlike
 from minigrad.tracing.rules import is_shown_whole
@@ -102,7 +103,7 @@ def terms_of(run: Run, is_hooked: bool) -> Slots:
     slots = [slot for slot, one in enumerate(run.found or []) if one is not None]
     reason = refusal(run)
     if is_hooked:
-        reason = reason or "a hook has changed what the rule gave"
+        reason = reason or message("terms.hook")
     try:
         reason = reason or unsteady(run)
         if not reason:
@@ -116,7 +117,7 @@ def terms_of(run: Run, is_hooked: bool) -> Slots:
                 for slot in slots
             }
     except Exception as error:
-        reason = f"asked for one term alone, the rule stops with {error_text(error)}"
+        reason = message("terms.stops", error=error_text(error))
     return {str(slot): reason for slot in slots}
 
 
@@ -124,12 +125,12 @@ def refusal(run: Run) -> str:
     """Why a rule is not asked; empty if it can be."""
     arrays = [one.array for one in [*run.given, *(run.found or [])] if one is not None]
     if any([array.dtype.kind != "f" for array in arrays]):
-        return "they are told of real numbers only"
+        return message("terms.not-real")
     if not all([is_shown_whole(array.shape) for array in arrays]):
-        return "they are told of gradients up to 8 by 8 only"
+        return message("terms.large")
     harm = harm_of(run.node.kind) if run.node is not None else ""
     if harm:
-        return f"the rule {harm}, and is not run again unasked"
+        return harm
     return run.skipped
 
 
@@ -138,10 +139,10 @@ def unsteady(run: Run) -> str:
     begun = time.perf_counter()
     found = backward_again(run)
     if time.perf_counter() - begun > MOST_SECONDS:
-        return "the rule takes too long to be run for each element"
+        return message("terms.slow")
     for recorded, now in zip(run.found or [], found, strict=True):
         if recorded is not None and unlike("", recorded, now):
-            return "run again, the rule gives something else"
+            return message("terms.unsteady")
     return ""
 
 
@@ -151,11 +152,8 @@ def not_a_multiple(given: Any) -> str:
     if array is None or not np.any(array):
         return ""
     if not np.isfinite(array).all():
-        return "a slope is inf or nan"
-    return (
-        f"the rule gives {brief(array)} even where only zeros arrive: it does not "
-        "multiply by what arrives"
-    )
+        return message("terms.infinite")
+    return message("terms.not-a-multiple", value=brief(array))
 
 
 def slopes_of(run: Run, slots: list[int]) -> dict[int, list[list[Any]]]:
@@ -190,15 +188,13 @@ def told(run: Run, slot: int, slopes: list[list[Any]]) -> Any:
             slope = json_number(values[place])
             numbers += [int(place), output, element, slope]
     if not np.isfinite(total).all():
-        return "a slope is inf or nan"
+        return message("terms.infinite")
     precision = float(np.finfo(found.dtype).eps) * (4 + len(slopes))
     off = np.abs(total - found.ravel()) > precision * sizes
     if np.any(off):
         first = int(np.argmax(off))
-        return (
-            "the rule is not linear: asked for each term alone it gives "
-            f"{brief(total[first])} together, not {brief(found.ravel()[first])}"
-        )
+        sums = {"sum": brief(total[first]), "value": brief(found.ravel()[first])}
+        return message("terms.not-linear", **sums)
     return numbers
 
 

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from minigrad.tracing.foreign import version_of
+from minigrad.tracing.messages import message
 from minigrad.tracing.torch_calls import TorchCalls
 from minigrad.tracing.torch_doors import mode_class, replaced
 from minigrad.tracing.torch_engine import TorchEngine
 from minigrad.tracing.torch_hooks import REGISTERS, TorchHooks
 from minigrad.tracing.torch_saved import TorchSavedHooks, checkpoint_function
-from minigrad.tracing.torch_telling import UNSEEN, TorchTelling
+from minigrad.tracing.torch_telling import TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
     *("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"),
@@ -68,7 +69,7 @@ class TorchListener:
                 run = self._engine.hearing_backward(autograd._engine_run_backward)
                 undo.enter_context(replaced(autograd, "_engine_run_backward", run))
             else:
-                self._tell.said.append(UNSEEN["engine"])
+                self._tell.said.append(message("torch.unseen.engine"))
             self._open_to_saved(undo)
             undo.enter_context(self._mode)
             self._undo = undo.pop_all()

@@ -6,36 +6,17 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any
 
 from minigrad.tracing.foreign import torch_tangent, unheard
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import EventLog
+from minigrad.tracing.messages import message
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_doors import tensors_in
 from minigrad.tracing.torch_graph import TorchGraph, TorchNode
 from minigrad.tracing.values import error_text
-
-UNSEEN: Final = {
-    "apply": (
-        "This is torch's own apply, deep in its C++. Seen are the inputs, ctx, forward "
-        "and the result. Just when the output is wrapped and wired is not seen; it is "
-        "told when apply has returned."
-    ),
-    "setup": "torch has made ctx already, but lets nobody see it before setup_context.",
-    "backward": (
-        "This is torch's own engine, deep in its C++. Hooks on its nodes tell what "
-        "arrives at each and what leaves it. What waits at a node, and when saved "
-        "tensors go, is not seen; it follows from that. A hook that a tensor had "
-        "before the recording is seen only if it is a leaf or has a name; one of a "
-        "module, or of several tensors together, by its lines alone. Nobody counts "
-        "the bytes."
-    ),
-    "engine": "This torch enters its engine by an unknown door: backward is not heard.",
-    "transforms": "What torch does inside its function transforms is not heard.",
-}
-"""What torch does not let us see; each is said where it first matters."""
 
 
 class TorchTelling:
@@ -128,11 +109,12 @@ class TorchTelling:
                 self.story.say_joined(self.graph.find(node))
 
     def say(self, about: str) -> None:
-        """Say once what cannot be seen."""
+        """Say once what cannot be seen, where it first matters."""
         self.spoke()
-        if UNSEEN[about] not in self.said:
-            self.said.append(UNSEEN[about])
-            self.story.note(UNSEEN[about])
+        unseen = message(f"torch.unseen.{about}")
+        if unseen not in self.said:
+            self.said.append(unseen)
+            self.story.note(unseen)
 
     def listens(self) -> bool:
         """Whether what happens now is to be told."""
@@ -147,10 +129,7 @@ class TorchTelling:
                 yield
         except Exception as error:
             self.failure = error_text(error)
-            self.story.note(
-                f"The recorder stumbled over something of torch's ({self.failure}). "
-                "From here on torch is not heard."
-            )
+            self.story.note(message("torch.stumbled", error=self.failure))
 
 
 def nobody() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from minigrad import errors
+from minigrad.tracing.messages import message
 from minigrad.tracing.trace import ctx_changes, write_whole
 from minigrad.views import page
 from minigrad.views.recording import Recording
@@ -34,13 +35,15 @@ class Comparison:
     def sentence(self) -> str:
         """Where the two stories first differ, in words."""
         if self.difference is None:
-            count = errors.count_of(len(self.pairs), "step")
-            return f"The two recordings tell the same story: {count}."
+            steps = message("steps", count=len(self.pairs))
+            return message("compare.same", steps=steps)
         says = []
         for side, place in zip(self._sides, self.difference, strict=True):
             events = side.data["events"]
-            says.append(f"“{events[place - 1]['say']}”" if place else "nothing more.")
-        return f"The first difference. Left: {says[0]} Right: {says[1]}"
+            said = events[place - 1]["say"] if place else ""
+            key = "compare.says" if place else "compare.nothing"
+            says.append(message(key, sentence=said))
+        return message("compare.differ", left=says[0], right=says[1])
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write both players as one HTML file that needs no network and no Python."""
@@ -55,7 +58,7 @@ class Comparison:
         return page.bundle_of_comparison(self._data(), self.sentence)
 
     def _titles(self) -> list[str]:
-        return [s.data["meta"].get("title") or "A recording" for s in self._sides]
+        return [page.title_of(side.data) for side in self._sides]
 
     def _data(self) -> Json:
         traces = [side._drawn() for side in self._sides]

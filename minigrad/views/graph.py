@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from minigrad.tracing.messages import message
+
 MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
 TIME_OUT = 20.0
 MOST_DOT = 300_000  # characters, about 2,500 nodes; more would take many seconds
@@ -120,18 +122,16 @@ def _label(node: Mapping[str, Any]) -> str:
 
     lines = [node["label"], *([node["tensor"]] if node.get("tensor") else [])]
     if node.get("again"):
-        lines.append("(run again)")
+        lines.append(message("drawn.again"))
     if node.get("order", 1) > 1:
-        lines.append(f"(graph {node['order']})")
+        lines.append(message("drawn.order", order=node["order"]))
     lines = [_one_line(line) for line in lines]
     outputs = node.get("outputs", 1)
     if outputs <= 1:
         plain: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
         return plain
-    plain_outputs = node.get("plain", ())
     cells = "".join(
-        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">out {slot}'
-        f"{': no gradient' if slot in plain_outputs else ''}</TD>"
+        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">{_slot(node, slot)}</TD>'
         for slot in range(outputs)
     )
     rows = "".join(
@@ -141,6 +141,12 @@ def _label(node: Mapping[str, Any]) -> str:
         '<<TABLE BORDER="1" STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="0" '
         f'CELLPADDING="4"><TR>{cells}</TR><HR/>{rows}</TABLE>>'
     )
+
+
+def _slot(node: Mapping[str, Any], slot: int) -> str:
+    """What stands at an output of a node that has several."""
+    key = "drawn.slot.plain" if slot in node.get("plain", ()) else "drawn.slot"
+    return html.escape(message(key, slot=slot))
 
 
 def _above(

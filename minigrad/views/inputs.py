@@ -16,6 +16,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.creation import tensor
 from minigrad.engine.tensor import Tensor
+from minigrad.tracing.messages import message
 
 MOST_NUMBERS: Final = 100  # in one text input
 MOST_TYPED: Final = 5_000  # characters
@@ -56,8 +57,8 @@ class Slider:
         try:
             number = int(text) if self._whole else float(text)
         except ValueError:
-            kind = "a whole number" if self._whole else "a number"
-            raise InputError(f"{brief(text)} is not {kind}.") from None
+            key = "input.not-whole" if self._whole else "input.not-number"
+            raise InputError(message(key, text=brief(text))) from None
         return self._fresh(number)
 
 
@@ -108,9 +109,9 @@ class Numbers:
         numbers = literal(str(given))
         array = even(numbers)
         if array.size > MOST_NUMBERS:
-            raise InputError(f"These are more than {MOST_NUMBERS} numbers.")
+            raise InputError(message("input.many", most=MOST_NUMBERS))
         if self._whole and array.size and array.dtype.kind != "i":
-            raise InputError("Only whole numbers can stand here.")
+            raise InputError(message("input.only-whole"))
         return self._fresh(numbers)
 
 
@@ -124,9 +125,7 @@ def literal(text: str) -> Any:
             raise ValueError("too long")
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise InputError(
-            f"{brief(text)} is not a list of numbers, such as [1.0, 2.0]."
-        ) from None
+        raise InputError(message("input.not-list", text=brief(text))) from None
 
 
 def even(numbers: Any) -> np.ndarray[Any, Any]:
@@ -134,9 +133,9 @@ def even(numbers: Any) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(numbers)
     except (ValueError, OverflowError):
-        raise InputError("The rows are not equally long.") from None
+        raise InputError(message("input.uneven")) from None
     if array.dtype.kind not in "if" or isinstance(numbers, (set, dict)):
-        raise InputError("Only numbers can stand here, in brackets.")
+        raise InputError(message("input.only-numbers"))
     return array
 
 
@@ -264,14 +263,15 @@ def is_numbers(items: list[Any]) -> bool:
 def as_list(numbers: Any) -> Any:
     """The numbers of a list input; brackets are part of them."""
     if not isinstance(numbers, list | tuple):
-        raise InputError("This is one number; put brackets around a list.")
+        raise InputError(message("input.one-number"))
     return list(numbers)
 
 
 def brief(text: str) -> str:
     """A text in quotation marks, not more of it than a line takes."""
     shown = " ".join(text.split())
-    return f"“{shown if len(shown) <= 30 else shown[:29] + '…'}”"
+    cut = shown if len(shown) <= 30 else shown[:29] + "…"
+    return message("input.quoted", text=cut)
 
 
 def problem_of(one: Input, given: Any) -> str | None:
@@ -281,5 +281,5 @@ def problem_of(one: Input, given: Any) -> str | None:
     except InputError as problem:
         return str(problem)
     except (ValueError, OverflowError):
-        return f"{brief(str(given))} does not fit into its dtype."
+        return message("input.not-fitting", text=brief(str(given)))
     return None

@@ -8,7 +8,7 @@ function render({ model, el }) {
   box.dataset.minigradPlayer = "";
   box.style.cssText = `position:relative;height:${HEIGHT};overflow:hidden`;
   const frame = document.createElement("iframe");
-  frame.title = "Live player";
+  frame.title = model.get("name");
   frame.style.cssText = `width:100%;height:${HEIGHT};border:0;background:var(--jp-layout-color0,Canvas)`;
   let port = null;
 

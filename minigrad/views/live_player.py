@@ -20,6 +20,7 @@ from typing import Any, Final
 from minigrad import errors
 from minigrad.engine.function import Function
 from minigrad.tracing.foreign import torch_module
+from minigrad.tracing.messages import message
 from minigrad.views import graph, page
 from minigrad.views.forms import bundle_of
 from minigrad.views.inputs import Input, input_for, problem_of
@@ -65,7 +66,11 @@ class LivePlayer:
         self._drawings: dict[str, Any] = {}
         self._record()
         title = name_of_callable(function)
-        self.widget = widget_class()(page=page.live_page(title), shown=self._shown())
+        self.widget = widget_class()(
+            page=page.live_page(title),
+            shown=self._shown(),
+            name=message("live.frame"),
+        )
         self.widget.on_msg(self._heard)
 
     def change(self, **given: Any) -> None:
@@ -111,7 +116,7 @@ class LivePlayer:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Json:
         told = page.text_of(self.recording.data)
-        words = "Sliders need a running Python; .recording is the player without them."
+        words = message("live.needs-python")
         return bundle_of(self.widget, f"{self!r}\n{words}\n{told}")
 
     def _heard(self, _: Any, asked: Json, buffers: Any) -> None:
@@ -194,6 +199,7 @@ def widget_class() -> Any:
         _esm = HERE / "live_player.js"
         page = traitlets.Unicode().tag(sync=True)
         shown = traitlets.Unicode().tag(sync=True)
+        name = traitlets.Unicode().tag(sync=True)
 
     return LiveFrame
 

@@ -84,6 +84,8 @@ def step_cell(shell: Any, title: str, cell: str, name: str = "") -> None:
     """
     from IPython.display import display
 
+    from minigrad.tracing.messages import message
+
     __tracebackhide__ = True  # IPython leaves this frame out of a traceback
     try:
         code = _compiled(shell, cell)
@@ -91,7 +93,7 @@ def step_cell(shell: Any, title: str, cell: str, name: str = "") -> None:
         # IPython would show the frames of this module with a SyntaxError.
         text = "".join(traceback.format_exception_only(mistake)).rstrip()
         raise CellError(text) from None
-    title = title or "This cell"
+    title = title or message("notebook.cell")
     recording, error = _run(code, shell.user_ns, title, keeps=bool(name))
     if name:
         shell.user_ns[name] = recording

@@ -6,15 +6,13 @@ words; the browser tests compare the two.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.views import script, state
+from minigrad.tracing.messages import message
+from minigrad.views import state
 
 Json = Mapping[str, Any]
 
@@ -64,18 +62,6 @@ class Explanation:
         return "\n".join([self.sentence, *said])
 
     __repr__ = __str__
-
-
-@cache
-def messages() -> dict[str, str]:
-    """The player's table of words."""
-    found = re.findall(r'^  "([\w.-]+)": (".*"),$', script.source("messages"), re.M)
-    return {key: json.loads(text) for key, text in found}
-
-
-def message(key: str, **fields: Any) -> str:
-    """A text of the table, its fields filled in."""
-    return messages()[key].format(**fields)
 
 
 def explain(
@@ -417,8 +403,7 @@ def said_of(addend: Addend, zeros: int) -> str:
         value = state.number(float(f"{sum([term.value for term in rest]):.6g}"))
         said.append(message("number.more", count=len(rest), value=value))
     if zeros:
-        words = "number.zeros.one" if zeros == 1 else "number.zeros"
-        said.append(message(words, count=zeros))
+        said.append(message("number.zeros", count=zeros))
     return ", ".join(said)
 
 

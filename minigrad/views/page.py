@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from minigrad.tracing import messages
+from minigrad.tracing.messages import message
 from minigrad.views import script
 
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
@@ -28,19 +30,20 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
     """
     raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
-    title = data["meta"].get("title") or "minigrad recording"
-    return _document(title, key, _trace_script(raw), _packed_code())
+    title = data["meta"].get("title") or message("notebook.page")
+    return _document(title, key, _trace_script(raw), _packed_code(messages.in_use))
 
 
 def live_page(title: str) -> str:
     """The document of a live player: its traces come later, from Python."""
-    return _document(title, secrets.token_hex(8), "", _packed_live_code())
+    code = _packed_live_code(messages.in_use)
+    return _document(title, secrets.token_hex(8), "", code)
 
 
 def _document(title: str, key: str, trace: str, code: str) -> str:
-    title = html.escape(title)
+    title, language = html.escape(title), html.escape(messages.in_use.code)
     return (
-        '<!doctype html><html lang="en" style="min-height:100vh">'
+        f'<!doctype html><html lang="{language}" style="min-height:100vh">'
         '<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title></head>"
@@ -62,33 +65,43 @@ def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
 
 def _framed(page: str, fallback: str, height: int) -> str:
     page = page.replace("&", "&amp;").replace("'", "&#39;")
+    name = html.escape(message("notebook.frame"))
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
         f'<div data-minigrad-player style="{outer}">{fallback}'
-        f"<iframe srcdoc='{page}' title=\"Step player\" "
+        f"<iframe srcdoc='{page}' title=\"{name}\" "
         f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
     )
 
 
 def fallback_of(data: Mapping[str, Any]) -> str:
     """What can be seen of a recording where nothing can run: words and the graph."""
-    events, meta = data["events"], data["meta"]
-    title = html.escape(meta.get("title") or "A recording")
-    last = html.escape(events[-1]["say"]) if events else ""
-    words = (
-        f"<p><b>{title}</b>: {len(events)} steps. "
-        "Run this cell, or trust the notebook, to step through them.</p>"
-        f"<p>The last one: {last}</p>"
-    )
+    events = data["events"]
+    told = _with_bold_title(data, "notebook.run", count=len(events))
+    last = message("notebook.last", sentence=events[-1]["say"] if events else "")
+    words = f"<p>{told}</p><p>{html.escape(last)}</p>"
     svg = data["graph"]["svg"]
     if not svg:
         return words
     if len(svg) > MOST_PICTURE:
         count = len(data["graph"]["nodes"])
-        return f"{words}<p>The graph has {count:,} nodes: too many for a picture.</p>"
+        large = message("notebook.large", count=f"{count:,}")
+        return f"{words}<p>{html.escape(large)}</p>"
     image = base64.b64encode(svg.encode()).decode()
-    return f'{words}<img alt="the graph" src="data:image/svg+xml;base64,{image}">'
+    name = html.escape(message("notebook.graph"))
+    return f'{words}<img alt="{name}" src="data:image/svg+xml;base64,{image}">'
+
+
+def _with_bold_title(data: Mapping[str, Any], key: str, **fields: Any) -> str:
+    """A message as HTML that has the title of a recording in it."""
+    told = html.escape(message(key, title="\0", **fields))
+    return told.replace("\0", f"<b>{html.escape(title_of(data))}</b>")
+
+
+def title_of(data: Mapping[str, Any]) -> str:
+    """The title of a recording, or what stands for it."""
+    return data["meta"].get("title") or message("player.title")
 
 
 def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
@@ -104,9 +117,8 @@ def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
 
 def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, str]:
     """The forms in which a notebook may show two recordings side by side."""
-    title = html.escape(data["meta"]["title"])
-    words = "Run this cell, or trust the notebook, to step through both."
-    fallback = f"<p><b>{title}</b>. {words}</p><p>{html.escape(sentence)}</p>"
+    words = _with_bold_title(data, "notebook.run-both")
+    fallback = f"<p>{words}</p><p>{html.escape(sentence)}</p>"
     page = page_of(data, secrets.token_hex(8))
     return {"text/html": _framed(page, fallback, 900), "text/plain": sentence}
 
@@ -114,22 +126,22 @@ def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, st
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     """The title and the first sentences of the story, for a terminal."""
     story = [event["say"] for event in data["events"] if event["lvl"] == 1]
-    title = data["meta"].get("title") or "Recording"
-    lines = [f"{title}: {len(data['events'])} steps"]
+    title = data["meta"].get("title") or message("notebook.recording")
+    lines = [message("notebook.title", title=title, count=len(data["events"]))]
     lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
     if len(story) > most:
-        lines.append(f"  ... and {len(story) - most} more")
+        lines.append(f"  {message('notebook.more', count=len(story) - most)}")
     return "\n".join(lines)
 
 
 def markdown_of(data: Mapping[str, Any], level: int = 2) -> str:
     """The sentences of all steps as Markdown; the player saves the same text."""
-    meta = data["meta"]
-    lines = [f"# {_plain(meta.get('title') or 'A recording')}", ""]
+    lines = [f"# {_plain(title_of(data))}", ""]
     says = [event["say"] for event in data["events"] if event["lvl"] <= level]
     lines += [f"{number}. {_plain(say)}" for number, say in enumerate(says, 1)]
-    if meta.get("error"):
-        lines += ["", f"The run stopped: {_plain(meta['error'])}"]
+    error = data["meta"].get("error")
+    if error:
+        lines += ["", f"{message('text.error')} {_plain(error)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -146,13 +158,13 @@ def _trace_script(raw: str) -> str:
 
 
 @cache
-def _packed_code() -> str:
+def _packed_code(language: messages.Language) -> str:
     """Style and code of the player, compressed: a notebook holds many of them."""
     return _packed(f"{script.style()}\0{script.module()}\nstart();")
 
 
 @cache
-def _packed_live_code() -> str:
+def _packed_live_code(language: messages.Language) -> str:
     """The same with what a live player has besides."""
     return _packed(f"{script.live_style()}\0{script.live_module()}\nstartLive();")
 

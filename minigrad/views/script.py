@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Final
+
+from minigrad.tracing import messages
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
 MODULES: Final = (
@@ -87,7 +90,18 @@ def live_module() -> str:
 
 def _joined(names: Iterable[str]) -> str:
     parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in names]
-    return _NOT_RUN.sub("", "".join(parts))
+    return _texts() + _NOT_RUN.sub("", "".join(parts))
+
+
+def _texts() -> str:
+    """The table of messages as the page has it, without words that stay the same."""
+    table = messages.in_use.table
+    words = {word: text for word, text in table["words"].items() if word != text}
+    texts = {"MESSAGES": table["page"], "WORDS": words}
+    return "".join(
+        f"const {name} = {json.dumps(told, ensure_ascii=False)};\n"
+        for name, told in texts.items()
+    )
 
 
 @cache

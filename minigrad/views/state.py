@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from minigrad.tracing.messages import message, word
 from minigrad.tracing.trace import ctx_changes
 
 Json = Mapping[str, Any]
@@ -54,7 +55,7 @@ def state_at(data: Json, position: int) -> dict[str, Any]:
 def _sentence(data: Json, position: int) -> str:
     if position:
         return str(data["events"][position - 1]["say"])
-    return data["meta"].get("title") or "A recording"
+    return data["meta"].get("title") or message("player.title")
 
 
 def _change_ctx(ctxs: dict[str, dict[str, Any]], change: Json) -> None:
@@ -266,7 +267,7 @@ def value_text(data: Json, ref: Json | None) -> str:
     if ref is None:
         return "None"
     if ref["t"] == "P":
-        return str(ref["r"])
+        return word(str(ref["r"]))
     if ref["t"] == "L":
         if all(item is None or item["t"] == "P" for item in ref["i"]):
             words = [value_text(data, item) for item in ref["i"]]
@@ -280,18 +281,21 @@ def _about(data: Json, ref: Json) -> list[str]:
     words = [ref["name"]] if ref.get("name") else []
     if value is not None:
         shape = "\u00d7".join(map(str, value["shape"]))
-        words.append(f"{value['dtype']} {f'[{shape}]' if shape else 'scalar'}")
+        scalar = message("value.scalar")
+        words.append(f"{value['dtype']} {f'[{shape}]' if shape else scalar}")
     if ref["t"] == "S":
         same = ref["now"] == ref["ver"]
-        saved = f"saved at v{ref['ver']}"
-        words.append(saved if same else f"⚠ {saved}, now v{ref['now']}")
+        key = "value.saved" if same else "value.saved.stale"
+        words.append(message(key, saved=ref["ver"], now=ref["now"]))
         if ref.get("out") is not None:
-            words.append(f"output {ref['out']}")
+            words.append(message("value.output", number=ref["out"]))
     if ref["t"] == "T":
-        words += [f"v{ref['ver']}"] if ref["ver"] > 0 else []
-        words += ["requires grad"] if ref["rg"] else []
+        version = message("value.version", version=ref["ver"])
+        words += [version] if ref["ver"] > 0 else []
+        words += [message("value.requires-grad")] if ref["rg"] else []
     if ref.get("tan"):
-        words.append(f"tangent {_brief(data['values'][ref['tan']])}")
+        tangent = _brief(data["values"][ref["tan"]])
+        words.append(message("tangent.beside", value=tangent))
     return words
 
 
@@ -305,7 +309,9 @@ def _brief(value: Json) -> str:
     times = "\u00d7"
     shape = f"[{times.join(map(str, value['shape']))}]"
     least, most = number(value["min"]), number(value["max"])
-    return f"{shape} all {least}" if least == most else f"{shape} {least} … {most}"
+    if least == most:
+        return message("value.all", shape=shape, value=least)
+    return message("value.range", shape=shape, min=least, max=most)
 
 
 def brief_text(data: Json, ref: Json | None) -> str:
@@ -320,14 +326,14 @@ def _cells(value: Json | None) -> list[str]:
     numbers = [number(x) for row in value["rows"] for x in row]
     words = numbers if len(numbers) <= MAX_NUMBERS else []
     if value["cut"]:
-        ends = f"{number(value['min'])} … {number(value['max'])}"
-        words.append(f"part shown; all: {ends}")
+        ends = {"min": number(value["min"]), "max": number(value["max"])}
+        words.append(message("value.part", **ends))
     if value["nan"]:
-        words.append(f"{value['nan']} nan")
+        words.append(message("value.nan", count=value["nan"]))
     return words
 
 
-def number(x: float | None) -> str:
+def number(x: Any) -> str:
     """A number in at most four digits, as the player writes it.
 
     >>> number(10.0), number(-0.125), number(0.00001), number(1234567.0), number(None)
@@ -335,8 +341,8 @@ def number(x: float | None) -> str:
     """
     if x is None:
         return "nan"
-    if not math.isfinite(x):
-        return str(x)
+    if not isinstance(x, (int, float)) or not math.isfinite(x):
+        return str(x)  # inf and complex numbers are words in a recording
     size = abs(x)
     if x == int(x) and size < 1e6:
         return str(int(x))

@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.tracing.again import run_with, runnable
 from minigrad.tracing.editable import editable_at, numbers_like, planned, refused
 from minigrad.tracing.editing import StepEdit
+from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.views.comparing import Comparison
 from minigrad.views.recording import Recording
 
@@ -34,28 +35,31 @@ class WhatIf(Comparison):
     @property
     def sentence(self) -> str:
         """What was edited, and how it ends then."""
-        parts = [
-            f"{what} were {new} where it was {old}"
+        edits = [
+            message("what-if.edit", what=what, new=new, old=old)
             for what, old, new in self._edit.said
         ]
-        step = f"step {self._edit.position} of all {len(self._sides[0])}"
-        return f"What if {' and '.join(parts)}, from {step} on? {self.outcome}"
+        steps = {"step": self._edit.position, "count": len(self._sides[0])}
+        asks = message("what-if.asks", edits=joined(edits), **steps)
+        return in_turn(asks, self.outcome)
 
     @property
     def outcome(self) -> str:
         """What ends otherwise than it did."""
         was, now = [outcomes(side.data) for side in self._sides]
         ends = [
-            f"{name}{differs(*[found.get(name) for found in (now, was)])}"
+            differs(name, now.get(name), was.get(name))
             for name in {**was, **now}
             if was.get(name) != now.get(name)
         ]
         if len(ends) > MOST_ENDS:
-            ends[MOST_ENDS:] = [f"and {len(ends) - MOST_ENDS} more end otherwise"]
-        return f"Then {'; '.join(ends)}." if ends else "Then all ends as it did."
+            more = len(ends) - MOST_ENDS
+            ends[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
+        told = message("what-if.ends.between").join(ends)
+        return message("what-if.then" if ends else "what-if.then.same", ends=told)
 
     def _titles(self) -> list[str]:
-        return ["As it was", "What if"]
+        return [message("what-if.title.was"), message("what-if.title.now")]
 
 
 def outcomes(data: Json) -> dict[str, Json]:
@@ -65,43 +69,49 @@ def outcomes(data: Json) -> dict[str, Json]:
     for event in data["events"]:
         node = nodes.get(event.get("n", ""), {})
         if event["k"] == "grad.accumulate":
-            tensor = node.get("tensor") or f"the leaf of {event['n']}"
+            leaf = message("what-if.leaf", node=event["n"])
+            tensor = node.get("tensor") or leaf
             found[f"{tensor}.grad"] = data["values"][event["new"]["v"]]
         elif event["k"] == "grad.captured":
-            owner = node.get("tensor") or f"output {event['slot']} of {node['label']}"
-            name = f"the gradient asked for, that of {owner},"
+            output = {"slot": event["slot"], "node": node["label"]}
+            owner = node.get("tensor") or message("node.output", **output)
+            name = message("what-if.asked-for", owner=owner)
             found[name] = data["values"][event["g"]["v"]]
     if data["meta"].get("error"):
-        found["the end"] = {"error": data["meta"]["error"].splitlines()[0]}
+        error = data["meta"]["error"].splitlines()[0]
+        found[message("what-if.the-end")] = {"error": error}
     return found
 
 
-def differs(now: Json | None, was: Json | None) -> str:
+def differs(name: str, now: Json | None, was: Json | None) -> str:
     """How something that ends otherwise ends."""
+    whole = message("what-if.end", name=name, now=ending(now), was=ending(was))
     if now is None or was is None or "error" in (now | was):
-        return f" is {ending(now)} where it was {ending(was)}"
+        return whole
     if now["shape"] != was["shape"] or np.prod(now["shape"]) <= MOST_LISTED:
-        return f" is {ending(now)} where it was {ending(was)}"
+        return whole
     for row, (one, other) in enumerate(zip(now["rows"], was["rows"], strict=True)):
         for column, pair in enumerate(zip(one, other, strict=True)):
             if pair[0] != pair[1]:
+                numbers = {"now": number(pair[0]), "was": number(pair[1])}
+                if len(now["shape"]) > 2:
+                    return message("what-if.end", name=name, **numbers)
                 here = [row, column] if len(now["shape"]) == 2 else [column]
-                place = f" at {here}" if len(now["shape"]) < 3 else ""
-                return f"{place} is {number(pair[0])} where it was {number(pair[1])}"
-    return " differs further on"
+                return message("what-if.end.at", name=name, place=here, **numbers)
+    return message("what-if.end.further", name=name)
 
 
 def ending(value: Json | None) -> str:
     """A value, an error or nothing in a few words."""
     if value is None:
-        return "not there"
+        return message("what-if.not-there")
     if "error" in value:
         return str(value["error"])
     shape, rows = value["shape"], value["rows"]
     if not shape:
         return number(rows[0][0])
     if len(shape) > 2 or np.prod(shape) > MOST_LISTED:
-        return f"an array of {' x '.join(map(str, shape))}"
+        return message("array.of-shape", shape=" x ".join(map(str, shape)))
     texts = [f"[{', '.join([number(one) for one in row])}]" for row in rows]
     return texts[0] if len(shape) == 1 else f"[{', '.join(texts)}]"
 

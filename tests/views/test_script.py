@@ -7,9 +7,12 @@ from collections import Counter
 
 import pytest
 
+from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
 
 ALL = (*script.MODULES, *script.LIVE_MODULES)
+PAGE = read(ENGLISH)["page"]
+FILLED = re.compile(r'message\("([\w.-]+)", \{([^{}]*)\}\)')
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
 DEFINED = re.compile(r"^(?:export )?(?:async )?(?:function|class|const) (\w+)", re.M)
 NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$|/\*\*.*?\*/', re.M)
@@ -107,9 +110,8 @@ def test_no_line_break_inside_a_text_is_lost() -> None:
 
 def keys_asked() -> tuple[set[str], list[str]]:
     """Keys of messages that the code names, and the beginnings of those it makes."""
-    code = "".join(script.source(m) for m in ALL if m != "messages")
-    table = keys_of_table()
-    named = {key for key in re.findall(r'"([\w.-]+)"', code) if key in table}
+    code = "".join(script.source(m) for m in ALL)
+    named = {key for key in re.findall(r'"([\w.-]+)"', code) if key in PAGE}
     asked = set(re.findall(r'message\(\s*"([\w.-]+)"', code))
     patterns = [
         re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w.-]+", re.escape(made))
@@ -118,16 +120,25 @@ def keys_asked() -> tuple[set[str], list[str]]:
     return named | asked, patterns
 
 
-def keys_of_table() -> set[str]:
-    return set(re.findall(r'^  "([\w.-]+)":', script.source("messages"), re.M))
-
-
 def test_every_message_is_used_and_every_one_that_is_asked_for_is_there() -> None:
     asked, patterns = keys_asked()
-    table = keys_of_table()
-    made = {key for key in table if any(re.fullmatch(p, key) for p in patterns)}
-    assert asked <= table
-    assert table - asked - made == set()
+    made = {key for key in PAGE if any(re.fullmatch(p, key) for p in patterns)}
+    one = {key for key in PAGE if key.removesuffix(".one") in asked}
+    assert asked <= set(PAGE)
+    assert set(PAGE) - asked - made - one == set()
+
+
+def test_messages_are_given_the_fields_that_they_have() -> None:
+    """Where the fields are written beside the key; others are made before."""
+    code = "".join(script.source(m) for m in ALL)
+    found = FILLED.findall(code)
+    assert len(found) > 70
+    for key, fields in found:
+        given = {field.partition(":")[0].strip() for field in fields.split(",")}
+        assert "...fields" in given or fields_of(PAGE[key]) <= given, key
+    assert FILLED.findall('message("node.name", { label, tensor: x })') == [
+        ("node.name", " label, tensor: x ")
+    ]
 
 
 def test_no_text_that_is_read_stands_outside_the_table() -> None:

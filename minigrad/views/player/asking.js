@@ -225,7 +225,7 @@ function saidOf(value, terms, zeros) {
     const fields = { count: rest.length, value: number(Number(more.toPrecision(6))) };
     said.push(message("number.more", fields));
   }
-  if (zeros) said.push(message(zeros === 1 ? "number.zeros.one" : "number.zeros", { count: zeros }));
+  if (zeros) said.push(message("number.zeros", { count: zeros }));
   return said.join(", ");
 }
 

@@ -1,7 +1,7 @@
 // The code pane: a stack of cards, the program at the top, the running frame below.
 
 import { element, pane, rove, setText, tabStop } from "./dom.js";
-import { message } from "./messages.js";
+import { message, wordFor } from "./messages.js";
 import { brief } from "./values.js";
 
 const MOST_CARDS = 4;
@@ -43,7 +43,7 @@ export class CodePane {
     this.printed.hidden = !state.printed;
     setText(this.printed, state.printed);
     const shown = frames[top] && trace.sources[frames[top].s];
-    setText(this.note, shown ? shown.name : "");
+    setText(this.note, shown ? wordFor(shown.name) : "");
   }
 
   // Beside its line a cue must not hide code; a line that is marked must be in view.
@@ -85,9 +85,9 @@ export class CodePane {
     const source = this.trace.sources[index];
     const box = element("div", `card ${source.role}`);
     const head = element("div", "card-head");
-    head.append(element("b", "", source.name));
+    head.append(element("b", "", wordFor(source.name)));
     if (source.role === "engine") head.append(element("span", "", message("code.engine")));
-    head.append(element("span", "", source.file));
+    head.append(element("span", "", wordFor(source.file)));
     const listing = element("div", "listing");
     const lines = source.tokens.map((tokens, offset) => {
       const line = element("div", "line");

@@ -1,7 +1,7 @@
 // The ctx pane: what the ctx at work holds, what moves, and the locals.
 
 import { element, pane, rove, setText, tells } from "./dom.js";
-import { message } from "./messages.js";
+import { message, wordFor } from "./messages.js";
 import { isMeant, keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane {
@@ -206,7 +206,7 @@ export class CtxPane {
     this.locals.hidden = !names.length;
     this.localsTable.replaceChildren();
     if (!names.length) return;
-    const of = this.trace.sources[frame.s].name;
+    const of = wordFor(this.trace.sources[frame.s].name);
     const number = this.trace.sources[frame.s].first + frame.l;
     setText(this.summary, message(localsWords(frame), { function: of, number }));
     for (const name of names) {

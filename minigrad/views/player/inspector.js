@@ -1,7 +1,7 @@
 // What is told of an entry of ctx beside its value: what it was, whose its memory is,
 // when it was let go; what flags mean.
 
-import { message } from "./messages.js";
+import { message, wordFor } from "./messages.js";
 import { brief, bytesWords } from "./values.js";
 
 export class Inspector {
@@ -33,7 +33,7 @@ export class Inspector {
     if (!item) return [];
     const bytes = bytesWords(item.bytes);
     if (item.until <= position) {
-      const fields = { bytes, step: this.stopAt(item.until), by: item.by };
+      const fields = { bytes, step: this.stopAt(item.until), by: wordFor(item.by) };
       return [message("entry.let-go", fields)];
     }
     const lines = [message("entry.keeps", { bytes, step: this.stopAt(item.at) })];

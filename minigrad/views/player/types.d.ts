@@ -1,6 +1,12 @@
 // The shapes that the player's modules hand to each other: for readers, editors and
 // `npx -p typescript tsc -p minigrad/views/player`. Nothing here reaches a page.
 
+declare global {
+  /** The texts of the page by their keys, and its words for what a recording calls so. */
+  const MESSAGES: Record<string, string>;
+  const WORDS: Record<string, string>;
+}
+
 /** What leads to a value: an array, a tensor, a saved one, plain text, several. */
 export type Ref = {
   t: "A" | "T" | "S" | "P" | "L";

@@ -1,7 +1,7 @@
 // Words and pictures of values.
 
 import { element, tabStop, tells } from "./dom.js";
-import { message } from "./messages.js";
+import { message, wordFor } from "./messages.js";
 
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").Event} Event */
@@ -36,7 +36,6 @@ export function bytesOf(value) {
 // The same words as minigrad.tracing.sentences.bytes_text.
 /** @param {number} count */
 export function bytesWords(count) {
-  if (count === 1) return message("bytes.one");
   if (count < 10_000) return message("bytes.few", { count });
   const short = (size) => String(Number(size.toPrecision(4)));
   if (count < 10_000_000) return message("bytes.kilo", { count: short(count / 1e3) });
@@ -52,7 +51,7 @@ export function shapeWords(shape) {
 /** @param {Trace} trace @param {Ref | null | undefined} ref @returns {string} */
 export function brief(trace, ref) {
   if (!ref) return "None";
-  if (ref.t === "P") return ref.r;
+  if (ref.t === "P") return wordFor(ref.r);
   if (ref.t === "L") {
     const items = ref.i.map((item) => brief(trace, item));
     return items.length === 1 ? `(${items[0]},)` : `(${items.join(", ")})`;
@@ -179,7 +178,7 @@ export function valueView(trace, ref, label = "", ask = null) {
   const view = element("div", "value");
   if (!ref || ref.t === "P") {
     const text = ref ? ref.r : "None";
-    view.append(element("code", text === "freed" ? "freed" : "", text));
+    view.append(element("code", text === "freed" ? "freed" : "", wordFor(text)));
     return view;
   }
   if (ref.t === "L") {
