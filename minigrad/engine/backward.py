@@ -224,11 +224,11 @@ def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
 
 def below(node: _FunctionBase) -> list[Any]:
     """The nodes at the other ends of the edges of ``node``, one for each edge."""
-    return [
-        edge[0] if type(edge) is tuple else edge
-        for edge in node._edges
-        if edge is not None and edge is not NOT_A_TENSOR
-    ]
+    nodes = []
+    for edge in node._edges:
+        if edge is not None and edge is not NOT_A_TENSOR:
+            nodes.append(edge[0] if type(edge) is tuple else edge)
+    return nodes
 
 
 def inputs_first(dependencies: dict[_FunctionBase, int]) -> list[_FunctionBase]:

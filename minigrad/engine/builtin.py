@@ -14,11 +14,10 @@ from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin_jvp import carry_through_builtin
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
+    _this_thread,
     anomaly,
-    do_rules_see_tensors,
     is_inference_mode_enabled,
     is_recording,
-    next_sequence_nr,
 )
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
@@ -31,7 +30,7 @@ from minigrad.engine.node import (
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.saved import take, unpack_values
 from minigrad.engine.saved_hooks import saved_handle, saved_value
-from minigrad.engine.tensor import Tensor, ViewKind
+from minigrad.engine.tensor import Array, Tensor, ViewKind
 
 
 class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
@@ -52,19 +51,23 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
         """For each input: whether a gradient goes there; few rules ask."""
-        return tuple(
-            [edge is not None and edge is not NOT_A_TENSOR for edge in self._edges]
-        )
+        needs = []
+        for edge in self._edges:
+            needs.append(edge is not None and edge is not NOT_A_TENSOR)
+        return tuple(needs)
 
     @property
     def saved_values(self) -> tuple[Any, ...]:
         """What a rule computes with: Tensors where gradients are, else arrays."""
-        if do_rules_see_tensors():
+        if _this_thread.mode.rules_see_tensors:
             return self.saved_tensors
         saved = self._saved
         if type(saved) is not tuple:
             saved = take(self, saved)
-        return tuple([unpack_values(item, self) for item in saved])
+        values = []
+        for item in saved:
+            values.append(unpack_values(item, self))
+        return tuple(values)
 
     def _wire(self, output: Any) -> bool:
         """Hang this node on each output that can carry a gradient; is there one?"""
@@ -75,12 +78,13 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
                 if can:
                     output[output_nr]._set_history(self, output_nr)
             return any(floating)
-        array = output.array
-        dtype = array.dtype
-        if dtype.kind not in "fc":
+        metadata = metadata_of_output(output.array)
+        if metadata is None:
             return False
-        self._output_metadata = one_output(array.shape, dtype)
-        output._set_history(self, 0)
+        self._output_metadata = metadata
+        # As _set_history does; but nothing made this tensor yet, and output_nr is 0.
+        output._grad_fn = self
+        output._requires_grad = True
         return True
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
@@ -157,15 +161,19 @@ class Builtin(Function):
         # collect inputs
         arrays = []
         needed = reordered = False
+        in_rows = cls.in_rows
         for value in inputs:
             if isinstance(value, Tensor):
                 array = value.array
                 arrays.append(array)
-                needed = needed or value._requires_grad
-                reordered = reordered or not array.flags.c_contiguous
+                if value._requires_grad:
+                    needed = True
+                if (array.ndim > 1 or in_rows) and not array.flags.c_contiguous:
+                    reordered = True
             else:
                 arrays.append(not_an_array(cls, value, len(arrays)))
-        recording = needed and is_recording()
+        mode = _this_thread.mode
+        recording = needed and mode.grad_enabled and not mode.inference_enabled
         if not recording and observe.observer is None and not levels.open_levels:
             result = cls.forward(*arrays)
             if reordered:
@@ -175,7 +183,8 @@ class Builtin(Function):
             return Tensor(result)
 
         # create ctx
-        ctx = cls._create_builtin_ctx(inputs, recording)
+        edges = cls._input_edges(inputs) if recording else ()
+        ctx = create_builtin_ctx(cls, inputs, edges)
 
         # run forward
         result = cls.forward(*arrays)
@@ -197,6 +206,55 @@ class Builtin(Function):
         if observe.observer is not None:
             outputs = output if type(output) is tuple else (output,)
             observe.observer.edges_wired(ctx, outputs)
+        return output
+
+    @classmethod
+    def apply_to_two(cls, *inputs: Any) -> Any:
+        """What ``apply`` does, where nothing special is going on: operators come here.
+
+        Two operands, elementwise, row after row in memory; the second may be a number.
+        """
+        if len(inputs) != 2 or transforms.active or levels.open_levels:
+            return cls.apply(*inputs)
+        first, second = inputs
+        if not isinstance(first, Tensor) or observe.observer is not None:
+            return cls.apply(*inputs)
+        a, needed = first.array, first._requires_grad
+        b: Any
+        if isinstance(second, Tensor):
+            b, needed = second.array, needed or second._requires_grad
+            in_rows = b.ndim < 2 or b.flags.c_contiguous
+        elif type(second) is float or type(second) is int:
+            b, in_rows = second, True
+        else:
+            return cls.apply(*inputs)
+        if not (in_rows and (a.ndim < 2 or a.flags.c_contiguous)):
+            return cls.apply(*inputs)
+
+        output = Tensor(cls.forward(a, b))
+        mode = _this_thread.mode
+        if needed and mode.grad_enabled and not mode.inference_enabled:
+            is_tensor = isinstance(second, Tensor)
+            other = edge_of(second) if is_tensor else cls._edge_of_number(1)
+            record(cls, inputs, (edge_of(first), other), output)
+        return output
+
+    @classmethod
+    def apply_to_one(cls, *inputs: Any) -> Any:
+        """What ``apply_to_two`` does, for one operand."""
+        if len(inputs) != 1 or transforms.active or levels.open_levels:
+            return cls.apply(*inputs)
+        (value,) = inputs
+        if not isinstance(value, Tensor) or observe.observer is not None:
+            return cls.apply(*inputs)
+        array = value.array
+        if array.ndim > 1 and not array.flags.c_contiguous:
+            return cls.apply(*inputs)
+
+        output = Tensor(cls.forward(array))
+        mode = _this_thread.mode
+        if value._requires_grad and mode.grad_enabled and not mode.inference_enabled:
+            record(cls, inputs, (edge_of(value),), output)
         return output
 
     @classmethod
@@ -248,46 +306,71 @@ class Builtin(Function):
         """Where a gradient for each input goes."""
         edges: list[Edge] = []
         without = cls.without_edges
-        for position, value in enumerate(inputs):
-            if isinstance(value, Tensor) and not (without and position in without):
+        for value in inputs:
+            if isinstance(value, Tensor) and not (without and len(edges) in without):
                 edges.append(edge_of(value))
-            elif position < cls.operands and cls.numbers_have_edges:
-                edges.append(None)
             else:
-                edges.append(NOT_A_TENSOR)
+                edges.append(cls._edge_of_number(len(edges)))
         return tuple(edges)
 
     @classmethod
-    def _create_builtin_ctx(cls, inputs: tuple[Any, ...], recording: bool) -> Any:
-        """A new node that knows where its inputs came from."""
-        choose = cls._choose_node
-        ctx = (cls._backward_cls if choose is None else choose(inputs))()
-        ctx._edges = cls._input_edges(inputs) if recording else ()
-        ctx._number = next_sequence_nr()
-        ctx._output_metadata = ()
-        ctx._saved = ()
-        ctx._attached = None
-        if anomaly.enabled:
-            remember(ctx)
-        if observe.observer is not None:
-            observe.observer.ctx_created(ctx, cls, inputs)
-        return ctx
+    def _edge_of_number(cls, position: int) -> Edge:
+        """What stands for the edge of an argument that no gradient goes to."""
+        is_operand = position < cls.operands and cls.numbers_have_edges
+        return None if is_operand else NOT_A_TENSOR
 
 
-def one_output(shape: tuple[int, ...], dtype: Any) -> tuple[OutputMetadata, ...]:
-    """Shape and dtype of the only output of a node.
+def record(
+    function: type[Builtin],
+    inputs: tuple[Any, ...],
+    edges: tuple[Edge, ...],
+    output: Tensor,
+) -> None:
+    """Make the node of an operation that has run, and hang it on its output.
+
+    It takes the phases of ``apply`` together that nobody watches here.
+    """
+    ctx = create_builtin_ctx(function, inputs, edges)
+    if ctx._wire(output):
+        function.setup_context(ctx, inputs, output)
+
+
+def create_builtin_ctx(
+    function: type[Builtin], inputs: tuple[Any, ...], edges: tuple[Edge, ...]
+) -> Any:
+    """A new node that knows where its inputs came from."""
+    choose = function._choose_node
+    ctx = (function._backward_cls if choose is None else choose(inputs))()
+    ctx._edges = edges
+    ctx._number = _this_thread.mode.next_sequence_nr()
+    ctx._output_metadata = ()
+    ctx._saved = ()
+    ctx._attached = None
+    if anomaly.enabled:
+        remember(ctx)
+    if observe.observer is not None:
+        observe.observer.ctx_created(ctx, function, inputs)
+    return ctx
+
+
+def metadata_of_output(array: Array) -> tuple[OutputMetadata, ...] | None:
+    """Shape and dtype of the only output of a node; None if it can have no gradient.
 
     Most outputs are like the one before: their nodes share what says so.
     """
     global latest
     metadata = latest
-    if shape != metadata[0][0] or dtype is not metadata[0][1]:
-        metadata = latest = ((shape, dtype),)
+    ((shape, dtype),) = metadata
+    if array.dtype is dtype and array.shape == shape:
+        return metadata
+    if array.dtype.kind not in "fc":
+        return None
+    metadata = latest = ((array.shape, array.dtype),)
     return metadata
 
 
 latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
-"""What ``one_output`` gave last."""
+"""What ``metadata_of_output`` gave last."""
 
 
 def kind_of_view(several: bool) -> ViewKind | None:

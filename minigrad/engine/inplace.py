@@ -10,7 +10,7 @@ from typing import Any
 from minigrad import errors
 from minigrad.engine import levels, observe, transforms
 from minigrad.engine.batched import holds_batched
-from minigrad.engine.builtin import Builtin, not_an_array
+from minigrad.engine.builtin import Builtin, create_builtin_ctx, not_an_array
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import below_level, is_recording
 from minigrad.engine.levels import active_levels
@@ -89,7 +89,8 @@ def record_change(
 
     The rule may save the inputs as they were before, and the output as it is now.
     """
-    ctx = operation._create_builtin_ctx((tensor, *args), True)
+    inputs = (tensor, *args)
+    ctx = create_builtin_ctx(operation, inputs, operation._input_edges(inputs))
     saves = operation.setup_context is not Builtin.setup_context
     before = old_value(tensor) if saves else tensor
     others = [as_before(value, tensor) for value in args]

@@ -214,7 +214,7 @@ class _FunctionBase:
         """
         hooks = _this_thread.mode.saved_tensors_hooks
         packed: list[Packed] = []
-        for position, tensor in enumerate(tensors):
+        for tensor in tensors:
             if isinstance(tensor, Tensor):
                 packed.append(
                     pack(tensor, self) if hooks is None else hooks.pack(tensor, self)
@@ -222,7 +222,7 @@ class _FunctionBase:
             elif tensor is None:
                 packed.append(None)
             else:
-                raise not_savable(self, position, tensor)
+                raise not_savable(self, len(packed), tensor)
         self._saved = tuple(packed)
 
     def _release_saved(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from minigrad import errors
 from minigrad.engine.grad_mode import is_anomaly_enabled
 from minigrad.engine.tangents import share_tangents
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.tensor import NO_COUNTER, Array, Tensor, VersionCounter
 
 if TYPE_CHECKING:
     from minigrad.engine.node import _FunctionBase
@@ -59,6 +59,42 @@ class Record:
         if node is not None:
             output._set_history(node._history_of_output(), self.output_nr)
         return output
+
+
+class OwnOutput(Record):
+    """An output that its own node keeps: the alias is made when somebody asks for it.
+
+    Backward needs no more than the array and its count of changes.
+    """
+
+    __slots__ = ("alias", "array", "counter")
+
+    def __init__(self, output: Tensor) -> None:
+        counter = output._version_counter
+        if counter is None:
+            counter = output._version_counter = VersionCounter()
+        self.array = output.array
+        self.counter = counter
+        self.version = counter.value
+        self.output_nr = output.output_nr
+        self.alias: Tensor | None = None
+
+    @property
+    def tensor(self) -> Tensor:  # type: ignore[override]  # a slot of Record
+        """The detached alias."""
+        alias = self.alias
+        if alias is None:
+            alias = self.alias = Tensor(self.array)
+            alias._version_counter = self.counter
+        return alias
+
+    def check(self, node: _FunctionBase | None) -> None:
+        """See that the values are still those that were saved.
+
+        Raises: SavedModifiedError if they were changed in place.
+        """
+        if self.counter.value != self.version:
+            raise modified_error(self, node)
 
 
 class Freed(tuple[()]):
@@ -117,11 +153,15 @@ def without_history(tensor: Tensor) -> Tensor:
 def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
     """What ``node`` keeps for ``tensor``; nothing is copied."""
     if node is not None and tensor._grad_fn is node:
+        if tensor._base is None and tensor._memory is None and tensor._tangents is None:
+            return OwnOutput(tensor)
         return Record(without_history(tensor), tensor._version, tensor.output_nr)
-    if tensor._version_counter is None:
+    counter = tensor._version_counter
+    if counter is None:
         return tensor
-    check_not_inference(tensor, node)
-    return Record(tensor, tensor._version, None)
+    if counter is NO_COUNTER:
+        check_not_inference(tensor, node)
+    return Record(tensor, counter.value, None) if counter.value else tensor
 
 
 def check_not_inference(tensor: Tensor, node: _FunctionBase | None) -> None:
@@ -181,13 +221,19 @@ def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
     if packed is None:
         return None
     if isinstance(packed, Tensor):
-        if packed._version_counter is None:
+        counter = packed._version_counter
+        if counter is None or is_untouched(packed, counter):
             return packed.array
         packed = Record(packed, 0, None)
     if isinstance(packed, Record):
         packed.check(node)
         return packed.tensor.array
     return packed.unpack(node).array
+
+
+def is_untouched(tensor: Tensor, counter: VersionCounter) -> bool:
+    """Whether a tensor saved at version 0 passes every check, being no view."""
+    return counter.value == 0 and tensor._base is None and tensor._detached_at is None
 
 
 def modified_error(

@@ -25,7 +25,8 @@ class Add(Builtin):
 
     @staticmethod
     def forward(input: Any, other: Any) -> Any:
-        return np.add(*promoted(input, other))
+        a, b = promoted(input, other)
+        return np.add(a, b)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

@@ -35,19 +35,11 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 class VersionCounter:
     """Counts the in-place changes of one piece of memory; its aliases share it."""
 
-    __slots__ = ("value",)
-
-    def __init__(self) -> None:
-        self.value = 0
+    value = 0
 
 
 class NoCounter(VersionCounter):
     """Stands in every tensor made in inference mode: no change of it is counted."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        """Nothing to start from."""
 
     @property
     def value(self) -> int:  # type: ignore[override]  # it has none to write either

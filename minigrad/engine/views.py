@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from minigrad import errors
 from minigrad.engine.anomaly import remember
+from minigrad.engine.builtin import create_builtin_ctx
 from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
 from minigrad.engine.grad_mode import anomaly, next_sequence_nr
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
+    NOT_A_TENSOR,
     Edge,
     _FunctionBase,
     accumulate_node,
@@ -142,7 +144,8 @@ def history_of(view: Tensor) -> _FunctionBase | None:
             view, "Tensor.grad_fn", "its base or another view of its base has been"
         )
         geometry = geometry_of(view.array, base.array)
-        node = AsStrided._create_builtin_ctx((base, geometry), True)
+        edges = edge_of(base), NOT_A_TENSOR
+        node = create_builtin_ctx(AsStrided, (base, geometry), edges)
         node._output_metadata = ((view.shape, view.dtype),)
         node.geometry = geometry
         view._set_history(node, 0)

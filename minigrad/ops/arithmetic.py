@@ -167,7 +167,8 @@ class Mul(Builtin):
 
     @staticmethod
     def forward(input: Any, other: Any) -> Any:
-        return np.multiply(*promoted(input, other))
+        a, b = promoted(input, other)
+        return np.multiply(a, b)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -176,11 +177,11 @@ class Mul(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
+        # Each was kept only if the other needs a gradient.
         input, other = operands(ctx)
-        needs_input, needs_other = ctx.needs_input_grad
         return (
-            grad * other if needs_input else None,
-            grad * input if needs_other else None,
+            None if other is None else grad * other,
+            None if input is None else grad * input,
         )
 
     @staticmethod
@@ -378,13 +379,15 @@ def keep_operands(
 
     The second operand is saved first, as torch does: hooks see the order.
     """
-    first, second = [x if isinstance(x, Tensor) else None for x in inputs]
+    first, second = inputs
+    if not isinstance(first, Tensor):
+        ctx.numbers, first = (first, None), None
+    elif not isinstance(second, Tensor):
+        ctx.numbers, second = (None, second), None
     uses_first, uses_second = used
     ctx.save_for_backward(
         second if uses_second else None, first if uses_first else None, *more
     )
-    if first is None or second is None:
-        ctx.numbers = [None if isinstance(x, Tensor) else x for x in inputs]
 
 
 def operands(ctx: Any) -> tuple[Any, ...]:
