@@ -36,7 +36,8 @@ class Finding:
     """One mistake in one answer: what happened (in numbers), where, what it looks like.
 
     ``ids`` holds more than one id where no probe can tell the stories apart, and none
-    for a mistake without a name. ``crashed`` says that an exception stopped the answer.
+    for a mistake without a name. ``crashed`` says that an exception stopped the answer,
+    ``values_right`` that all values are right and the way there is not what was asked.
     """
 
     ids: tuple[str, ...]
@@ -46,6 +47,7 @@ class Finding:
     hint: str = ""
     evidence: Evidence | None = None
     crashed: bool = False
+    values_right: bool = False
 
     @property
     def id(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 import minigrad as mg
 from minigrad.course import catalogue, examine, graphs
-from minigrad.course.exercises import ex05_1, ex05_5
+from minigrad.course.exercises import ex05_1
+from minigrad.course.looks import traversals
 
 TRUTH_1 = ["y d c b a", "13", "the one that was made last: d"]
 TRUTH_6 = ["72.0", "None", "36.0", "24.0"]
@@ -260,6 +262,37 @@ def test_wrong_order_is_named(answer: Any, says: str) -> None:
     verdict = examine("05.3", answer)
     assert verdict.state in ("wrong", "crashed")
     assert says in verdict.message
+
+
+def test_recursion_under_a_raised_limit_is_noticed() -> None:
+    def with_more_calls(root: Any, receivers: Any) -> Any:
+        sys.setrecursionlimit(10**6)
+        return calls_itself(root, receivers)
+
+    limit = sys.getrecursionlimit()
+    verdict = examine("05.3", with_more_calls)
+    assert verdict.state == "wrong"
+    assert "Python's limit was raised (sys.setrecursionlimit)" in verdict.message
+    assert sys.getrecursionlimit() == limit
+
+
+def test_order_of_the_nodes_is_nowhere_to_be_read() -> None:
+    def by_name(root: Any, receivers: Any) -> Any:
+        met = down_and_turned_round(root, receivers)
+        return sorted(met, key=lambda node: int(getattr(node, "name", "n0")[1:] or 0))
+
+    def as_made(root: Any, receivers: Any) -> Any:
+        (nodes,) = [
+            cell.cell_contents
+            for name, cell in zip(
+                receivers.__code__.co_freevars, receivers.__closure__, strict=True
+            )
+            if name == "nodes"
+        ]
+        return nodes
+
+    for answer in (by_name, as_made):
+        assert examine("05.3", answer).state in ("wrong", "crashed")
 
 
 def test_equality_of_tensors_is_asked_aloud() -> None:
@@ -634,8 +667,8 @@ def test_lines_are_those_that_do_something() -> None:
             g,
         ]
 
-    assert ex05_5.lines_of(short) == 3
-    assert ex05_5.lines_of(mg.no_grad()(short)) == 3
+    assert traversals.lines_of(short) == 3
+    assert traversals.lines_of(mg.no_grad()(short)) == 3
 
 
 @pytest.mark.parametrize("number", ["72", "72.", "tensor(72.)"])

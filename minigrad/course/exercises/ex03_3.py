@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import minigrad
 from minigrad.course.findings import Finding
-from minigrad.course.lifetimes import watch
-from minigrad.engine.lint import items_of
+from minigrad.course.looks import lifetimes, seen
 
 ANSWER = "Exp"
 
@@ -33,56 +29,24 @@ class Exp(mg.autograd.Function):
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The numbers; then what is left after ``del y``, with the collector off."""
-    with collector_off() as collected:
-        found = (
-            list(wrong_numbers(answer, random))
-            or list(mixed_up(answer, random))
-            or list(left_behind(answer, random))
-        )
-        if not found and collected.called:
-            hint = "Which arrow has to go, so that no collector is needed?"
-            what = f"gc.collect was called {collected.call_count} times"
-            found.append(
-                Finding(
-                    ("S07",),
-                    what,
-                    answer.__name__,
-                    looks_like="The cycle is still made, and swept up each time, "
-                    "which takes longer than the whole call.",
-                    hint=hint,
-                )
-            )
-    return found
+    return (
+        list(wrong_numbers(answer, random))
+        or list(mixed_up(answer, random))
+        or list(left_behind(answer, random))
+    )
 
 
 def remarks_on(answer: Any) -> list[Finding]:
     """A copy without its history makes no cycle, and is an attribute all the same."""
-    with minigrad.teaching(False):
-        ctx = answer.apply(minigrad.ones(2, requires_grad=True)).grad_fn
-    for id, noun, kind in KINDS:
-        for name, kept in vars(ctx).items():
-            if any([isinstance(value, kind) for value in items_of(kept)]):
-                what = f"the cycle is gone, and {noun} is still kept as ctx.{name}"
-                return [Finding((id,), what, answer.__name__)]
+    for name, kind in seen(lifetimes.kept_on_ctx, (answer,)):
+        id, noun = KINDS[kind]
+        what = f"the cycle is gone, and {noun} is still kept as ctx.{name}"
+        return [Finding((id,), what, answer.__name__)]
     return []
 
 
-KINDS = (("S06", "a tensor", minigrad.Tensor), ("S08", "an array", np.ndarray))
+KINDS = {"tensor": ("S06", "a tensor"), "array": ("S08", "an array")}
 """What may be left on ctx without a cycle."""
-
-
-@contextmanager
-def collector_off() -> Iterator[Any]:
-    """Nothing is collected meanwhile; says whether somebody asked for it."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        with mock.patch.object(gc, "collect", return_value=0) as collected:
-            yield collected
-    finally:
-        if was_on:
-            gc.enable()
-        gc.collect()
 
 
 def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -106,30 +70,23 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
 
 def mixed_up(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
     """Results without a name, and another call before backward."""
-    x = minigrad.tensor(random.uniform(-1, 1, 3).round(2), requires_grad=True)
-    total = answer.apply(x).sum()
-    other = answer.apply(x.detach().requires_grad_() * 2)
-    (slope,) = minigrad.autograd.grad(total, x)
-    if not np.allclose(slope.numpy(), np.exp(x.detach().numpy())):
-        what = f"a call with x = {x.tolist()}, then one with {(x * 2).tolist()}: "
+    x = random.uniform(-1, 1, 3).round(2)
+    slope = seen(lifetimes.gradient_of_a_sum, (answer,), x, 2 * x)
+    if not np.allclose(slope, np.exp(x)):
+        what = f"a call with x = {x.tolist()}, then one with {(2 * x).tolist()}: "
         what += f"backward of the first gives {slope.tolist()}"
         hint = "Which object is new in each call? What do two calls of yours share?"
         yield Finding(("S04",), what, answer.__name__, hint=hint)
-    del other
 
 
 def left_behind(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
     """What is alive after ``del y``, without and with a backward before."""
-    for runs_backward in (False, True):
-        x = minigrad.tensor(random.uniform(-1, 1, 1000), requires_grad=True)
-        y = answer.apply(x)
-        watched = watch(result=y, node=y.grad_fn)
-        if runs_backward:
-            y.sum().backward()
-        del y
-        alive = [name for name, is_alive in watched.alive().items() if is_alive]
+    left = seen(lifetimes.left_behind, (answer,), random.uniform(-1, 1, 1000))
+    for when, alive in (
+        ("after del y", left.without),
+        ("after backward and del y", left.after_backward),
+    ):
         if alive:
-            when = "after backward and del y" if runs_backward else "after del y"
             what = f"{when}, with the collector off, {' and '.join(alive)} "
             what += "are still alive" if len(alive) > 1 else "is still alive"
             yield Finding(
@@ -139,3 +96,12 @@ def left_behind(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
                 hint="Draw the arrows from y on. Where do you meet y again?",
             )
             return
+    if left.collected:
+        yield Finding(
+            ("S07",),
+            f"gc.collect was called {left.collected} times",
+            answer.__name__,
+            looks_like="The cycle is still made, and swept up each time, which takes "
+            "longer than the whole call.",
+            hint="Which arrow has to go, so that no collector is needed?",
+        )

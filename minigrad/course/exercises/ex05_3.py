@@ -2,88 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-import minigrad
 from minigrad.course import graphs, handed
-from minigrad.course.casefile import says_todo
+from minigrad.course.casefile import is_todo
+from minigrad.course.facts import Array, Crash
 from minigrad.course.findings import Finding
+from minigrad.course.looks import seen, walks
 
 ANSWER = "toposort"
-MOST_ASKED = 20
-"""For each node: whoever asks more often follows each path anew."""
+DEEP = 1000
+"""So many calls inside each other Python allows, unless somebody raises its limit."""
 
 TWICE = "a graph in which y sends to d twice, and to a twice"
 
 
-class AskedTooOftenError(Exception):
-    """``receivers`` was called far more often than there are nodes."""
-
-
-class Thing:
-    """A node with a name, and nothing else."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
 @dataclass
-class Graph:
-    """Nodes in an order with users first, and for each the places of its receivers."""
+class Tried:
+    """A graph by the places of its nodes, users first; ``mixed`` is where each goes.
+
+    The answer gets the nodes in another order, as theirs would be an answer.
+    """
 
     name: str
-    nodes: Sequence[Any]
     below: Sequence[Sequence[int]]
-    asked: int = 0
+    mixed: Array
+    numbers: Array | None = None
 
-    def __post_init__(self) -> None:
-        self.place = {id(node): place for place, node in enumerate(self.nodes)}
+    def graph(self) -> walks.Graph:
+        """What the answer is given, as plain data."""
+        pairs = [(user, to) for user, below in enumerate(self.below) for to in below]
+        edges = self.mixed[np.array(pairs)]
+        letters = [""] * len(self.below)
+        for place, mixed in enumerate(self.mixed):
+            letters[mixed] = self.called(place)
+        return walks.Graph(
+            int(self.mixed[0]),
+            edges[np.argsort(edges[:, 0], kind="stable")],
+            len(self.below),
+            "".join(letters) if len(letters) == 5 else "",
+            self.numbers,
+        )
 
-    def receivers(self, node: Any) -> list[Any]:
-        """What an answer may ask. Raises: AskedTooOftenError."""
-        self.asked += 1
-        if self.asked > MOST_ASKED * len(self.nodes):
-            raise AskedTooOftenError
-        return [self.nodes[place] for place in self.below[self.place[id(node)]]]
+    def places(self, walk: walks.Walk) -> list[int]:
+        """The nodes that came back, by their places here."""
+        back = np.argsort(self.mixed)
+        return [int(back[mixed]) if mixed >= 0 else -1 for mixed in walk.places]
 
     def called(self, place: int) -> str:
         """A node in a message."""
-        return "ybdca"[place] if len(self.nodes) == 5 else f"node {place}"
+        return "ybdca"[place] if len(self.below) == 5 else f"n{self.mixed[place]}"
 
 
-def tried(random: np.random.Generator) -> list[Graph]:
+def tried(random: np.random.Generator) -> list[Tried]:
     """What the answer is tried on; each finds out something of its own."""
     diamond = [[1, 2], [4], [3], [4], []]
-    letters = [Thing(letter) for letter in "ybdca"]
-    ones = [minigrad.tensor(1.0) for _ in range(5)]
-    pairs = [minigrad.tensor([1.0, 2.0]) for _ in range(5)]
     order, edges = graphs.drawn(random, 200)
     places = {name: place for place, name in enumerate(order)}
     many = [[places[receiver] for receiver, _ in edges[name]] for name in order]
     twice = [[2, 2, 1, 4, 4], [2, 4], [3], [], []]
     doubles = [[place + 1] * 2 for place in range(40)] + [[]]
     chain = [[place + 1] for place in range(4999)] + [[]]
+
+    def mixed(name: str, below: list[list[int]], numbers: Array | None = None) -> Tried:
+        return Tried(name, below, random.permutation(len(below)), numbers)
+
     return [
-        Graph("a diamond with a long arm", letters, diamond),
-        Graph(TWICE, [Thing(letter) for letter in "ybdca"], twice),
-        Graph("a graph of tensors that are all 1.0", ones, diamond),
-        Graph("a graph of tensors with two numbers each", pairs, diamond),
-        Graph("a random graph of 200 nodes", [Thing(name) for name in order], many),
-        Graph("40 nodes with two edges to the next", things(41), doubles),
-        Graph("a chain of 5000 nodes", things(5000), chain),
+        mixed("a diamond with a long arm", diamond),
+        mixed(TWICE, twice),
+        mixed("a graph of tensors that are all 1.0", diamond, np.ones(5)),
+        mixed(
+            "a graph of tensors with two numbers each",
+            diamond,
+            np.tile([1.0, 2.0], (5, 1)),
+        ),
+        mixed("a random graph of 200 nodes", many),
+        mixed("40 nodes with two edges to the next", doubles),
+        mixed("a chain of 5000 nodes", chain),
     ]
-
-
-def things(count: int) -> list[Thing]:
-    """Nodes by number."""
-    return [Thing(f"n{number}") for number in range(count)]
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
@@ -92,56 +92,65 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     if unusable:
         return [unusable]
     for graph in tried(random):
-        found = look_at_one(answer, graph)
+        found = fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
         if found is not None:
             return [found]
     return []
 
 
-def look_at_one(answer: Callable[..., Any], graph: Graph) -> Finding | None:
-    """What is wrong on one graph; None if nothing is."""
-    try:
-        order = answer(graph.nodes[0], graph.receivers)
-    except Exception as error:
-        if says_todo(error):
-            raise
-        return crashed(graph, error)
-    if not isinstance(order, (list, tuple)):
-        what = f"for {graph.name}, toposort gave back a {type(order).__name__}"
+def fault_in(walk: walks.Walk, graph: Tried) -> Finding | None:
+    """What is wrong with one walk; None if nothing is."""
+    if walk.crash is not None:
+        return crashed(graph, walk.crash)
+    if walk.kind != "list":
+        what = f"for {graph.name}, toposort gave back a {walk.kind}"
         return Finding((), what, ANSWER, hint="What does the last line return?")
-    return fault_of(order, graph)
+    return fault_of(graph.places(walk), graph, walk.stray) or too_deep(walk, graph)
 
 
-def crashed(graph: Graph, error: Exception) -> Finding:
+def too_deep(walk: walks.Walk, graph: Tried) -> Finding | None:
+    """A right order, with calls inside each other as far as the graph is deep."""
+    if walk.deep <= DEEP:
+        return None
+    what = f"for {graph.name} the order is right, and {walk.deep} calls lay inside "
+    what += "each other to make it"
+    story = "toposort calls itself for each node, and Python's limit was raised "
+    story += "(sys.setrecursionlimit). The next graph is deeper than any limit."
+    hint = "Which list could hold what the open calls have still to do?"
+    return Finding((), what, ANSWER, looks_like=story, hint=hint, values_right=True)
+
+
+def crashed(graph: Tried, crash: Crash) -> Finding:
     """An exception, and what it comes from."""
-    text = f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
+    if is_todo(crash):
+        raise NotImplementedError(crash.text)
+    text = f"{crash.kinds[0]}: {crash.text}".rstrip(": ").splitlines()[0]
     story = hint = ""
-    if isinstance(error, RecursionError):
+    if "RecursionError" in crash.kinds:
         story = "toposort calls itself for each node, and Python stops after some "
         story += "thousand calls inside each other."
         hint = "Which list could hold what the open calls have still to do?"
-    elif isinstance(error, AskedTooOftenError):
-        text = f"receivers was called more than {MOST_ASKED} times for each node"
+    elif "AskedTooOftenError" in crash.kinds:
+        text = f"receivers was called more than {walks.MOST_ASKED} times for each node"
         story = "Every path is followed anew: with n joins one after the other that "
         story += "is 2 to the power n times."
         hint = "You come to a node for the second time. What has to be done there?"
-    elif isinstance(error, RuntimeError) and "ambiguous" in text:
+    elif "RuntimeError" in crash.kinds and "ambiguous" in text:
         story = "`in` on a list asks with ==, and == of two tensors compares numbers."
         hint = "Which question is meant: equal numbers, or the same object?"
     what = f"for {graph.name}: {text}"
     return Finding((), what, ANSWER, looks_like=story, hint=hint, crashed=True)
 
 
-def fault_of(order: Sequence[Any], graph: Graph) -> Finding | None:
+def fault_of(places: list[int], graph: Tried, stray: str) -> Finding | None:
     """The first thing that is wrong with an order."""
-    places = [graph.place.get(id(node), -1) for node in order]
     head = f"for {graph.name}, "
     if -1 in places:
-        what = f"{head}the list holds {order[places.index(-1)]!r:.40}, which is no node"
+        what = f"{head}the list holds {stray}, which is no node"
         return Finding((), what, ANSWER, hint="Put the nodes themselves on the list.")
-    if len(set(places)) < len(graph.nodes):
+    if len(set(places)) < len(graph.below):
         return missing(head, places, graph)
-    if len(places) > len(graph.nodes):
+    if len(places) > len(graph.below):
         twice = next(place for place in places if places.count(place) > 1)
         what = f"{head}{graph.called(twice)} is there {places.count(twice)} times"
         story = "A node was put down at each visit."
@@ -150,21 +159,21 @@ def fault_of(order: Sequence[Any], graph: Graph) -> Finding | None:
     return early(head, places, graph)
 
 
-def missing(head: str, places: list[int], graph: Graph) -> Finding:
+def missing(head: str, places: list[int], graph: Tried) -> Finding:
     """Some nodes are not on the list."""
-    left = sorted(set(range(len(graph.nodes))) - set(places))
-    what = f"{head}{len(left)} of {len(graph.nodes)} nodes are missing"
+    left = sorted(set(range(len(graph.below))) - set(places))
+    what = f"{head}{len(left)} of {len(graph.below)} nodes are missing"
     story, hint = "", "Begin with the root: which nodes are on the list at which time?"
     if left == [0]:
         what, story = f"{head}the root is missing", "Only what lies below is put down."
         hint = "Who puts the root on the list?"
-    elif isinstance(graph.nodes[0], minigrad.Tensor):
+    elif graph.numbers is not None:
         story = "Two tensors with equal numbers are taken for one and the same."
         hint = "`in` on a list asks with ==. Which question is meant here?"
     return Finding((), what, ANSWER, looks_like=story, hint=hint)
 
 
-def early(head: str, places: list[int], graph: Graph) -> Finding | None:
+def early(head: str, places: list[int], graph: Tried) -> Finding | None:
     """A node that stands before one that sends it a gradient."""
     when = {place: turn for turn, place in enumerate(places)}
     for user, below in enumerate(graph.below):
@@ -175,7 +184,7 @@ def early(head: str, places: list[int], graph: Graph) -> Finding | None:
 
 
 def too_early(
-    head: str, places: list[int], user: int, receiver: int, graph: Graph
+    head: str, places: list[int], user: int, receiver: int, graph: Tried
 ) -> Finding:
     """Why a node stands too early."""
     first, second = graph.called(receiver), graph.called(user)

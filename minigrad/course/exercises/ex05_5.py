@@ -2,162 +2,125 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from types import CodeType
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
-import minigrad
 from minigrad.course import handed
-from minigrad.course.casefile import says_todo
+from minigrad.course.casefile import is_todo
+from minigrad.course.facts import Array, Crash
 from minigrad.course.findings import Finding
-from minigrad.engine.backward import GraphTask
+from minigrad.course.looks import seen, traversals
+from minigrad.course.looks.traversals import Traversal
 
 ANSWER = "backward"
 MOST_LINES = 15
+ADD, MUL = 0, 1
 
 
-class CalledTooOftenError(Exception):
-    """Rules were called far more often than there are nodes."""
+class Program:
+    """A program of sums and products, while it is written down; its leaves come first.
 
-
-class EngineAskedError(Exception):
-    """The engine's own traversal was called."""
-
-
-@dataclass
-class Log:
-    """What the rules see: which ran when, with which gradient, and what they returned.
-
-    ``most``: how many calls are let through.
+    A place is that of an input from 0 on, and that of a result from -1 on downward.
     """
 
-    most: int = 10**6
-    runs: list[tuple[Any, np.ndarray]] = field(default_factory=list)
-    returned: list[tuple[Any, np.ndarray]] = field(default_factory=list)
+    def __init__(self, name: str, **leaves: Array) -> None:
+        self.name, self.leaves = name, list(leaves)
+        self.inputs: list[Array] = list(leaves.values())
+        self.results: list[Array] = []
+        self.steps: list[tuple[int, int, int]] = []
 
-    def note(self, node: Any, gradient: Any) -> None:
-        """A rule is called. Raises: CalledTooOftenError."""
-        if len(self.runs) >= self.most:
-            raise CalledTooOftenError
-        self.runs.append((node, gradient.array.copy()))
+    def value(self, place: int) -> Array:
+        """The numbers at a place."""
+        return self.inputs[place] if place >= 0 else self.results[-1 - place]
 
-    def result(self, *gradients: Any) -> tuple[Any, ...]:
-        """What a rule returns, kept to see whether somebody writes into it."""
-        self.returned += [(g, g.array.copy()) for g in gradients]
-        return gradients
+    def data(self, value: Array) -> int:
+        """The place of numbers that need no gradient."""
+        self.inputs.append(value)
+        return len(self.inputs) - 1
 
-    def start(self, most: int) -> None:
-        """Forget what was before."""
-        self.most = most
-        self.runs.clear()
-        self.returned.clear()
+    def add(self, x: int, y: int) -> int:
+        """The place of a sum."""
+        return self._step(ADD, x, y, self.value(x) + self.value(y))
 
-    def times(self) -> dict[Any, int]:
-        """How often each node ran."""
-        counts: dict[Any, int] = {}
-        for node, _ in self.runs:
-            counts[node] = counts.get(node, 0) + 1
-        return counts
+    def mul(self, x: int, y: int) -> int:
+        """The place of a product."""
+        return self._step(MUL, x, y, self.value(x) * self.value(y))
 
+    def _step(self, kind: int, x: int, y: int, result: Array) -> int:
+        self.steps.append((kind, x, y))
+        self.results.append(result)
+        return -len(self.results)
 
-def functions(log: Log) -> tuple[Any, Any]:
-    """Add and Mul, whose rules write into ``log``."""
+    def gradients(self, upstream: Array) -> tuple[Array, Array]:
+        """What has to arrive at each step, and at each leaf."""
+        at_step = np.zeros((len(self.steps), 3))
+        at_input = np.zeros((len(self.inputs), 3))
+        at_step[-1] = upstream
+        for number in reversed(range(len(self.steps))):
+            kind, x, y = self.steps[number]
+            for to, other in ((x, y), (y, x)):
+                slope = 1.0 if kind == ADD else self.value(other)
+                there, place = (at_input, to) if to >= 0 else (at_step, -1 - to)
+                there[place] += at_step[number] * slope
+        return at_step, at_input[: len(self.leaves)]
 
-    class Add(minigrad.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any, y: Any) -> Any:
-            return x + y
+    def users(self, number: int) -> list[int]:
+        """The steps that use the result of this one."""
+        place = -1 - number
+        return [at for at, (_, *both) in enumerate(self.steps) if place in both]
 
-        @staticmethod
-        def backward(ctx: Any, grad_output: Any) -> Any:
-            log.note(ctx, grad_output)
-            return log.result(grad_output, grad_output)
-
-    class Mul(minigrad.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any, y: Any) -> Any:
-            ctx.save_for_backward(x, y)
-            return x * y
-
-        @staticmethod
-        def backward(ctx: Any, grad_output: Any) -> Any:
-            log.note(ctx, grad_output)
-            x, y = ctx.saved_tensors
-            return log.result(grad_output * y, grad_output * x)
-
-    return Add, Mul
+    def node(self, number: int) -> str:
+        """The name of the node of a step."""
+        return "AddBackward" if self.steps[number][0] == ADD else "MulBackward"
 
 
-@dataclass
-class Program:
-    """A recorded program: its leaves by name, and its result."""
-
-    name: str
-    leaves: dict[str, Any]
-    result: Any
-
-    def nodes(self) -> dict[Any, list[Any]]:
-        """The nodes with rules, each with those that it sends a gradient to."""
-        below: dict[Any, list[Any]] = {}
-        unseen = [self.result.grad_fn]
-        while unseen:
-            node = unseen.pop()
-            if node not in below and not hasattr(node, "variable"):
-                below[node] = [one for one, _ in node.next_functions if one is not None]
-                unseen += below[node]
-        return below
-
-
-def tried(random: np.random.Generator, log: Log) -> Iterator[Program]:
+def tried(random: np.random.Generator) -> Iterator[Program]:
     """The programs; each finds out something of its own."""
-    add, mul = functions(log)
 
-    def leaf() -> Any:
-        return minigrad.tensor(random.uniform(0.4, 1.2, 3), requires_grad=True)
+    def leaf() -> Array:
+        return random.uniform(0.4, 1.2, 3)
 
-    x, w, v = leaf(), leaf(), leaf()
-    yield Program("x * w + x", {"x": x, "w": w}, add.apply(mul.apply(x, w), x))
-    x, w = leaf(), leaf()
-    a = mul.apply(x, w)
-    long_arm = mul.apply(mul.apply(a, v), v)
-    y = mul.apply(add.apply(a, v), long_arm)
+    program = Program("x * w + x", x=leaf(), w=leaf())
+    program.add(program.mul(0, 1), 0)
+    yield program
     name = "a = x * w; y = (a + v) * (a * v * v)"
-    yield Program(name, {"x": x, "w": w, "v": v}, y)
-    x, data = leaf(), leaf().detach()
-    yield Program("(data + x) * x", {"x": x}, mul.apply(add.apply(data, x), x))
-    yield at_random(random, add, mul)
-    x = y = leaf()
+    program = Program(name, x=leaf(), w=leaf(), v=leaf())
+    a = program.mul(0, 1)
+    long_arm = program.mul(program.mul(a, 2), 2)
+    program.mul(program.add(a, 2), long_arm)
+    yield program
+    program = Program("(data + x) * x", x=leaf())
+    program.mul(program.add(program.data(leaf()), 0), 0)
+    yield program
+    yield at_random(random)
+    program = Program("30 sums of a tensor with itself", x=leaf())
+    y = 0
     for _ in range(30):
-        y = add.apply(y, y)
-    yield Program("30 sums of a tensor with itself", {"x": x}, y)
-    x = y = leaf()
+        y = program.add(y, y)
+    yield program
+    program = Program("a chain of 5000 sums", x=leaf())
+    y = 0
     for _ in range(5000):
-        y = add.apply(y, x)
-    yield Program("a chain of 5000 sums", {"x": x}, y)
+        y = program.add(y, 0)
+    yield program
 
 
-def at_random(random: np.random.Generator, add: Any, mul: Any) -> Program:
+def at_random(random: np.random.Generator) -> Program:
     """200 nodes, each used by a later one; the numbers stay near 1."""
-    leaves = {
-        name: minigrad.tensor(random.uniform(0.9, 1.1, 3), requires_grad=True)
-        for name in "abc"
-    }
-    a, b, c = leaves.values()
-    made = [a, b, c, add.apply(a, b)]
-    made.append(mul.apply(made[-1], c))
+    leaves = {name: random.uniform(0.9, 1.1, 3) for name in "abc"}
+    program = Program("200 nodes at random", **leaves)
+    made = [0, 1, 2, program.add(0, 1)]
+    made.append(program.mul(made[-1], 2))
     for _ in range(99):
         older = made[random.integers(max(0, len(made) - 8), len(made))]
-        half = minigrad.tensor(random.uniform(0.45, 0.55, 3))
-        function = add if random.random() < 0.7 else mul
-        made.append(function.apply(made[-1], older))
-        made.append(mul.apply(made[-1], half / (0.5 * made[-1].detach().abs())))
-    return Program("200 nodes at random", leaves, made[-1])
+        step = program.add if random.random() < 0.7 else program.mul
+        made.append(step(made[-1], older))
+        half = random.uniform(0.45, 0.55, 3) / (0.5 * np.abs(program.value(made[-1])))
+        made.append(program.mul(made[-1], program.data(half)))
+    return program
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
@@ -165,99 +128,75 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     unusable = handed.no_function(answer, ANSWER)
     if unusable:
         return [unusable]
-    log = Log()
-    for program in tried(random, log):
-        found = look_at_one(answer, program, random, log)
-        if found is not None:
-            return [found]
-    lines = lines_of(answer)
-    if lines > MOST_LINES:
-        what = f"backward has {lines} lines that do something; {MOST_LINES} are enough"
+    beside: Finding | None = None
+    for program in tried(random):
+        upstream = random.uniform(0.5, 1.5, 3)
+        before = random.uniform(1, 2, (len(program.leaves) - 1, 3))
+        plain = traversals.Program(
+            len(program.leaves),
+            np.array(program.inputs),
+            np.array(program.steps),
+            upstream,
+            before,
+            3 * len(program.steps) + 3,
+        )
+        found = seen(traversals.traverse, (answer,), plain)
+        fault = fault_in(found, program, upstream, before)
+        if fault is not None and not fault.values_right:
+            return [fault]
+        beside = beside or fault
+    if beside is not None:
+        return [beside]
+    if found.lines > MOST_LINES:
+        what = f"backward has {found.lines} lines that do something; {MOST_LINES} "
+        what += "are enough"
         hint = "Can an order of the nodes (05.3) take the place of some of them?"
-        return [Finding((), what, ANSWER, hint=hint)]
+        return [Finding((), what, ANSWER, hint=hint, values_right=True)]
     return []
 
 
-def lines_of(answer: Any) -> int:
-    """How many lines do something: not the head, no comments, no docstring."""
-    code = getattr(inspect.unwrap(answer), "__code__", None)
-    if not isinstance(code, CodeType):
-        return 0
-    seen, unseen = set(), [code]
-    while unseen:
-        inner = unseen.pop()
-        seen |= {line for _, _, line in inner.co_lines() if line is not None}
-        unseen += [each for each in inner.co_consts if isinstance(each, CodeType)]
-    return len(seen - {code.co_firstlineno})
-
-
-def look_at_one(
-    answer: Callable[..., Any],
-    program: Program,
-    random: np.random.Generator,
-    log: Log,
+def fault_in(
+    found: Traversal, program: Program, upstream: Array, before: Array
 ) -> Finding | None:
     """What is wrong with one program; None if nothing is."""
-    g = minigrad.tensor(random.uniform(0.5, 1.5, 3))
-    leaves, root = list(program.leaves.values()), program.result.grad_fn
-    log.start(10**6)
-    right = minigrad.autograd.grad(program.result, leaves, g, retain_graph=True)
-    wanted = dict(log.runs)
-    before = [minigrad.tensor(random.uniform(1, 2, 3)) for _ in leaves[1:]]
-    for leaf, gradient in zip(leaves[1:], before, strict=True):
-        leaf.grad = gradient.clone()
-    below = program.nodes()
-    log.start(3 * len(below) + 3)
-    try:
-        with no_engine():
-            answer(root, g)
-    except Exception as error:
-        if says_todo(error):
-            raise
-        return crashed(program, error, len(below))
+    if found.crash is not None:
+        return crashed(program, found.crash)
+    at_steps, at_leaves = program.gradients(upstream)
     return (
-        called_again(program, log)
-        or written_into(program, log)
-        or wrong_gradient(program, log, wanted, below)
-        or wrong_leaf(program, right, before)
+        called_again(program, found)
+        or written_into(program, found)
+        or wrong_gradient(program, found, at_steps)
+        or wrong_leaf(program, found, at_leaves, before)
+        or recorded(program, found)
     )
 
 
-@contextmanager
-def no_engine() -> Iterator[None]:
-    """The engine's own traversal is not to be had meanwhile."""
-
-    def refuse(self: Any) -> None:
-        raise EngineAskedError
-
-    with mock.patch.object(GraphTask, "run", refuse):
-        yield
-
-
-def crashed(program: Program, error: Exception, size: int) -> Finding:
+def crashed(program: Program, crash: Crash) -> Finding:
     """An exception, and what it comes from."""
-    text = f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
+    if is_todo(crash):
+        raise NotImplementedError(crash.text)
+    text = f"{crash.kinds[0]}: {crash.text}".rstrip(": ").splitlines()[0]
     story = hint = ""
-    if isinstance(error, RecursionError):
+    if "RecursionError" in crash.kinds:
         story = "backward, or what it uses, calls itself for each node, and Python "
         story += "stops after some thousand calls inside each other."
         hint = "Which list could hold the nodes that have still to run?"
-    elif isinstance(error, CalledTooOftenError):
+    elif "CalledTooOftenError" in crash.kinds:
+        size = len(program.steps)
         text = f"rules were called more than {3 * size} times for {size} nodes"
         story = "Every path is followed by itself: with n joins one after the other "
         story += "that is 2 to the power n calls."
         hint = "What may a node wait for, before its rule is called?"
-    elif isinstance(error, EngineAskedError):
+    elif "EngineAskedError" in crash.kinds:
         text = "the engine's own backward was called"
         hint = "Call the rule of a node: node.apply(gradient). Who goes on from there?"
-    elif isinstance(error, KeyError) and hasattr(error.args[0], "next_functions"):
-        text = f"KeyError: the node {error.args[0].name()}"
+    elif text.startswith("KeyError: the node"):
         story = "A dictionary was asked for a node that is not in it."
         hint = "What waits for a node before the first gradient has come there?"
     elif "operand" in text and "'NoneType'" in text:
         story = "A gradient was added to a `.grad` that is still None."
         hint = "What is x.grad before the first gradient comes?"
-    elif isinstance(error, RuntimeError) and "ambiguous" in text:
+    elif "RuntimeError" in crash.kinds and "ambiguous" in text:
         story = "`if`, `or` and `not` ask a gradient for one answer; three numbers "
         story += "give none."
         hint = "Which question is meant: is it zero, or is there none yet?"
@@ -273,12 +212,12 @@ def crashed(program: Program, error: Exception, size: int) -> Finding:
     return Finding((), what, ANSWER, looks_like=story, hint=hint, crashed=True)
 
 
-def called_again(program: Program, log: Log) -> Finding | None:
+def called_again(program: Program, found: Traversal) -> Finding | None:
     """A rule that was called more than once."""
-    for node, times in log.times().items():
+    for number, times in Counter(found.called.tolist()).items():
         if times > 1:
-            what = f"for {program.name}, the rule of one {node.name()} was called "
-            what += f"{times} times"
+            what = f"for {program.name}, the rule of one {program.node(number)} was "
+            what += f"called {times} times"
             story = "A node runs each time something arrives, not once with the sum."
             hint = "Both users of a tensor send a gradient to its node. After which of "
             hint += "them may its rule be called?"
@@ -286,63 +225,47 @@ def called_again(program: Program, log: Log) -> Finding | None:
     return None
 
 
-def written_into(program: Program, log: Log) -> Finding | None:
+def written_into(program: Program, found: Traversal) -> Finding | None:
     """A gradient that a rule had returned, and that was changed afterwards."""
-    if are_close([(g.array, was) for g, was in log.returned]):
+    if not found.written:
         return None
-    for gradient, was in log.returned:
-        if not np.array_equal(gradient.array, was):
-            what = (
-                f"for {program.name}, a gradient that a rule returned was {short(was)}"
-            )
-            what += f", and is {short(gradient.array)} now"
-            story = "`+=` writes into the tensor itself. Add returned one tensor for "
-            story += "both its arguments, so another place was changed, too."
-            hint = "Which way of adding makes a new tensor?"
-            return Finding((), what, ANSWER, looks_like=story, hint=hint)
-    return None
+    was, now = found.written
+    what = f"for {program.name}, a gradient that a rule returned was {short(was)}"
+    what += f", and is {short(now)} now"
+    story = "`+=` writes into the tensor itself. Add returned one tensor for "
+    story += "both its arguments, so another place was changed, too."
+    hint = "Which way of adding makes a new tensor?"
+    return Finding((), what, ANSWER, looks_like=story, hint=hint)
 
 
-def wrong_gradient(
-    program: Program, log: Log, wanted: dict[Any, Any], below: dict[Any, list[Any]]
-) -> Finding | None:
+def wrong_gradient(program: Program, found: Traversal, wanted: Array) -> Finding | None:
     """The first rule that was called with something else than the sum."""
-    ran = [node for node, _ in log.runs]
-    if are_close([(got, wanted[node]) for node, got in log.runs]):
-        return uncalled(program, len(ran), len(below))
-    for turn, (node, got) in enumerate(log.runs):
-        if np.allclose(got, wanted[node]):
-            continue
-        what = f"for {program.name}, the rule of one {node.name()} got {short(got)}; "
-        what += f"{short(wanted[node])} arrives there in all"
-        users = [user for user, receivers in below.items() if node in receivers]
-        story = "What waited was overwritten by what came next."
-        hint = "A second gradient comes for a node. Where is the first one then?"
-        if all([np.allclose(got, one) for _, one in log.runs]):
-            story = "Every rule was called with the same, which is what the root gets."
-            hint = (
-                "Each node has a gradient of its own. Where do you keep it until then?"
-            )
-        elif any(user not in ran[:turn] for user in users):
-            story = "A join has its turn too early: a user of it has not sent its part."
-            hint = "Which nodes may run: those that something has arrived at, or those "
-            hint += "that nothing more has to come to?"
-        return Finding((), what, ANSWER, looks_like=story, hint=hint)
-    return None
+    called = found.called.tolist()
+    right = np.isclose(found.received, wanted[called]).all(axis=1)
+    if right.all():
+        return uncalled(program, called)
+    turn = int(np.argmin(right))
+    number, got = called[turn], found.received[turn]
+    if found.odd is not None and np.isnan(got).all():
+        got = found.odd
+    what = f"for {program.name}, the rule of one {program.node(number)} got "
+    what += f"{short(got)}; {short(wanted[number])} arrives there in all"
+    story = "What waited was overwritten by what came next."
+    hint = "A second gradient comes for a node. Where is the first one then?"
+    if np.allclose(found.received, got if got.shape == (3,) else np.nan):
+        story = "Every rule was called with the same, which is what the root gets."
+        hint = "Each node has a gradient of its own. Where do you keep it until then?"
+    elif any(user not in called[:turn] for user in program.users(number)):
+        story = "A join has its turn too early: a user of it has not sent its part."
+        hint = "Which nodes may run: those that something has arrived at, or those "
+        hint += "that nothing more has to come to?"
+    return Finding((), what, ANSWER, looks_like=story, hint=hint)
 
 
-def are_close(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
-    """Whether the two of every pair are as good as equal; all in one go."""
-    if not pairs:
-        return True
-    if any(one.shape != other.shape for one, other in pairs):
-        return False
-    ones, others = zip(*pairs, strict=True)
-    return np.allclose(np.stack(ones), np.stack(others))
-
-
-def uncalled(program: Program, ran: int, size: int) -> Finding | None:
+def uncalled(program: Program, called: Sequence[int]) -> Finding | None:
     """Rules that were not called at all."""
+    size = len(program.steps)
+    ran = len(set(called) & set(range(size)))
     if ran == size:
         return None
     what = f"for {program.name}, not called: {size - ran} of {size} rules"
@@ -356,23 +279,18 @@ def uncalled(program: Program, ran: int, size: int) -> Finding | None:
 
 
 def wrong_leaf(
-    program: Program, right: Sequence[Any], before: Sequence[Any]
+    program: Program, found: Traversal, right: Array, before: Array
 ) -> Finding | None:
     """The first leaf with another ``.grad`` than it should have."""
-    zero = np.zeros(3)
-    for place, (name, leaf) in enumerate(program.leaves.items()):
-        had = before[place - 1].numpy() if place else zero
-        new = right[place].numpy()
-        if leaf.grad is None:
+    had_before = [np.zeros(3), *before]
+    came = zip(program.leaves, found.leaves, had_before, right, strict=True)
+    for place, (name, leaf, had, new) in enumerate(came):
+        got = leaf.grad
+        if got is None:
             what = f"for {program.name}, {name}.grad is None"
             hint = "A leaf's node has the leaf as its variable. Who sets its .grad?"
             return Finding((), what, ANSWER, hint=hint)
-        got = leaf.grad.detach().numpy()
         if got.shape == new.shape and np.allclose(got, had + new):
-            if leaf.grad.requires_grad:
-                what = f"for {program.name}, {name}.grad has a grad_fn of its own"
-                hint = "Which line above `def` keeps backward from being recorded?"
-                return Finding((), what, ANSWER, hint=hint)
             continue
         what = f"for {program.name}, {name}.grad is {short(got)}; "
         what += f"{short(had + new)} should be there"
@@ -391,6 +309,16 @@ def wrong_leaf(
             story += ".grad, was overwritten by what came next."
             hint = "x is used twice. What is x.grad when the second gradient comes?"
         return Finding((), what, ANSWER, looks_like=story, hint=hint)
+    return None
+
+
+def recorded(program: Program, found: Traversal) -> Finding | None:
+    """A leaf that has the right numbers, with a way back from them."""
+    for name, leaf in zip(program.leaves, found.leaves, strict=True):
+        if leaf.recorded:
+            what = f"for {program.name}, {name}.grad has a grad_fn of its own"
+            hint = "Which line above `def` keeps backward from being recorded?"
+            return Finding((), what, ANSWER, hint=hint, values_right=True)
     return None
 
 

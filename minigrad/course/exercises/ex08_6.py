@@ -1,16 +1,18 @@
-"""08.6: a version counter on toy tensors, tried on twelve scripted histories."""
+"""08.6: a version counter on toy tensors, tried on twelve histories and some more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from minigrad.course import handed
-from minigrad.course.casefile import says_todo
+from minigrad.course.casefile import is_todo, thrown
+from minigrad.course.facts import Array, Crash
 from minigrad.course.findings import Finding
+from minigrad.course.looks import histories, seen
+from minigrad.course.looks.histories import Ending
 
 ANSWER = "Toy, Saved"
 NAMES = ("Toy", "Saved")
@@ -18,11 +20,17 @@ NAMES = ("Toy", "Saved")
 
 @dataclass(frozen=True)
 class History:
-    """Lines that are run after ``t = Toy([...])``; does the last one raise?"""
+    """Lines that are run after ``t = Toy([...])``; does the last one raise?
+
+    If not, it returns a toy with these ``values``, or with those of the beginning and
+    what was ``added`` to them.
+    """
 
     story: str
     lines: str
     raises: bool
+    added: float = 0.0
+    values: tuple[float, ...] = ()
 
 
 HISTORIES = (
@@ -40,6 +48,7 @@ HISTORIES = (
         "changed before it was saved",
         "t.add_(1); saved = Saved(t); saved.unpack()",
         False,
+        added=1.0,
     ),
     History(
         "changed, and changed back",
@@ -171,6 +180,10 @@ STORIES: tuple[tuple[frozenset[int], str, str], ...] = (
 """What it looks like when just these histories, counted from 1, end wrong."""
 
 
+DRAWN = 12
+"""So many more are made up; it may be known how the told ones end."""
+
+
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Run the histories; the first that ends wrong, and what all of them look like."""
     answers, missing = handed.one_for_each(NAMES, answer, "08.6")
@@ -181,33 +194,138 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
             what = f"check was given {given!r:.60}, not the class {name}"
             hint = f"Hand over the class itself: {name}, no brackets."
             return [Finding((), what, "the call of check", hint=hint)]
-    toy = answers[0]([1.0])
-    if toy.view() is toy:
+    start = tuple(random.uniform(1, 3, 2).round(1).tolist())
+    more = [drawn(random, start, number % 2 == 0) for number in range(DRAWN)]
+    told = [*HISTORIES, *more]
+    begin = f"t = Toy({list(start)})"
+    lines = [(begin, *history.lines.split("; ")) for history in told]
+    endings = seen(histories.tell, tuple(answers), ((begin, "t.view() is t"), *lines))
+    view, *endings = endings
+    if view.crash is not None:
+        return [broken(view.crash)]
+    if view.shown == "True":
         what = "view() returned the toy itself; another toy on its list is asked for"
         hint = "Two names for one toy are no view. What do the two toys share?"
         return [Finding((), what, "Toy.view", hint=hint)]
-    start = [float(value) for value in random.uniform(1, 3, 2).round(1)]
-    found = [end_of(answers, history, start) for history in HISTORIES]
+    found = [
+        end_of(history, ending, start)
+        for history, ending in zip(told, endings, strict=True)
+    ]
     wrong = [number for number, end in enumerate(found, start=1) if end]
-    if not wrong:
-        return []
-    first = HISTORIES[wrong[0] - 1]
-    end = found[wrong[0] - 1]
-    looks_like, hint = story_of(frozenset(wrong))
+    return [ends_wrong(wrong, found, told, begin)] if wrong else []
+
+
+def ends_wrong(
+    wrong: list[int], found: list[str], told: list[History], begin: str
+) -> Finding:
+    """The first history that ends wrong, counted from 1, and what all look like."""
+    first, end = told[wrong[0] - 1], found[wrong[0] - 1]
+    count = len(HISTORIES)
+    where = f"history {wrong[0]} of {count}, {first.story}"
+    looks_like, hint = story_of(frozenset([n for n in wrong if n <= count]))
+    if wrong[0] > count:
+        where = first.story
+        looks_like = f"The {count} histories end right, and a longer one does not."
     if RETURNS in end:
         looks_like = "The change is noticed, and nobody is stopped by it."
         hint = "Who reads what unpack returns? Which statement stops them?"
     if " raises " in end and "raises RuntimeError" not in end:
         looks_like, hint = "", "Run this history line by line. What is asked for?"
-    return [
-        Finding(
-            (),
-            f"{end}, in: t = Toy({start}); {first.lines}",
-            f"history {wrong[0]} of {len(HISTORIES)}, {first.story}",
-            looks_like=looks_like,
-            hint=hint,
+    what = f"{end}, in: {begin}; {first.lines}"
+    return Finding((), what, where, looks_like=looks_like, hint=hint)
+
+
+def drawn(
+    random: np.random.Generator, start: tuple[float, ...], raises: bool
+) -> History:
+    """A history of some ten lines that ends as it is told to."""
+    while True:
+        history = Telling(random, start).history()
+        if history.raises == raises:
+            return history
+
+
+class Telling:
+    """A history while it is made up: which toys there are, on which list each is."""
+
+    def __init__(self, random: np.random.Generator, start: tuple[float, ...]) -> None:
+        self.random = random
+        self.lists: list[list[float]] = [list(start)]
+        self.changes = [0]
+        self.toys = {"t": 0}
+        self.saved: dict[str, tuple[int, int]] = {}
+        self.lines: list[str] = []
+
+    def history(self) -> History:
+        """Ten lines, and one that reads what was saved in one of them."""
+        steps = (self.another, self.view, self.clone, self.save, self.change)
+        for _ in range(9):
+            steps[self.random.choice(5, p=(0.1, 0.2, 0.1, 0.3, 0.3))]()
+        self.save() if not self.saved else None
+        name = str(self.random.choice(list(self.saved)))
+        place, version = self.saved[name]
+        self.lines.append(f"{name}.unpack()")
+        return History(
+            "one that was made up",
+            "; ".join(self.lines),
+            self.changes[place] != version,
+            values=tuple(self.lists[place]),
         )
-    ]
+
+    def any_toy(self) -> str:
+        """The name of a toy."""
+        return str(self.random.choice(list(self.toys)))
+
+    def new_toy(self, made: str, place: int) -> None:
+        """A line that makes a toy on this list."""
+        name = "uvwxyzabcd"[len(self.toys)]
+        self.toys[name] = place
+        self.lines.append(f"{name} = {made}")
+
+    def new_list(self, values: list[float]) -> int:
+        """The place of a list that nobody has changed."""
+        self.lists.append(values)
+        self.changes.append(0)
+        return len(self.lists) - 1
+
+    def another(self) -> None:
+        """A toy of its own."""
+        values = self.random.uniform(1, 3, 2).round(1).tolist()
+        self.new_toy(f"Toy({values})", self.new_list(list(values)))
+
+    def view(self) -> None:
+        """A toy on the list of another."""
+        toy = self.any_toy()
+        self.new_toy(f"{toy}.view()", self.toys[toy])
+
+    def clone(self) -> None:
+        """A toy on a list with the same numbers."""
+        toy = self.any_toy()
+        self.new_toy(f"{toy}.clone()", self.new_list(list(self.lists[self.toys[toy]])))
+
+    def save(self) -> None:
+        """A toy is saved."""
+        toy = self.any_toy()
+        name = f"saved{len(self.saved) + 1}"
+        self.saved[name] = self.toys[toy], self.changes[self.toys[toy]]
+        self.lines.append(f"{name} = Saved({toy})")
+
+    def change(self) -> None:
+        """A number is added to a list, which may be 0."""
+        toy, number = self.any_toy(), int(self.random.integers(-2, 3))
+        place = self.toys[toy]
+        self.lists[place] = [value + number for value in self.lists[place]]
+        self.changes[place] += 1
+        self.lines.append(f"{toy}.add_({number})")
+
+
+def broken(crash: Crash) -> Finding:
+    """Not even a toy and its view can be made."""
+    if is_todo(crash):
+        raise NotImplementedError(crash.text)
+    where = f"Toy, line {crash.number}: {crash.line}" if crash.inside else "Toy"
+    hint = "Read the last line of the exception, then print what it names."
+    return Finding((), thrown(crash), where, hint=hint, crashed=True)
 
 
 def story_of(wrong: frozenset[int]) -> tuple[str, str]:
@@ -222,41 +340,38 @@ def story_of(wrong: frozenset[int]) -> tuple[str, str]:
     )
 
 
-def end_of(answers: Sequence[Any], history: History, start: list[float]) -> str:
+def end_of(history: History, ending: Ending, start: tuple[float, ...]) -> str:
     """How a history ends, if that is not as it should; else an empty string."""
-    toy, saved = answers
-    names: dict[str, Any] = {"Toy": toy, "Saved": saved, "t": toy(list(start))}
-    *before, last = history.lines.split("; ")
-    for line in before:
-        error = error_of(line, names)
-        if error is not None:
-            return f"{line} raises {in_words(error)}"
-    error = error_of(f"result = {last}", names)
+    lines = history.lines.split("; ")
+    last, crash = lines[-1], ending.crash
+    if is_todo(crash):
+        raise NotImplementedError(crash.text if crash else "")
+    if crash is not None:
+        # The first line of all makes the toy.
+        at = min(ending.ran - 1, len(lines) - 1)
+        stopped = history.raises and at == len(lines) - 1
+        if stopped and "RuntimeError" in crash.kinds:
+            return ""
+        end = f"{lines[at]} raises {in_words(crash)}"
+        return f"{end}, no RuntimeError" if stopped else end
+    if history.raises and not ending.is_toy:
+        return f"{last} {RETURNS} {ending.shown}; a RuntimeError is due"
     if history.raises:
-        if error is None and not isinstance(names["result"], toy):
-            return f"{last} {RETURNS} {names['result']!r:.40}; a RuntimeError is due"
-        if error is None:
-            return "nothing is raised where a RuntimeError is due"
-        asked = isinstance(error, RuntimeError)
-        return "" if asked else f"{last} raises {in_words(error)}, no RuntimeError"
-    if error is not None:
-        return f"{last} raises {in_words(error)}"
-    if not isinstance(names["result"], toy):
-        return f"{last} returns {names['result']!r:.40}, not the toy that was saved"
+        return "nothing is raised where a RuntimeError is due"
+    if not ending.is_toy:
+        return f"{last} returns {ending.shown}, not the toy that was saved"
+    wanted = np.array(history.values or start) + history.added
+    if ending.values is not None and not same(ending.values, wanted):
+        has = f"{last} returns a toy with {ending.values.tolist()}"
+        return f"{has}; the one that was saved has {wanted.tolist()}"
     return ""
 
 
-def error_of(line: str, names: dict[str, Any]) -> Exception | None:
-    """The exception of a line; what is still to do stops the check."""
-    try:
-        exec(line, names)
-    except Exception as error:
-        if says_todo(error):
-            raise
-        return error
-    return None
+def same(values: Array, wanted: Array) -> bool:
+    """Whether these are the numbers of the toy that was saved."""
+    return values.shape == wanted.shape and np.allclose(values, wanted)
 
 
-def in_words(error: Exception) -> str:
+def in_words(crash: Crash) -> str:
     """Kind and text of an exception."""
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+    return thrown(crash).removesuffix(": ")

@@ -39,8 +39,8 @@ PARTIAL = 0.5
 """The share of the points for right numbers, where something else is not right."""
 
 _BY_STAND_IN = """
-00.2 01.3 01.5 02.4 02.5 03.3 03.4 04.2 04.3 05.4 06.2 06.4 06.5 07.3 07.5 07.6
-08.4
+00.2 01.3 01.5 02.4 02.5 03.3 03.4 04.2 04.3 05.3 05.4 05.5 06.2 06.4 06.5 07.3
+07.5 07.6 08.4 08.6
 """
 STAND_INS = frozenset(_BY_STAND_IN.split())
 """Exercises whose own module has been seen to judge by a stand-in as it does itself.
@@ -169,6 +169,7 @@ class _Grading:
         self.seconds = worker.limits.seconds
         self.facts: dict[int, tuple[Exercise, list[Case], Sequence[Facts]]] = {}
         self.until = 0.0
+        self.broken_off = ""
 
     def run(self) -> tuple[Verdict, float, str]:
         """The verdict, the points, and what the instructor should know."""
@@ -233,7 +234,11 @@ class _Grading:
     def ask(self, message: object, kind: Any) -> Any:
         """What the worker says, while an exercise's own module looks at it."""
         left = min(self.seconds, self.until - time.monotonic())
-        return self.worker.ask(message, kind, left)
+        try:
+            return self.worker.ask(message, kind, left)
+        except FrameError as error:
+            self.broken_off = f"Your code broke off: {_said_of(error)}."
+            raise
 
     def look_ahead(self, found: Sequence[say.Found]) -> None:
         """Have the Functions looked at, before anybody waits for the judge."""
@@ -271,6 +276,10 @@ class _Grading:
         verdict = checking.examine(
             exercise.id, answer, seed=self.seed, seconds=3600.0, look=look
         )
+        if self.broken_off:
+            # To the exercise's own module it looks like an exception of the answer.
+            note = self.broken_off
+            verdict = checking.verdict_of(exercise, CRASHED, note=note)
         # A report that cannot be judged gets nothing, whatever the verdict.
         lacking = [each for each in map(self.lacking, self.facts) if each]
         if verdict.state == SOLVED:
@@ -279,6 +288,8 @@ class _Grading:
             note = f"The report of your code lacks {lacking[0]}."
             wrong = checking.verdict_of(exercise, WRONG, note=note)
             return wrong, 0.0, note
+        if verdict.findings and all(f.values_right for f in verdict.findings):
+            return verdict, exercise.points * PARTIAL, ""
         if verdict.state == NOT_TRIED or not self.facts:
             return verdict, 0.0, ""
         parts = len(exercise.parts) or 1

@@ -16,6 +16,7 @@ from minigrad.course.facts import (
     Returned,
 )
 from minigrad.course.grading.plain import tagged
+from minigrad.course.looks import table
 
 
 @dataclass(frozen=True)
@@ -195,5 +196,25 @@ class Came:
     gradients: Arrays = ()
 
 
-ASKED = (Load, Observe, Forward, Backward, Call, Back)
+@dataclass(frozen=True)
+class Look:
+    """Hand the answers in these places to a look, with what it makes its objects of."""
+
+    look: str
+    places: tuple[int, ...]
+    given: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the look says, or why it could not."""
+
+    crash: Crash | None = None
+    seen: Any = None
+
+
+for record in table.RECORDS:
+    tagged(record)
+
+ASKED = (Load, Observe, Forward, Backward, Call, Back, Look)
 """What a worker understands."""
