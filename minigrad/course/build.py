@@ -6,8 +6,8 @@ solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
                          -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
-Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
-current here too.
+Text that is generated elsewhere (the op table's type stub, the table of rules, the list
+of what torch has and we have not) is kept current here too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigrad.course import asked
+from minigrad.course import asked, coverage
 from minigrad.course.rulebook import table_file
 
 TAGS = frozenset(
@@ -208,6 +208,7 @@ GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     op_stubs,
     table_file,
     answer_table,
+    coverage.missing_file,
 )
 
 
