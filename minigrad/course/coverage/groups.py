@@ -58,7 +58,7 @@ GROUPS: Final = {
         r"|Upsampl\w+|interpolate|grid_sampl\w+|affine_grid\w*"
         r"|\w*[Pp]ixel_?[Uu]?n?shuffle|Pixel\w+|[Cc]hannel_?[Ss]huffle"
         r"|native_channel_shuffle|\w+Pad[123]d|pad|constant_pad_nd|CrossMapLRN2d"
-        r"|[Ll]ocal_?[Rr]esponse\w+"
+        r"|local_response_norm|LocalResponseNorm"
     ),
     "Norms of layers, and dropout": (
         r"\w*(batch|group|layer|instance|rms)_norm\w*"
