@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import importlib
-from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,10 +86,10 @@ def ours(place: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
-        importlib.import_module("minigrad.nn")
-        start = importlib.import_module("minigrad")
-        parts = name.split(".")[1:]
-        return reduce(lambda found, part: getattr(found, part, None), parts, start)
+        found: Any = importlib.import_module("minigrad")
+        for part in name.split(".")[1:]:
+            found = getattr(found, part, None)
+        return found
 
 
 def missing_in(place: str, names: list[str]) -> list[str]:
