@@ -62,6 +62,16 @@ def test_outcomes_and_explanations_wait_and_players_have_a_slide() -> None:
     ]
 
 
+def test_error_under_a_player_has_a_slide_of_its_own() -> None:
+    failing = run_cell("%%step", "step", "slide", shows="player", html="<iframe>")
+    failing.outputs.append(new_output("display_data", {"text/plain": "an error"}))
+    assert [each for each in laid_out(failing) if each[0] != "notes"] == [
+        ("-", "%%step"),
+        ("slide", "player"),
+        ("subslide", "an error"),
+    ]
+
+
 def test_what_does_not_fit_goes_to_a_slide_below() -> None:
     long = "\n".join(["x = 1"] * (slides.LINES - 2))
     kinds = [

@@ -205,21 +205,29 @@ def lines_of(cell: NotebookNode) -> int:
 
 
 def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
-    """The cell, or its source and its outputs apart, if the outputs have to wait."""
+    """The cell, or its source and its outputs apart, if the outputs have to wait.
+
+    A player fills a slide: what is shown besides comes after it.
+    """
     if not cell.get("outputs") or not {"step", "predict"} & set(tags):
         yield cell
         return
-    shown = deepcopy(cell)
-    shown.source, shown.id = "", f"{cell.id}-shown"
-    shown.metadata["transient"] = {"remove_source": True}
-    cell.outputs = []
+    outputs, cell.outputs = cell.outputs, []
     yield cell
-    yield shown
+    for players, kind in ((True, "player"), (False, "shown")):
+        shown = deepcopy(cell)
+        shown.source, shown.id = "", f"{cell.id}-{kind}"
+        shown.metadata["transient"] = {"remove_source": True}
+        shown.outputs = [each for each in outputs if is_player(each) is players]
+        if shown.outputs:
+            yield shown
 
 
 def has_player(cell: NotebookNode) -> bool:
-    """Whether a page in a frame, as players are, is among what a cell shows."""
-    return any(
-        "<iframe" in output.get("data", {}).get("text/html", "")
-        for output in cell.get("outputs", [])
-    )
+    """Whether a player is among what a cell shows."""
+    return any(is_player(output) for output in cell.get("outputs", []))
+
+
+def is_player(output: NotebookNode) -> bool:
+    """Whether it is a page in a frame, as players are."""
+    return "<iframe" in output.get("data", {}).get("text/html", "")
