@@ -12,7 +12,6 @@ import os
 import secrets
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,10 @@ from minigrad.course.grading import box, pages, results, submissions
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.confine import UNSAFE
 from minigrad.course.grading.examiner import Result, Work, grade
+from minigrad.course.grading.pages import Left
+from minigrad.course.grading.progress import Progress
 from minigrad.course.grading.results import Ledger
+from minigrad.errors import count_of
 
 _boxes: dict[tuple[str, Limits], box.Box] = {}
 _boxes_lock = threading.Lock()
@@ -59,7 +61,12 @@ def parser() -> argparse.ArgumentParser:
         help="a folder with one folder a student, a zip of it, or an LMS's export",
     )
     made.add_argument("--out", type=Path, required=True, help="where results go")
-    made.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    made.add_argument(
+        "--jobs",
+        type=at_least_one,
+        default=os.cpu_count() or 1,
+        help="how many are graded at once (%(default)s)",
+    )
     made.add_argument(
         "--seed-file",
         type=Path,
@@ -76,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--seconds",
-        type=float,
+        type=at_least_one,
         default=Limits.seconds,
         help="for one exercise of one submission (%(default)g); a right answer"
         " takes a hundredth of it",
@@ -99,10 +106,22 @@ def shard_of(text: str) -> tuple[int, int]:
     return number, count
 
 
+def at_least_one(text: str) -> float:
+    """A number of things, or of seconds; less would grade nobody."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 1 <= number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
+    return number
+
+
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet, then write the pages from all there is."""
     out: Path = options.out
-    out.mkdir(parents=True, exist_ok=True)
+    files = files_in(options.submissions)
+    make_folder(out)
     mode = box.best_mode(options.unsafe)
     if mode == UNSAFE:
         words = "UNSAFE: submissions run as you, and can do whatever you can"
@@ -115,16 +134,51 @@ def run(options: argparse.Namespace) -> int:
     with Ledger(out / results.ledger_name(options.shard)) as ledger:
         done = results.keys(out)
         before = len(done)
-        progress = Progress(sum(1 for _ in submissions.find(options.submissions)))
+        progress = Progress(files)
         missing = to_do(options.submissions, options.shard, done, progress)
         how = mode, limits, secret
-        with executor_of(options.executor, options.jobs) as (executor, jobs):
+        with executor_of(options.executor, int(options.jobs)) as (executor, jobs):
             count = work_off(missing, executor, jobs, ledger, how, progress)
     print(f"{count} graded, {before} were graded before", file=sys.stderr)
     if options.shard is None:
-        write_pages(out)
+        left = [*progress.left, *with_nothing(options.submissions, out)]
+        if left:
+            words = f"{count_of(len(left), 'thing')} could not be graded at all"
+            print(f"{words}: class.html says which", file=sys.stderr)
+        write_pages(out, left)
         print(f"results: {out / 'class.html'}, {out / 'results.csv'}")
     return 0
+
+
+def files_in(source: Path) -> int:
+    """How many notebooks and programs there are. Raises: SubmissionsError for none."""
+    files = sum(1 for _ in submissions.find(source))
+    if not files:
+        what = f"there is no notebook (.ipynb) and no program (.py) in {source}"
+        fix = "put what each student handed in into a folder of its own in there"
+        raise submissions.SubmissionsError(errors.message("grade", what, fix))
+    return files
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder for the results. Raises: SubmissionsError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"{out} cannot be a folder for results ({error.strerror})"
+        fix = "choose another --out"
+        raise submissions.SubmissionsError(errors.message("grade", what, fix)) from None
+
+
+def with_nothing(source: Path, out: Path) -> list[Left]:
+    """The students in whose folder there is nothing that could be graded."""
+    names = submissions.without_files(source)
+    own = out.resolve()
+    return [
+        (name, "", "There is no notebook and no program in the folder.")
+        for name in names
+        if own != (source / name).resolve()
+    ]
 
 
 CONTROL = """
@@ -210,7 +264,11 @@ def to_do(
     """What is to be graded by this grader, and is not."""
     for submitted in submissions.find(source):
         progress.begun += 1
-        for work in submissions.works(submitted):
+        works = submissions.works(submitted)
+        if not works:
+            why = "Nothing in it says which exercises it answers."
+            progress.left.append((submitted.student, submitted.file, why))
+        for work in works:
             if work.key not in done and is_of(shard, work):
                 done.add(work.key)
                 yield work
@@ -311,11 +369,11 @@ def close_boxes() -> None:
         _boxes.clear()
 
 
-def write_pages(out: Path) -> None:
-    """The table and the pages, anew from the lines."""
+def write_pages(out: Path, left: Sequence[Left] = ()) -> None:
+    """The table and the pages, anew from the lines; ``left`` was not graded at all."""
     found = results.best(results.read(out))
     results.write(out / "results.csv", results.table(found))
-    results.write(out / "class.html", pages.of_class(found))
+    results.write(out / "class.html", pages.of_class(found, left))
     folder = out / "students"
     folder.mkdir(exist_ok=True)
     by_student: dict[str, list[Result]] = {}
@@ -324,43 +382,3 @@ def write_pages(out: Path) -> None:
     for student, own in by_student.items():
         path = folder / pages.file_of(student)
         results.write(path, pages.of_student(student, own))
-
-
-class Progress:
-    """One line with a bar, on a terminal; elsewhere a line now and then.
-
-    ``files`` are all that were handed in, ``begun`` those that were opened so far.
-    """
-
-    def __init__(self, files: int) -> None:
-        self.files = files
-        self.begun = 0
-        # A check drops what is printed while it runs, to any other stream.
-        self._stream = sys.stderr
-        self._began = self._last = time.monotonic()
-
-    def show(self, count: int, result: Result) -> None:
-        """Say how far it is."""
-        now = time.monotonic()
-        every = 0.1 if self._stream.isatty() else 10.0
-        if now - self._last < every:
-            return
-        self._last = now
-        line = self.line(count, now - self._began, result.student)
-        end = "\r" if self._stream.isatty() else "\n"
-        print(f"{line:<78}", end=end, file=self._stream, flush=True)
-
-    def line(self, count: int, seconds: float, last: str) -> str:
-        """How far it is, as it is shown."""
-        full = 20 * self.begun // max(self.files, 1)
-        rate = count / max(seconds, 1e-9)
-        line = (
-            f"[{'#' * full:.<20}] {self.begun} of {self.files} files, {count} graded,"
-            f" {rate:.1f} a second, {last}"
-        )
-        return "".join([c if c.isprintable() else "?" for c in line])[:78]
-
-    def end(self) -> None:
-        """Leave the line."""
-        if self._stream.isatty():
-            print(file=self._stream)

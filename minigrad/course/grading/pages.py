@@ -26,6 +26,9 @@ SIGNS = {
 
 MOST_MISTAKES = 15
 
+Left = tuple[str, str, str]
+"""A student, a file, and why nothing could be graded of it."""
+
 _STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -95,14 +98,14 @@ def _section(result: Result) -> str:
     )
 
 
-def of_class(results: Sequence[Result]) -> str:
+def of_class(results: Sequence[Result], left: Sequence[Left] = ()) -> str:
     """The outcomes of each exercise, the most frequent mistakes, and the points."""
     students = sorted({r.student for r in results}, key=lambda s: (s.casefold(), s))
     body = [
         "<h1>The class</h1>",
         f"<p>{count_of(len(students), 'student')},"
         f" {count_of(len({r.exercise for r in results}), 'exercise')}.</p>",
-        _for_a_person(results),
+        _for_a_person(results, left),
         "<h2>Outcomes</h2>",
         _outcomes(results, len(students)),
         "<h2>The most frequent mistakes</h2>",
@@ -187,9 +190,9 @@ def _points(results: Sequence[Result], students: Sequence[str]) -> str:
     return _said(said) + _table("Student", [""], rows)
 
 
-def _for_a_person(results: Sequence[Result]) -> str:
+def _for_a_person(results: Sequence[Result], left: Sequence[Left]) -> str:
     """What no program can say the last word on."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[Left, list[str]] = {each: [] for each in left}
     for result in results:
         why = result.trouble or (result.note if result.state == BY_HAND_STATE else "")
         if why:

@@ -20,13 +20,18 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.course import catalogue, journal
-from minigrad.course.grading import bounds
+from minigrad.course.grading import archives, bounds
+from minigrad.course.grading.archives import (
+    PROGRESS,
+    inside,
+    is_readable,
+    name_of,
+    stays_inside,
+)
 from minigrad.course.grading.examiner import Work
 
 MOST_FILES = 100_000
 MOST_CELLS = 2000
-_SAYS_UTF8 = 0x800
-PROGRESS = "progress.jsonl"
 
 UNREADABLE = (
     OSError,
@@ -77,6 +82,9 @@ def find(source: Path) -> Iterator[Submitted]:
     """
     if source.is_dir():
         yield from _in_folder(source)
+    elif not source.exists():
+        what, fix = f"there is no {source}", "name the folder of submissions, or a zip"
+        raise SubmissionsError(errors.message("grade", what, fix))
     elif zipfile.is_zipfile(source):
         yield from _in_zip(source)
     else:
@@ -87,6 +95,26 @@ def find(source: Path) -> Iterator[Submitted]:
                 "name the folder that has one folder a student, or the zip of it",
             )
         )
+
+
+def without_files(source: Path) -> list[str]:
+    """The students who have a folder, and nothing in it that could be graded."""
+    there = {each.student for each in find(source)}
+    if source.is_dir():
+        named = [PurePosixPath(e.name, "a") for e in os.scandir(source) if _is_own(e)]
+    else:
+        with zipfile.ZipFile(source) as archive:
+            entries = archive.infolist()
+        named = [PurePosixPath(name_of(e), "a" * e.is_dir()) for e in entries]
+        top = archives.wrapping([path for path in map(inside, entries) if path])
+        named = [n.relative_to(top) for n in named if stays_inside(n, top)]
+    return sorted({owner_of(path)[0] for path in named if len(path.parts) > 1} - there)
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, and not one of a program."""
+    hidden = entry.name.startswith((".", "__"))
+    return not hidden and entry.is_dir(follow_symlinks=False)
 
 
 def _in_folder(source: Path) -> Iterator[Submitted]:
@@ -103,7 +131,7 @@ def _below(source: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 # A link may lead to what is nobody else's business.
-                if entry.is_file(follow_symlinks=False) and _is_readable(entry.name):
+                if entry.is_file(follow_symlinks=False) and is_readable(entry.name):
                     yield Path(entry.path)
                 hidden = entry.name.startswith((".", "__"))
                 if entry.is_dir(follow_symlinks=False) and not hidden:
@@ -156,40 +184,8 @@ def _in_zip(source: Path) -> Iterator[Submitted]:
                     return opened.read(most)
 
             files.append((path, read))
-        yield from _with_progress(files)
-
-
-def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
-    """The path of a file in a zip; None for links, folders and paths that lead out."""
-    name = name_of(entry)
-    mode = entry.external_attr >> 16
-    if entry.is_dir() or (mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode)):
-        return None
-    if "\\" in name or ":" in name or name.startswith("/") or "\0" in name:
-        return None
-    path = PurePosixPath(name)
-    if any(part == ".." or part.startswith((".", "__")) for part in path.parts):
-        return None
-    return path if _is_readable(path.name) and not entry.flag_bits & 1 else None
-
-
-def name_of(entry: zipfile.ZipInfo) -> str:
-    """The path in a zip as it was meant: many tools write UTF-8 and do not say so.
-
-    >>> name_of(zipfile.ZipInfo("Zo├½/01_a.ipynb"))
-    'Zoë/01_a.ipynb'
-    """
-    if entry.flag_bits & _SAYS_UTF8:
-        return entry.filename
-    try:
-        return entry.filename.encode("cp437").decode("utf-8")
-    except UnicodeError:
-        return entry.filename
-
-
-def _is_readable(name: str) -> bool:
-    known = name.endswith((".ipynb", ".py", PROGRESS))
-    return known and not name.startswith((".", "__"))
+        top = archives.wrapping([path for path, _ in files])
+        yield from _with_progress([(path.relative_to(top), r) for path, r in files])
 
 
 def owner_of(path: PurePosixPath) -> tuple[str, str]:
