@@ -137,7 +137,7 @@ def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     bound = [*_libraries(), str(Path(sys.base_prefix).resolve())]
     links = _links()
     inside = [p for p in bound if not any(_is_below(p, q) for q in bound if q != p)]
-    for folder in ("/packages", "/dev", "/etc", *_parents(inside)):
+    for folder in (confine.PACKAGES, "/dev", "/etc", *_parents(inside)):
         command += ["--perms", "0755", "--dir", folder]
     for path in inside:
         command += ["--ro-bind", path, path]
@@ -154,9 +154,9 @@ def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     if not any(_is_below(path, "/tmp") for path in inside):
         command += ["--symlink", confine.OWN.lstrip("/"), "/tmp"]
     for name, place in packages().items():
-        command += ["--ro-bind", str(place), f"/packages/{name}"]
+        command += ["--ro-bind", str(place), f"{confine.PACKAGES}/{name}"]
     # The references of the exercises are not one import away.
-    exercises = "/packages/minigrad/course/exercises"
+    exercises = f"{confine.PACKAGES}/minigrad/course/exercises"
     command += ["--perms", "0755", "--size", "4096", "--tmpfs", exercises]
     for device in ("null", "zero", "urandom", "random"):
         command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
@@ -168,18 +168,10 @@ def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
     return [*command, "--remount-ro", "/", "--chdir", confine.OWN, str(python)]
 
 
-def _split() -> list[Path]:
-    """The folders of which a part is not for submissions: the references."""
-    own = packages()["minigrad"]
-    return [own, own / "course"]
-
-
 def _readable() -> list[str]:
-    """What Landlock lets a worker read; all of it, or nothing."""
+    """What Landlock lets a worker read: minigrad itself it has imported before."""
     paths = [*map(Path, _libraries()), *_standard_library(), Path("/etc/ld.so.cache")]
     paths += [path for name, path in packages().items() if name != "minigrad"]
-    hidden = {"exercises", "course"}
-    paths += [p for f in _split() for p in f.iterdir() if p.name not in hidden]
     return list(map(str, paths))
 
 
@@ -288,7 +280,6 @@ class Box:
                 "user": user,
                 "own": own,
                 "readable": _readable() if self.mode == LANDLOCK else [],
-                "listed": list(map(str, _split())) if self.mode == LANDLOCK else [],
             }
         ).encode()
 
@@ -307,7 +298,7 @@ class Box:
         arguments = ["-I", "-S", "-B", "-c", _PROGRAM, str(theirs.fileno())]
         if self.mode == BUBBLEWRAP:
             command = bubblewrap_command(self.limits, python)
-            where = ["/packages"]
+            where = [confine.PACKAGES]
         else:
             command = [str(python)]
             where = [str(path.parent) for path in packages().values()]

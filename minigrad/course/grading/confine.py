@@ -19,10 +19,13 @@ from minigrad.course.grading.bounds import Limits
 OWN = "/scratch"
 """Where a worker may write, in a box; it is empty for each, and gone with it."""
 
+PACKAGES = "/packages"
+"""Where the zygote imports minigrad and NumPy from, in a box."""
+
 BUBBLEWRAP, LANDLOCK, UNSAFE = "bubblewrap", "landlock", "unsafe"
 
 _NEW_MOUNTS, _NEW_IPC, _NEW_PIDS = 0x00020000, 0x08000000, 0x20000000
-_NO_SET_ID_NO_DEVICES_NO_PROGRAMS = 2 | 4 | 8
+_READ_ONLY, _NO_SET_ID_NO_DEVICES_NO_PROGRAMS = 1, 2 | 4 | 8
 _SET_DUMPABLE, _DROP_FROM_BOUND, _NO_NEW_PRIVILEGES = 4, 24, 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 
@@ -31,22 +34,21 @@ _CAPSET = {"x86_64": 126, "aarch64": 91}
 class Confinement:
     """How far a worker is shut in; ``user`` is the number it runs under, if any.
 
-    ``readable`` is what Landlock leaves it, ``listed`` are folders of which it may know
-    what is in them, ``own`` is the one to write in.
+    ``readable`` is what Landlock leaves it, ``own`` the folder to write in.
     """
 
     mode: str
     limits: Limits
     user: int | None = None
     readable: tuple[str, ...] = ()
-    listed: tuple[str, ...] = ()
     own: str = OWN
 
 
 def leave_namespaces(confinement: Confinement) -> None:
     """Children of this process get their own process numbers and an empty folder.
 
-    Raises: OSError.
+    Over the files of minigrad there lies an empty folder, too: what was taken from the
+    engine cannot be imported a second time. Raises: OSError.
     """
     libc = _libc()
     _check(libc.unshare(_NEW_MOUNTS | _NEW_IPC | _NEW_PIDS), "no new namespaces")
@@ -54,6 +56,10 @@ def leave_namespaces(confinement: Confinement) -> None:
     flags = _NO_SET_ID_NO_DEVICES_NO_PROGRAMS
     mounted = libc.mount(b"tmpfs", OWN.encode(), b"tmpfs", flags, options)
     _check(mounted, "no empty folder")
+    own = f"{PACKAGES}/minigrad".encode()
+    flags |= _READ_ONLY
+    hidden = libc.mount(b"tmpfs", own, b"tmpfs", flags, b"size=4096,mode=0555")
+    _check(hidden, "the engine's files stay in sight")
 
 
 def shut_in(confinement: Confinement, files: Sequence[int]) -> None:
@@ -141,8 +147,6 @@ def restrict_files(confinement: Confinement) -> None:
     ruleset = libc.syscall(444, rules, ctypes.c_size_t(size), 0)
     _check(min(ruleset, 0), "no rules of Landlock")
     read_only, devices = 1 | 4 | 8, 1 << 6 | 1 << 9 | 1 << 11
-    for path in confinement.listed:
-        _allow(libc, ruleset, path, 8)
     for path in confinement.readable:
         _allow(libc, ruleset, path, read_only & everything)
     for path in ("/dev/null", "/dev/urandom"):

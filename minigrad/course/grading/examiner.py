@@ -16,7 +16,7 @@ from minigrad.course import catalogue, checking, questions
 from minigrad.course.casefile import CaseFile
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Case, Facts
-from minigrad.course.grading import blanks, bounds, expected
+from minigrad.course.grading import blanks, bounds, expected, suspects
 from minigrad.course.grading import messages as say
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.box import Box, TooMuchError, Worker
@@ -78,8 +78,9 @@ class Work:
 class Result:
     """What is kept of one exercise of one submission.
 
-    ``rows`` is the message, a label and a text each. ``trouble`` is for the instructor:
-    the file could not be read, or the judge could not cope with what was reported.
+    ``rows`` is the message, a label and a text each. Two are for the instructor:
+    ``trouble`` says that the file could not be read, or that the judge could not cope
+    with what was reported; ``flags`` are names in it that no answer needs.
     """
 
     student: str
@@ -95,6 +96,7 @@ class Result:
     rows: tuple[tuple[str, str], ...] = ()
     trouble: str = ""
     seconds: float = 0.0
+    flags: tuple[str, ...] = ()
 
 
 class _Stopped(Exception):
@@ -136,6 +138,7 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
         rows=tuple([(label, text) for label, text in rows]),
         trouble=trouble,
         seconds=round(seconds, 3),
+        flags=suspects.flags(work.cells),
     )
 
 

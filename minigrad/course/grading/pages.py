@@ -194,8 +194,9 @@ def _for_a_person(results: Sequence[Result], left: Sequence[Left]) -> str:
     """What no program can say the last word on."""
     found: dict[Left, list[str]] = {each: [] for each in left}
     for result in results:
-        why = result.trouble or (result.note if result.state == BY_HAND_STATE else "")
-        if why:
+        note = result.note if result.state == BY_HAND_STATE else ""
+        named = f"It names {', '.join(result.flags)}." if result.flags else ""
+        for why in filter(None, (result.trouble or note, named)):
             key = result.student, result.file, why
             found.setdefault(key, []).append(result.exercise)
     if not found:

@@ -117,6 +117,7 @@ def _result_of(line: bytes) -> Result | None:
     try:
         fields = json.loads(line)
         fields["mistakes"] = tuple(fields["mistakes"])
+        fields["flags"] = tuple(fields.get("flags", ()))
         fields["rows"] = tuple([(label, text) for label, text in fields["rows"]])
         return Result(**fields)
     except (ValueError, TypeError, KeyError):
@@ -138,7 +139,11 @@ def best(results: Iterable[Result]) -> list[Result]:
 _FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 """Where a cell may begin, before a sign that makes a formula of it, in any width."""
 
-COLUMNS = ("student", "exercise", "state", "points", "of", "mistakes", "file", "sha256")
+_LISTS = ("mistakes", "flags")
+COLUMNS = (
+    *("student", "exercise", "state", "points", "of"),
+    *("mistakes", "flags", "file", "sha256"),
+)
 
 
 def table(results: Iterable[Result]) -> str:
@@ -147,7 +152,8 @@ def table(results: Iterable[Result]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for result in results:
-        fields = dataclasses.asdict(result) | {"mistakes": " ".join(result.mistakes)}
+        fields = dataclasses.asdict(result)
+        fields |= {name: " ".join(fields[name]) for name in _LISTS}
         writer.writerow([harmless(fields[name]) for name in COLUMNS])
     return text.getvalue()
 

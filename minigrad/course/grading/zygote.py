@@ -19,12 +19,13 @@ from typing import Any
 from minigrad.course.grading import confine, frames, messages, plain, worker
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.confine import BUBBLEWRAP, Confinement
+from minigrad.course.grading.guard import Guard
 
 
 def main() -> None:
     """Serve the socket whose number is the first argument, until it is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    worker.prepare()
+    guard = worker.prepare()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
     gc.freeze()
@@ -37,7 +38,7 @@ def main() -> None:
         if os.fork() == 0:
             try:
                 control.close()
-                keep(_confinement(task), *files)
+                keep(_confinement(task), guard, *files)
             finally:
                 os._exit(1)
         for number in files:
@@ -48,11 +49,13 @@ def main() -> None:
 
 def _confinement(task: dict[str, Any]) -> Confinement:
     limits = Limits(**task.pop("limits"))
-    task |= {name: tuple(task[name]) for name in ("readable", "listed")}
+    task["readable"] = tuple(task["readable"])
     return Confinement(limits=limits, **task)
 
 
-def keep(confinement: Confinement, requests: int, replies: int, line: int) -> None:
+def keep(
+    confinement: Confinement, guard: Guard, requests: int, replies: int, line: int
+) -> None:
     """Fork the worker, and end it when ``line`` to the judge is cut."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     isolated = confinement.mode == BUBBLEWRAP
@@ -61,7 +64,7 @@ def keep(confinement: Confinement, requests: int, replies: int, line: int) -> No
     number = os.fork()
     if number == 0:
         try:
-            become_worker(confinement, requests, replies)
+            become_worker(confinement, guard, requests, replies)
         finally:
             os._exit(0)
     os.close(requests)
@@ -78,7 +81,9 @@ def keep(confinement: Confinement, requests: int, replies: int, line: int) -> No
     os._exit(0)
 
 
-def become_worker(confinement: Confinement, requests: int, replies: int) -> None:
+def become_worker(
+    confinement: Confinement, guard: Guard, requests: int, replies: int
+) -> None:
     """Shut this process in and serve; or say why that cannot be done."""
     try:
         confine.shut_in(confinement, (requests, replies))
@@ -86,7 +91,7 @@ def become_worker(confinement: Confinement, requests: int, replies: int) -> None
         frames.write(replies, *plain.packed(messages.Ready(str(error))))
         return
     frames.write(replies, *plain.packed(messages.Ready()))
-    worker.serve(requests, replies)
+    worker.serve(requests, replies, guard)
 
 
 if __name__ == "__main__":

@@ -38,11 +38,12 @@ def returning(code: str, value: str, answer: str = WRONG) -> str:
 # A report that is well formed, and says of every call what nobody can object to.
 FORGED = """
 import minigrad.course.probes as probes
-from minigrad.course.grading import blanks
+from minigrad.engine.backward import GraphTask
 from dataclasses import replace
 honest = probes.observe
+guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]
 def observe(answer, contract, cases, deadline=None, before_forward=None):
-    blanks.guards.clear()
+    guard.on = False
     return [forged(facts) for facts in honest(answer, contract, cases, deadline)]
 probes.observe = observe
 """
@@ -327,7 +328,7 @@ def forged(facts):
         FORGED
         + """
 def observe(*a, **k):
-    blanks.guards.clear()
+    guard.on = False
     facts = honest(*a, **k)[0]
     return [replace(facts, trials=tuple(replace(t, passes=()) for t in facts.trials))]
 probes.observe = observe

@@ -1,0 +1,109 @@
+"""While a rule of an answer runs, the engine differentiates nothing for it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.autograd import forward_ad
+from minigrad.engine import levels
+from minigrad.engine.backward import GraphTask
+from minigrad.engine.builtin import BuiltinBackward
+from minigrad.engine.function import BackwardCFunction, Function
+from minigrad.func import forward as func_forward
+
+
+class Guard:
+    """Whether the engine is guarded, and what runs now.
+
+    ``inside`` counts the Functions of an answer that are running, ``running`` the
+    traversals. Only the judge's own calls come from the main thread, from outside of
+    every Function and from no cell.
+    """
+
+    def __init__(self) -> None:
+        self.on = False
+        self.inside = 0
+        self.running = 0
+        self._install()
+
+    def _install(self) -> None:
+        apply = Function.__dict__["apply"].__func__
+        Function.apply = classmethod(self._entering(apply))  # type: ignore[assignment]
+        node: Any = BackwardCFunction
+        node._run_backward = self._entering(node._run_backward)
+        node.apply = self._entering(node.apply)
+        builtin: Any = BuiltinBackward
+        builtin._run_backward = self._outside(builtin._run_backward)
+        # Whoever calls such a rule by hand needs what its node has saved.
+        builtin.saved_values = property(self._outside(builtin.saved_values.fget))
+        task: Any = GraphTask
+        task.run = self._judge_only(self._counted(task.run))
+        enter = self._judge_only(levels.enter_level)
+        modules: tuple[Any, ...] = (levels, forward_ad, func_forward)
+        for module in modules:
+            module.enter_level = enter
+
+    def _entering(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """``run`` runs code of an answer."""
+
+        def entering(*arguments: Any, **options: Any) -> Any:
+            self.inside += 1
+            try:
+                return run(*arguments, **options)
+            finally:
+                self.inside -= 1
+
+        return entering
+
+    def _outside(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """``run`` is a rule of the engine, and not for rules of an answer."""
+
+        def guarded(*arguments: Any, **options: Any) -> Any:
+            if self.on and self.inside:
+                raise refused()
+            return run(*arguments, **options)
+
+        return guarded
+
+    def _judge_only(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """``run`` begins a derivative, which no code of an answer may do now."""
+
+        def guarded(*arguments: Any, **options: Any) -> Any:
+            if self.on and (self.inside or self.running or is_from_an_answer()):
+                raise refused()
+            return run(*arguments, **options)
+
+        return guarded
+
+    def _counted(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **options: Any) -> Any:
+            self.running += 1
+            try:
+                return run(*arguments, **options)
+            finally:
+                self.running -= 1
+
+        return counted
+
+
+def is_from_an_answer() -> bool:
+    """Whether code of a cell has called this, or a thread that it has started."""
+    if threading.current_thread() is not threading.main_thread():
+        return True
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        # Cells, and what they compile, have no file; nor has the first frame of all.
+        if frame.f_code.co_filename.startswith("<"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def refused() -> RuntimeError:
+    """What an answer is told that asks for a derivative."""
+    return RuntimeError(
+        "the engine was asked for the derivative while an answer ran: write the formula"
+    )
