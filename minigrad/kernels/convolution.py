@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.kernels._jit import in_order, kernel
+from minigrad.kernels._scratch import scratch
 
 Pair = tuple[int, int]
 
-CHUNK = 1 << 17
-"""About how many numbers the columns of a chunk have: half a megabyte in float32."""
+CHUNK = 1 << 18
+"""About how many numbers the columns of a chunk have: a megabyte in float32."""
 
 
 class Sliding(NamedTuple):
@@ -98,7 +99,8 @@ def fill_columns_in_numpy(
     """The same in plain NumPy."""
     number, channels, height, width = images.shape
     # A place that hangs over needs zeros behind the image.
-    canvas = np.zeros((number, channels, padded[0], padded[1] * 2), images.dtype)
+    reach = (sizes[1] - 1) * dilation[1]
+    canvas = np.zeros((number, channels, padded[0], padded[1] + reach), images.dtype)
     top, left = before
     canvas[:, :, top : top + height, left : left + width] = images
     each = columns.reshape(channels, -1, number, *places)
@@ -133,7 +135,8 @@ def fill_columns(
     band = (places[0] - 1) * stride[0] + (sizes[0] - 1) * dilation[0] + 1
     from_row = max(0, top - before[0])
     to_row = min(height, top + band - before[0])
-    canvas = np.zeros((band + 1) * wide, images.dtype)
+    hanging = (sizes[1] - 1) * dilation[1]
+    canvas = np.zeros(band * wide + hanging, images.dtype)
     for c in range(channels):
         for i in range(number):
             for y in range(from_row, to_row):
@@ -266,21 +269,35 @@ def convolve(images: Any, weight: Any, bias: Any, sliding: Sliding) -> Any:
     images, weight = in_order(images), in_order(weight)
     outputs, _, *sizes = weight.shape
     number, channels, *lengths = images.shape
+    groups = sliding.groups
     padded = sliding.padded(lengths)
     down, across = sliding.places(lengths, sizes)
-    wide = padded[1] if sliding.stride == (1, 1) else across
+    wide = across
+    if sliding.stride == (1, 1):
+        # One row's zeros on the right are those of the next row on the left.
+        between = max(sliding.before[1], sliding.after[1])
+        padded = padded[0], max(lengths[1] + between, across)
+        wide = padded[1]
     results = np.empty((number, outputs, down, across), images.dtype)
-    matrix = as_matrices(weight, sliding.groups)
+    matrix = as_matrices(weight, groups)
     height = channels * sizes[0] * sizes[1]
     shift = np.zeros(outputs, images.dtype) if bias is None else in_order(bias)
     for some, first, rows in parts(number, down, height * wide):
         inside = images[some]
-        columns = np.empty((height, len(inside) * rows * wide), images.dtype)
+        width = len(inside) * rows * wide
+        columns = scratch.array("columns", images.dtype, height, width)
         steps = first, sliding.stride, sliding.before, sliding.dilation
         fill_columns(inside, columns, padded, tuple(sizes), (rows, wide), *steps)
-        product = matrix @ columns.reshape(sliding.groups, -1, columns.shape[1])
-        take_results(product.reshape(outputs, -1), shift, results[some], first, rows)
+        product = scratch.array("product", images.dtype, outputs, width)
+        np.matmul(matrix, grouped(columns, groups), out=grouped(product, groups))
+        take_results(product, shift, results[some], first, rows)
     return results
+
+
+def grouped(matrix: Any, groups: int) -> Any:
+    """The rows of each group as a matrix of its own."""
+    rows, width = matrix.shape
+    return matrix.reshape(groups, rows // groups, width)
 
 
 def as_matrices(weight: Any, groups: int) -> Any:
@@ -292,8 +309,9 @@ def as_matrices(weight: Any, groups: int) -> Any:
 def side_by_side(grad: Any, groups: int) -> Any:
     """(number, outputs, down, across) as a matrix for each group: outputs, places."""
     number, outputs, down, across = grad.shape
-    rows = np.ascontiguousarray(grad.swapaxes(0, 1))
-    return rows.reshape(groups, outputs // groups, number * down * across)
+    rows = scratch.array("grad", grad.dtype, outputs, number, down, across)
+    np.copyto(rows, grad.swapaxes(0, 1))
+    return grouped(rows.reshape(outputs, number * down * across), groups)
 
 
 def convolve_images(grad: Any, weight: Any, lengths: Pair, sliding: Sliding) -> Any:
@@ -301,14 +319,16 @@ def convolve_images(grad: Any, weight: Any, lengths: Pair, sliding: Sliding) -> 
     grad, weight = in_order(grad), in_order(weight)
     _, inner, *sizes = weight.shape
     number, _, down, across = grad.shape
-    channels = inner * sliding.groups
+    groups = sliding.groups
+    channels = inner * groups
     images = np.zeros((number, channels, *lengths), grad.dtype)
-    turned = as_matrices(weight, sliding.groups).swapaxes(1, 2)
+    turned = as_matrices(weight, groups).swapaxes(1, 2)
     height = channels * sizes[0] * sizes[1]
     padded = sliding.padded(lengths)
     for some, first, rows in parts(number, down, height * across):
-        given = side_by_side(grad[some, :, first : first + rows], sliding.groups)
-        columns = (turned @ given).reshape(height, -1)
+        given = side_by_side(grad[some, :, first : first + rows], groups)
+        columns = scratch.array("columns", grad.dtype, height, given.shape[2])
+        np.matmul(turned, given, out=grouped(columns, groups))
         steps = first, sliding.stride, sliding.before, sliding.dilation
         add_columns(images[some], columns, padded, tuple(sizes), (rows, across), *steps)
     return images
@@ -323,13 +343,14 @@ def convolve_weight(grad: Any, images: Any, sizes: Pair, sliding: Sliding) -> An
     inner = channels // groups
     height = channels * sizes[0] * sizes[1]
     padded = sliding.padded(lengths)
-    total = np.zeros((groups, outputs // groups, height // groups), grad.dtype)
+    total = np.zeros((groups, height // groups, outputs // groups), grad.dtype)
     for some, first, rows in parts(number, down, height * across):
         inside = images[some]
-        columns = np.empty((height, len(inside) * rows * across), grad.dtype)
+        width = len(inside) * rows * across
+        columns = scratch.array("columns", grad.dtype, height, width)
         steps = first, sliding.stride, sliding.before, sliding.dilation
         fill_columns(inside, columns, padded, tuple(sizes), (rows, across), *steps)
-        each = columns.reshape(groups, height // groups, columns.shape[1])
         given = side_by_side(grad[some, :, first : first + rows], groups)
-        total += given @ each.swapaxes(1, 2)
-    return total.reshape(outputs, inner, *sizes)
+        # The long side first: BLAS is a third faster so than the other way round.
+        total += grouped(columns, groups) @ given.swapaxes(1, 2)
+    return total.swapaxes(1, 2).reshape(outputs, inner, *sizes)
