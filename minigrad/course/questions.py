@@ -34,9 +34,17 @@ class Outcome:
         """The outcome in a sentence or two."""
         if self.right:
             return f"{self.said}: yes. {self.question.why}".strip()
-        return (
-            f"you said: {self.said}. In fact: {self.is_so}. {self.question.why}".strip()
-        )
+        thought = self.looks_like.rstrip(".")
+        story = f"That looks like: {thought}. " if thought else ""
+        said = f"you said: {self.said}. In fact: {self.is_so}."
+        return f"{said} {story}{self.question.why}".strip()
+
+    @property
+    def looks_like(self) -> str:
+        """What somebody thinks who says this; empty where nobody has noted it."""
+        wrong = self.question.wrong.items()
+        known = [text for said, text in wrong if same(said, self.said)]
+        return known[0] if known else ""
 
 
 def answers_of(exercise: Exercise, answer: object) -> Answers:
@@ -157,16 +165,13 @@ def mistakes(found: Sequence[Outcome]) -> list[Finding]:
         if outcome.right:
             continue
         question = outcome.question
-        known = [
-            text for said, text in question.wrong.items() if same(said, outcome.said)
-        ]
         is_text = is_number(outcome.is_so) and not is_number(outcome.said)
         findings.append(
             Finding(
                 (),
                 f"{outcome.said!r} is {'not a number' if is_text else 'not right'}",
                 f"question {question.id}: {question.text}",
-                looks_like=known[0] if known else "",
+                looks_like=outcome.looks_like,
                 hint="Write a number alone, in digits." if is_text else question.hint,
             )
         )

@@ -56,7 +56,8 @@ def test_any_prediction_counts_and_is_shown_beside_the_outcome(answer: str) -> N
 
 def test_prediction_that_is_a_known_misconception_is_told_what_is_so() -> None:
     text = examine("01.1", ["true"] * 5).message
-    assert "✗ a: you said: true. In fact: false. Every call makes a ctx" in text
+    assert "✗ a: you said: true. In fact: false. That looks like: one ctx per " in text
+    assert "class. Every call makes a ctx" in text
     assert "✓ b: true: yes." in text
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.course import catalogue, examine, gym, probes, values
+from minigrad.course import catalogue, examine, gym, trials, values
 from minigrad.course.references import References
 from minigrad.mistakes import TABLE
 from tests.course.answers import kit
@@ -30,8 +30,8 @@ def model_of(name: str) -> Any:
 @pytest.fixture
 def numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether an answer is refused is asked here, by its numbers; not its name."""
-    monkeypatch.setattr(probes, "THOROUGH", 0)
-    monkeypatch.setattr(probes, "EVERYTHING", 0)
+    monkeypatch.setattr(trials, "THOROUGH", 0)
+    monkeypatch.setattr(trials, "EVERYTHING", 0)
     monkeypatch.setattr(values, "_named", lambda *_: ())
 
 

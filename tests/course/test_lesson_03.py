@@ -198,6 +198,15 @@ def test_wrong_formula_for_the_peak_is_named(formula: Any, says: str) -> None:
     assert says in verdict.message
 
 
+def test_peak_is_measured_until_nobody_disturbs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = iter([9_000, 12_000, 5_010, 30_000, 5_000])
+    monkeypatch.setattr(ex03_4, "peak_bytes", lambda run: next(seen))
+    monkeypatch.setattr(ex03_4.time, "sleep", lambda seconds: None)
+    assert ex03_4.quiet_peak(lambda: None) == 5_000
+
+
 def test_chain_of_the_notebook_is_the_one_that_is_measured() -> None:
     x = mg.tensor([0.5, -1.0], dtype=mg.float64, requires_grad=True)
     y = ex03_4.Damped.apply(x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +17,8 @@ from minigrad.course.lifetimes import peak_bytes
 ANSWER = "peak"
 LENGTHS = (80, 100, 120)
 WITHIN = 0.05
+AGREE = 0.01
+MOST_PEAKS = 10
 
 
 class Damped(minigrad.autograd.Function):
@@ -45,6 +49,20 @@ def chain(n: int, size: int) -> Any:
     return run
 
 
+def quiet_peak(run: Callable[[], None]) -> int:
+    """The peak, measured until two measurements agree, and the least of all.
+
+    What other threads of this process allocate meanwhile is counted too: a kernel has
+    some, and so has a judge that grades others at the same time. It can only add.
+    """
+    peaks = [peak_bytes(run), peak_bytes(run)]
+    while max(sorted(peaks)[:2]) > (1 + AGREE) * min(peaks) and len(peaks) < MOST_PEAKS:
+        # Whoever disturbs may be gone after a while.
+        time.sleep(0.01 * len(peaks))
+        peaks.append(peak_bytes(run))
+    return min(peaks)
+
+
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Hold the formula against three chains."""
     unusable = handed.no_function(answer, ANSWER)
@@ -56,7 +74,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         if isinstance(said, bool) or not isinstance(said, (int, float, np.number)):
             what = f"peak({n}, {size}) is {said!r:.60}, not a number"
             return [Finding((), what, "peak", hint="Return a number of bytes.")]
-        measured = peak_bytes(chain(n, size))
+        measured = quiet_peak(chain(n, size))
         if abs(said - measured) > WITHIN * measured:
             finding = missed(n, size, float(said), measured)
             if answer(n, 2 * size) == said:

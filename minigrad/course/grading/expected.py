@@ -7,14 +7,12 @@ leave something out, but not answer another question than the one that was asked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from minigrad.course import trials
 from minigrad.course.casefile import CaseFile, error_of
 from minigrad.course.facts import (
-    Arrays,
     Case,
     Contract,
     Facts,
@@ -22,79 +20,9 @@ from minigrad.course.facts import (
     Second,
     Tangent,
     Trial,
-    is_float,
 )
 from minigrad.course.grading.frames import FrameError
-from minigrad.course.probes import EVERYTHING, THOROUGH, direction, times
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One trial as it has to be: what goes in, and what each pass begins with."""
-
-    name: str
-    inputs: tuple[Any, ...]
-    needed: tuple[bool, ...]
-    upstreams: tuple[Arrays, ...]
-
-
-def plan(contract: Contract, cases: Sequence[Case], number: int) -> list[Planned]:
-    """The trials of one case, in their order."""
-    case, other = cases[number], cases[(number + 1) % len(cases)]
-    g, everything = case.upstreams, needed_in(case)
-
-    def one(name: str, *upstreams: Arrays, needed: Any = everything) -> Planned:
-        return Planned(name, case.inputs, needed, upstreams)
-
-    trials = [one("plain", g), one("double", times(2.0, g))]
-    outputs = [i for i, each in enumerate(g) if each is not None]
-    if len(outputs) > 1:
-        for i in outputs:
-            alone = tuple(h if i == j else None for j, h in enumerate(g))
-            trials.append(one(f"output {i}", alone))
-    if number < THOROUGH:
-        ones = tuple(None if h is None else np.ones(h.shape) for h in g)
-        trials += [
-            one("negative", times(-1.0, g)),
-            one("zero", times(0.0, g)),
-            one("again", g, g),
-            one("expanded", ones),
-        ]
-        places = case.differentiable
-        for i in places if len(places) > 1 else ():
-            alone_needed = tuple(i == j for j in range(len(everything)))
-            trials.append(one(f"only {i}", g, needed=alone_needed))
-        if _are_alike(case):
-            same = (case.inputs[0],) * len(case.inputs)
-            trials.append(Planned("same", same, everything, (g,)))
-        rolled = tuple(np.roll(v, 1) if is_float(v) else v for v in case.inputs)
-        beside = Case(case.name, rolled, times(1.25, g))
-        trials += [
-            one("first", g),
-            Planned("second", beside.inputs, everything, (beside.upstreams,)),
-        ]
-    if number < EVERYTHING:
-        trials += [
-            one("first", g),
-            Planned("second", other.inputs, needed_in(other), (other.upstreams,)),
-        ]
-        written = [i for i, v in enumerate(case.inputs) if isinstance(v, np.ndarray)]
-        # What such a Function changes itself is not written into.
-        written = written[contract.in_place :]
-        trials += [one(f"written {i}", g) for i in written]
-    return trials
-
-
-def needed_in(case: Case) -> tuple[bool, ...]:
-    """Which arguments require grad."""
-    return tuple(i in case.differentiable for i in range(len(case.inputs)))
-
-
-def _are_alike(case: Case) -> bool:
-    arrays = [v for v in case.inputs if isinstance(v, np.ndarray)]
-    alike = len({(a.shape, a.dtype) for a in arrays}) == 1
-    every = len(arrays) == len(case.inputs) == len(case.differentiable)
-    return len(arrays) > 1 and alike and every
+from minigrad.course.trials import Planned
 
 
 def completed(
@@ -112,20 +40,20 @@ def _completed(
     fact: Facts, contract: Contract, cases: Sequence[Case], number: int
 ) -> Facts:
     case = cases[number]
-    planned = plan(contract, cases, number)
+    planned = trials.plan(contract, cases, number)
     if fact.trials and fact.trials[0].crash is not None:
         planned = planned[:1]
     names = [trial.name for trial in fact.trials]
     if names != [each.name for each in planned]:
         raise FrameError(f"a report on {', '.join(names)!s:.200} for {case.name}")
     pairs = zip(fact.trials, planned, strict=True)
-    trials = [_filled(trial, each) for trial, each in pairs]
+    filled = [_filled(trial, each) for trial, each in pairs]
     second = fact.second
     if second is not None:
         second = _filled_second(second, case)
     tangents = _filled_tangents(fact.tangents, contract, case)
     return replace(
-        fact, case=case, trials=tuple(trials), second=second, tangents=tangents
+        fact, case=case, trials=tuple(filled), second=second, tangents=tangents
     )
 
 
@@ -142,39 +70,18 @@ def _filled(trial: Trial, planned: Planned) -> Trial:
 
 
 def _filled_second(second: Second, case: Case) -> Second:
-    leaves = [case.inputs[i] for i in case.differentiable]
-    weights = tuple(
-        np.linspace(0.5, 1.5, x.size).reshape(x.shape) * (i + 1)
-        for i, x in enumerate(leaves)
-    )
-    return replace(second, weights=weights)
+    shapes = [case.inputs[i].shape for i in case.differentiable]
+    return replace(second, weights=trials.weights(shapes))
 
 
 def _filled_tangents(
     tangents: Sequence[Tangent], contract: Contract, case: Case
 ) -> tuple[Tangent, ...]:
-    chosen = planned_tangents(contract, case)
+    chosen = trials.tangents(contract, case)
     if len(tangents) not in (0, len(chosen)):
         raise FrameError(f"{len(tangents)} runs of forward mode")
     pairs = zip(tangents, chosen, strict=False)
     return tuple(replace(run, tangents=went_in) for run, went_in in pairs)
-
-
-def planned_tangents(contract: Contract, case: Case) -> list[Arrays]:
-    """The tangents that go in, run by run."""
-    if not contract.jvp:
-        return []
-    full: Arrays = tuple(
-        direction(value, i) if need else None
-        for i, (value, need) in enumerate(
-            zip(case.inputs, needed_in(case), strict=True)
-        )
-    )
-    alone: list[Arrays] = [
-        tuple(t if i == j else None for j, t in enumerate(full))
-        for i in case.differentiable
-    ]
-    return [*alone, full, times(2.0, full)]
 
 
 COMPARED = ("plain", "double", "negative", "zero", "again", "expanded", "first")
