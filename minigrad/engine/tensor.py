@@ -294,7 +294,8 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
 
     def _seen_version(self) -> int:
         """The version, or 0 for an inference tensor, which has none."""
-        return 0 if self._version_counter is NO_COUNTER else self._version
+        counter = self._version_counter
+        return 0 if counter is None or counter is NO_COUNTER else counter.value
 
     def _prepare_change(self) -> None:
         """To be called before the memory is written: may it be, and who keeps a copy?

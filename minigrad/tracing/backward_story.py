@@ -48,7 +48,7 @@ class BackwardStory:
         self._running.clear()
 
     def backward_started(self, task: Any) -> None:
-        self._log.program_ran()
+        self._log.program_may_have_run()
         if task.create_graph:
             self._graph.recorded_tasks.append(id(task))
         while self._open_tasks and self._open_tasks[-1][1] >= task.depth:
@@ -150,7 +150,7 @@ class BackwardStory:
             )
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
-        self._log.program_ran()
+        self._log.program_may_have_run()
         self._end_those_inside(task)
         if self._told_as_returned != id(node):
             self.say_returned(node, gradients)
@@ -235,6 +235,7 @@ class BackwardStory:
         card = self._cards.of(node)
         if card.is_leaf:
             return
+        self._log.ctxs.touched += 1
         memory, owner = self._log.memory, self._graph.id_of(node)
         size = memory.bytes_of(owner, "saved")
         memory.look_at_node(node, owner, card.label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any, Final
 
@@ -46,7 +46,9 @@ class ShownCode:
     """A code object: its source, its variables, and what each of its lines does."""
 
     def __init__(self, code: CodeType, role: str, sources: SourceStore) -> None:
+        self.code = code
         self.role = role
+        self.is_engine = role == "engine"
         self.source = sources.add(code, role)
         source = sources.sources[self.source]
         self.title: str = source["name"]
@@ -55,7 +57,7 @@ class ShownCode:
         self.is_gradient_rule = code.co_name in GRADIENT_RULES
         self.names = shown_names(code)
         is_module = code.co_name == "<module>"
-        self._before_first = 1 if is_module else code.co_firstlineno
+        self.before_first = 1 if is_module else code.co_firstlineno
         self._first: int = source["first"]
         self._sources = sources
         self._says: dict[int, str] = {}
@@ -65,20 +67,20 @@ class ShownCode:
 
     def offset(self, line: int) -> int:
         """The place of a line of the file in what is shown."""
-        return line - self._before_first
+        return line - self.before_first
 
     def number(self, offset: int) -> int:
         """The number that the line has in its file."""
         return self._first + offset
 
-    def set_by(self, offset: int) -> Iterable[str]:
+    def set_by(self, offset: int) -> Sequence[str]:
         """The variables that may be others after a line, or hold something else.
 
         Any line of the program's may change all; of the engine's more is known.
         """
-        if self.role != "engine":
+        if not self.is_engine:
             return self.names
-        return self._set_by.get(offset + self._before_first, ())
+        return self._set_by.get(offset + self.before_first, ())
 
     def say(self, offset: int) -> str:
         """The sentence for a line that comes next."""
@@ -98,18 +100,27 @@ def shown_names(code: CodeType) -> list[str]:
     return [name for name in names if name not in UNSHOWN and not name.startswith("__")]
 
 
-def set_by_lines(code: CodeType, names: Sequence[str]) -> dict[int, set[str]]:
-    """For each line the variables that it binds; all, if it calls for an effect."""
-    found: dict[int, set[str]] = {}
+def set_by_lines(code: CodeType, names: Sequence[str]) -> dict[int, list[str]]:
+    """For each line the variables that may be others after it, or hold something else.
+
+    They are those that it binds, and those that it hands to what it calls; all, if it
+    calls for an effect.
+    """
+    lines: dict[int, list[dis.Instruction]] = {}
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
         line = line_of(instruction) or line
-        if instruction.opname == "POP_TOP":
-            found.setdefault(line, set()).update(names)
-        elif instruction.opname.startswith(SETTING):
+        lines.setdefault(line, []).append(instruction)
+    found = {}
+    for line, instructions in lines.items():
+        does = {instruction.opname for instruction in instructions}
+        calls = any([name.startswith("CALL") for name in does])
+        touched: set[str] = set()
+        for instruction in instructions:
             bound = instruction.argval
-            several = bound if isinstance(bound, tuple) else (bound,)
-            found.setdefault(line, set()).update(several)
+            if calls or instruction.opname.startswith(SETTING):
+                touched.update(bound if isinstance(bound, tuple) else (bound,))
+        found[line] = [n for n in names if n in touched or "POP_TOP" in does]
     return found
 
 

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from minigrad.engine.function import BackwardCFunction
-from minigrad.engine.saved import FREED
-from minigrad.engine.saved_hooks import SavedTensor
+from minigrad.engine.saved import FREED, Record
+from minigrad.engine.saved_hooks import HookedRecord
+from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.marks import mark_of, version_of
+from minigrad.tracing.marks import mark_of
 from minigrad.tracing.nodes import Card, Cards, attributes_of, edges_text, function_of
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
-Entries = Iterator[tuple[str, Any]]
+Entries = Iterator[tuple[str, Any, Any]]
 
 
 class CtxLog:
     """The ctxs of a recording, and which of them are at work.
 
-    ``touched`` counts the moments at which code of the program's has run: until the
-    next, only the engine can have changed a ctx, and a glance tells whether it did.
+    ``touched`` counts the moments after which there may be something new on a ctx:
+    code of the program's has run, or the engine has taken or kept what was saved.
     """
 
     def __init__(
@@ -74,29 +75,32 @@ class CtxLog:
         self.entries[int(name[1:])]["node"] = node
         return name
 
+    def look(self) -> tuple[str, dict[str, Any] | None]:
+        """The id of the ctx at work, and what is new on it."""
+        ctx = self.at_work[-1]
+        card = self._cards.of(ctx)
+        return card.ctx or self._enter(card, ctx), self._changes(card, ctx)
+
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
         """What is new on ``ctx`` since it was last shown."""
-        card = self._cards.of(ctx)
-        if not isinstance(ctx, ForeignNode):
-            glance = glance_at(ctx)
-            if card.seen_at == self.touched and card.glance == glance:
-                return None
-            card.glance = glance
-            card.seen_at = self.touched
-        # Looking on is no reading: teaching mode asks whether the rule has read it.
-        watched = getattr(ctx, "_saved", None)
-        was_read = getattr(watched, "was_read", None)
-        before, card.look = card.look, look_of(ctx)
+        return self._changes(self._cards.of(ctx), ctx)
+
+    def _changes(self, card: Card, ctx: Any) -> dict[str, Any] | None:
+        is_foreign = isinstance(ctx, ForeignNode)
+        if card.seen_at == self.touched and not is_foreign:
+            return None
+        card.seen_at = self.touched
+        marks = card.marks
         new: dict[str, Ref] = {}
-        gone: list[str] = []
-        for family, look in card.look.items():
-            if before is None or before[family] != look or look is None:
-                entries = dict(FAMILIES[family](self, ctx, card.marks))
-                self._compare(family, entries, card.marks, new, gone)
-                if family == "saved.":
-                    self._savers.add(card, entries.values())
-        if watched is not None and was_read is not None:
-            watched.was_read = was_read
+        there = []
+        for key, value, mark in (foreign if is_foreign else entries)(self, ctx, marks):
+            there.append(key)
+            if key not in marks or marks[key] != mark:
+                marks[key] = mark
+                new[key] = self._ref(card, key, value)
+        gone = [key for key in marks if key not in there]
+        for key in gone:
+            del marks[key]
         if not new and not gone:
             return None
         return {"id": card.ctx, "set": new, "del": gone}
@@ -115,153 +119,81 @@ class CtxLog:
     def _is_last(self, ctx: Any) -> bool:
         return bool(self.at_work) and self.at_work[-1] is ctx
 
-    def _compare(
-        self,
-        family: str,
-        entries: dict[str, Any],
-        marks: dict[str, Any],
-        new: dict[str, Ref],
-        gone: list[str],
-    ) -> None:
-        """Find what is new and what is gone among the entries of one family."""
-        for key, value in entries.items():
-            mark = mark_of(value)
-            if key not in marks or marks[key] != mark:
-                marks[key] = mark
-                new[key] = self._ref(key, value)
-        for key in [key for key in marks if key.startswith(family)]:
-            if key not in entries:
-                del marks[key]
-                gone.append(key)
-
-    def _ref(self, key: str, value: Any) -> Ref:
-        if isinstance(value, SavedTensor):
+    def _ref(self, card: Card, key: str, value: Any) -> Ref:
+        kind = type(value)
+        if kind is Record:
+            self._savers.add(card, value.tensor)
             return self._values.saved_ref(value)
-        if isinstance(value, SavedSeen):
+        if kind is SavedSeen:
+            self._savers.add(card, value.now())
             return self._values.seen_ref(value)
-        if key in ("needs_input_grad", "edges") or (
-            key.startswith("saved.") and isinstance(value, str)
-        ):
+        if kind is Words:
             return plain(value)
         if value is FREED:
             return plain("freed")
         return self._values.ref(value, key) or plain("None")
 
 
-def glance_at(ctx: Any) -> tuple[int, ...]:
-    """What the engine itself changes of a ctx: quick to compare."""
-    if isinstance(ctx, BackwardCFunction):
-        return (
-            id(ctx._saved),
-            id(ctx._edges),
-            id(ctx.to_save),
-            id(ctx.dirty_tensors),
-            id(ctx.non_differentiable),
-            len(ctx.__dict__),
-        )
-    return id(ctx._saved), id(ctx._edges)
+class Words(str):
+    """What an entry says in so many words, which no value of the program's does."""
 
 
-def look_of(ctx: Any) -> dict[str, Any]:
-    """For each family of entries something quick to make that differs when they do;
-    None where there is nothing quick."""
-    if isinstance(ctx, ForeignNode):
-        return dict.fromkeys(FAMILIES)
-    attributes = attributes_of(ctx)
-    if not isinstance(ctx, BackwardCFunction):
-        return {
-            "needs_input_grad": id(ctx._edges),
-            "edges": id(ctx._edges),
-            "saved.": [id(ctx._saved), *map(version_of, ctx._saved)],
-            "attr.": attributes and marks_of(attributes),
-            "flag.": 0,
-        }
-    told = ctx.to_save
-    return {
-        "needs_input_grad": 0,
-        "edges": id(ctx._edges),
-        "saved.": [
-            *(id(ctx._saved), id(told)),
-            *map(version_of, ctx._saved),
-            *map(mark_of, told or ()),
-        ],
-        "attr.": attributes and marks_of(attributes),
-        "flag.": (
-            ctx._materialize_grads,
-            id(ctx.dirty_tensors),
-            id(ctx.non_differentiable),
-        ),
-    }
+def entries(log: CtxLog, ctx: Any, before: Mapping[str, Any]) -> Entries:
+    """What stands on a ctx: for each entry its key, its value, and its mark.
 
-
-def marks_of(attributes: dict[str, Any]) -> list[Any]:
-    """The names, with marks of what they hold."""
-    return [(name, mark_of(value)) for name, value in attributes.items()]
-
-
-def needs(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
-    """Which arguments need a gradient."""
-    yield "needs_input_grad", str(tuple(ctx.needs_input_grad))
-
-
-def edges(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
-    """Where gradients go on to."""
+    What cannot have changed since ``before`` is not looked at.
+    """
+    needs, edges = before.get("needs_input_grad"), id(ctx._edges)
+    yield "needs_input_grad", needs or Words(tuple(ctx.needs_input_grad)), True
     if ctx._edges:
-        yield "edges", edges_text(ctx, log.called)
-
-
-def saved(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
-    """The saved values; those that are gone stay, as freed."""
+        is_known = before.get("edges") == edges
+        yield "edges", is_known or Words(edges_text(ctx, log.called)), edges
     told = getattr(ctx, "to_save", None)
-    if isinstance(ctx, ForeignNode):
-        yield from theirs("saved.", ctx, before)
-    elif told:
-        for i, value in enumerate(told):
-            yield f"saved.{i}", value
+    if told:
+        for place, value in enumerate(told):
+            yield f"saved.{place}", value, mark_of(value)
     elif ctx._saved is FREED:
-        for key in before:
-            if key.startswith("saved."):
-                yield key, FREED
+        for key in [key for key in before if key.startswith("saved.")]:
+            yield key, FREED, FREED
     else:
-        for i, record in enumerate(ctx._raw_saved_tensors):
-            value = record.data if record.tensor is None else record
-            is_note = isinstance(value, Placeholder)
-            yield f"saved.{i}", FORGOTTEN if is_note else value
-
-
-def attributes(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
-    """What forward put on ctx by name."""
+        yield from kept(ctx)
     for name, value in attributes_of(ctx).items():
-        yield f"attr.{name}", value
+        yield f"attr.{name}", value, mark_of(value)
+    if isinstance(ctx, BackwardCFunction):
+        if not ctx._materialize_grads:
+            yield "flag.materialize_grads", False, False
+        if ctx.dirty_tensors:
+            yield "flag.dirty", ctx.dirty_tensors, id(ctx.dirty_tensors)
+        marked = ctx.non_differentiable
+        if marked:
+            yield "flag.non_differentiable", marked, id(marked)
 
 
-def flags(log: CtxLog, ctx: Any, before: Iterable[str]) -> Entries:
-    """What forward has marked."""
-    if isinstance(ctx, ForeignNode):
-        yield from theirs("flag.", ctx, before)
-        return
-    if not getattr(ctx, "_materialize_grads", True):
-        yield "flag.materialize_grads", False
-    for flag, field in (
-        ("dirty", "dirty_tensors"),
-        ("non_differentiable", "non_differentiable"),
-    ):
-        if getattr(ctx, field, None):
-            yield f"flag.{flag}", getattr(ctx, field)
+def kept(ctx: Any) -> Entries:
+    """What a node keeps for its backward."""
+    # Looking on is no reading: teaching mode asks whether the rule has read it.
+    for place, packed in enumerate(tuple.__iter__(ctx._saved)):
+        key = f"saved.{place}"
+        if isinstance(packed, Tensor):
+            yield key, Record(packed, 0, None), (id(packed), packed._seen_version())
+        elif isinstance(packed, Record):
+            tensor = packed.tensor
+            mark = id(tensor), packed.version, tensor._seen_version()
+            yield key, packed, mark
+        else:
+            value = packed.packed if isinstance(packed, HookedRecord) else packed
+            if isinstance(value, Placeholder):
+                yield key, Words(FORGOTTEN), FORGOTTEN
+            else:
+                yield key, value, mark_of(value)
 
 
-def theirs(family: str, ctx: ForeignNode, before: Iterable[str]) -> Entries:
-    """The entries of a node of another engine that are of one family."""
+def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
+    """The same of a node of another engine, of which nothing is known to stay."""
+    needs = Words(tuple(ctx.needs_input_grad))
+    yield "needs_input_grad", needs, needs
+    if ctx._edges:
+        edges = Words(edges_text(ctx, log.called))
+        yield "edges", edges, edges
     for key, value in ctx.entries(before).items():
-        if key.startswith(family):
-            yield key, value
-
-
-FAMILIES: Final[dict[str, Callable[[CtxLog, Any, Iterable[str]], Entries]]] = {
-    "needs_input_grad": needs,
-    "edges": edges,
-    "saved.": saved,
-    "attr.": attributes,
-    "flag.": flags,
-}
-"""The families of entries, by how their keys begin."""
+        yield key, value, mark_of(value)

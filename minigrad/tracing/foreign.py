@@ -16,7 +16,7 @@ from minigrad.engine.tensor import Tensor
 
 
 class Seen(NamedTuple):
-    """What is shown of a tensor, whichever engine made it."""
+    """What is shown of a tensor of another engine."""
 
     array: Any
     version: int
@@ -46,25 +46,6 @@ def is_torch_tensor(value: Any) -> bool:
 def is_tensor(value: Any) -> bool:
     """Whether ``value`` is a tensor of either engine."""
     return isinstance(value, Tensor) or is_torch_tensor(value)
-
-
-def seen(value: Any) -> Seen | None:
-    """What is shown of ``value`` if it is a tensor, else None."""
-    if isinstance(value, Tensor):
-        node = maker_of(value)
-        return Seen(
-            value.array,
-            value._seen_version(),
-            bool(value.requires_grad),
-            None if node is None else node.name(),
-            tangents=tuple(
-                [
-                    (tangent.array, tangent._seen_version())
-                    for tangent in (value._tangents or {}).values()
-                ]
-            ),
-        )
-    return seen_torch(value) if is_torch_tensor(value) else None
 
 
 def seen_torch(tensor: Any) -> Seen:
@@ -153,7 +134,7 @@ class SavedSeen:
     ``tensor`` is None for what a hook of the learner's made of it.
     """
 
-    def __init__(self, tensor: Any, kept: dict[str, Any]) -> None:
+    def __init__(self, tensor: Any, kept: Any) -> None:
         self._tensor = None if tensor is None else weakref.ref(tensor)
         self.kept = kept
 

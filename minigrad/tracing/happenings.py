@@ -16,7 +16,7 @@ from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import is_leaf, label_of
 from minigrad.tracing.story import Story
-from minigrad.tracing.values import Ref, plain
+from minigrad.tracing.values import Note, Ref, plain
 
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
 """The modules whose own hooks forget saved values and compute them again."""
@@ -132,10 +132,10 @@ class Happenings:
         """Whose saved values are not what they were, and the version they had."""
         names = {entry["id"]: entry["name"] for entry in self._log.ctxs.entries}
         return [
-            (names[change["id"]], ref["ver"])
+            (names[change["id"]], note.version)
             for change in changes
-            for ref in change["set"].values()
-            if ref is not None and ref["t"] == "S" and ref["now"] != ref["ver"]
+            for note in change["set"].values()
+            if type(note) is Note and note.has_changed
         ]
 
     def tangent_given(

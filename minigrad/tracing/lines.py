@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
@@ -33,8 +33,7 @@ class OpenFrame:
         self.phase: str | None = None
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
-        self.stale: set[str] = set(code.names)
-        self.touched = -1
+        self.seen_at = -1
         self.ctxs_before = ctxs_before
         self.names: Any = None
         self.handles: set[str] = set()
@@ -52,8 +51,9 @@ class FrameLog:
         self._opening_line = None if driver is None else driver.f_lineno
         self._file = "" if driver is None else driver.f_code.co_filename
         self._users = set(codes)
-        self._wanted: dict[CodeType, bool] = {}
-        self._codes: dict[CodeType, ShownCode] = {}
+        # By id, which is quicker than the hash of a code object.
+        self._wanted: dict[int, tuple[CodeType, bool]] = {}
+        self._codes: dict[int, ShownCode] = {}
         self._kinds: dict[type, bool] = {}
         self._frames: list[OpenFrame] = []
         self._suspended: dict[FrameType, OpenFrame] = {}
@@ -68,15 +68,15 @@ class FrameLog:
 
     def watch(self, code: CodeType) -> None:
         """Count ``code`` among the user's own."""
-        self._wanted[code] = True
+        self._wanted[id(code)] = code, True
         self._users.add(code)
 
-    def wants(self, code: CodeType, frame: FrameType) -> bool:
+    def wants(self, code: CodeType) -> bool:
         """Whether the lines of ``code`` are shown."""
-        wanted = self._wanted.get(code)
-        if wanted is None:
-            wanted = self._wanted[code] = self._wants(code)
-        return wanted
+        known = self._wanted.get(id(code))
+        if known is None:
+            known = self._wanted[id(code)] = code, self._wants(code)
+        return known[1]
 
     def _wants(self, code: CodeType) -> bool:
         if code in ENGINE_CODES or code in self._users:
@@ -91,25 +91,29 @@ class FrameLog:
         opened = self._open(frame)
         code = opened.code
         told = code.is_gradient_rule or frame.f_code.co_name == "forward"
-        level = ENGINE if code.role == "engine" or told else LINES
+        level = ENGINE if code.is_engine or told else LINES
         self._step("call", level, sentences.entered(code.title), opened)
 
     def on_line(self, frame: FrameType, line: int) -> None:
         """A line is about to run."""
-        opened = self._find(frame) or self._open(frame)
+        frames = self._frames
+        if frames and frames[-1].frame is frame:
+            opened = frames[-1]
+        else:
+            opened = self._find(frame) or self._open(frame)
         code = opened.code
-        offset = code.offset(line)
+        offset = line - code.before_first
         if frame is self._driver and line == self._opening_line:
             return
         if opened.line == offset and self._last_is(opened, "line"):
             return
-        opened.stale.update(code.set_by(opened.line))
-        opened.line = offset
-        if code.role != "engine":
-            self._step("line", LINES, code.say(offset), opened)
+        done, opened.line = opened.line, offset
+        names = code.set_by(done)
+        if not code.is_engine:
+            self._step("line", LINES, code.say(offset), opened, names)
             return
         before, opened.phase = opened.phase, code.phases.get(offset)
-        self._step("line", ENGINE, code.say(offset), opened)
+        self._step("line", ENGINE, code.say(offset), opened, names)
         if opened.phase is not None and opened.phase != before:
             opened.phase_starts[opened.phase] = self._log.count
             self.phase_entered(opened.phase)
@@ -120,15 +124,15 @@ class FrameLog:
         if opened is None or frame is self._driver:
             return
         code = opened.code
-        opened.stale.update(code.names)
         told = code.title == "your cell" or code.is_gradient_rule
-        level = ENGINE if code.role == "engine" or told else LINES
+        level = ENGINE if code.is_engine or told else LINES
         shown, seen = self._log.values.look(value)
         parts = None
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
             parts = [self._log.values.look(item)[1] for item in value]
         say = (sentences.left, code.title, seen, parts)
-        self._step("return", level, say, opened, val=shown or plain("None"))
+        names = code.set_by(opened.line)
+        self._step("return", level, say, opened, names, val=shown or plain("None"))
         self._close(opened)
 
     def on_suspend(self, frame: FrameType) -> None:
@@ -147,7 +151,6 @@ class FrameLog:
             return
         self._error = error
         code = opened.code
-        opened.stale.update(code.names)
         opened.line = code.offset(frame.f_lineno)
         say = sentences.failed(code.title, code.number(opened.line), error)
         self._step("exception", STORY, say, opened, err=error_text(error))
@@ -161,7 +164,6 @@ class FrameLog:
             self._close(opened)
             return
         say = f"The exception leaves {opened.code.title}."
-        opened.stale.update(opened.code.names)
         self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
         self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)
@@ -175,12 +177,12 @@ class FrameLog:
 
     def _open(self, frame: FrameType) -> OpenFrame:
         code = frame.f_code
-        known = self._codes.get(code)
+        known = self._codes.get(id(code))
         if known is None:
             role = "engine" if code in ENGINE_CODES else "user"
             if code.co_name == "<module>" or frame is self._driver:
                 role = "driver"
-            known = self._codes[code] = ShownCode(code, role, self.sources)
+            known = self._codes[id(code)] = ShownCode(code, role, self.sources)
         opened = OpenFrame(frame, known, len(self._log.ctxs.at_work))
         if known.role == "driver":
             self._log.names.add(frame.f_globals, code, first=True)
@@ -215,27 +217,37 @@ class FrameLog:
         return bool(events[-1].get("s") == opened.code.source)
 
     def _step(
-        self, kind: str, level: int, say: Any, opened: OpenFrame, **fields: Any
+        self,
+        kind: str,
+        level: int,
+        say: Any,
+        opened: OpenFrame,
+        names: Sequence[str] | None = None,
+        **fields: Any,
     ) -> None:
-        """Emit one event of a frame, with the local variables that changed."""
+        """Emit one event of a frame, with the local variables that changed.
+
+        Only ``names`` can have changed if no code of the program's has run.
+        """
+        log, code = self._log, opened.code
         self._set_place(opened)
-        code = opened.code
-        if code.role != "engine":
-            self._log.program_ran(is_line=True)
-        if opened.touched != self._log.ctxs.touched:
-            opened.touched = self._log.ctxs.touched
-            opened.stale.update(code.names)
-        if opened.stale:
+        if not code.is_engine:
+            log.program_ran(is_line=True)
+        if names is None or opened.seen_at != log.runs:
+            opened.seen_at = log.runs
+            names = code.names
+        if names:
             local = opened.frame.f_locals
-            changed = self._changed_locals(opened, local)
+            changed = self._changed_locals(opened, local, names)
             if changed:
                 fields["loc"] = changed
-            if code.role != "engine" and not code.is_rule:
+            if not code.is_engine and not code.is_rule:
                 moved = self._moved_handles(opened, local, changed)
                 if moved:
                     fields["h"] = moved
-        phase = None if opened.phase is None else (code.of, opened.phase)
-        self._log.emit(kind, level, say, phase=phase, **fields)
+        if opened.phase is not None:
+            fields["ph"] = {"of": code.of, "name": opened.phase}
+        log.add(kind, level, say, fields)
 
     def _moved_handles(
         self, opened: OpenFrame, local: Any, changed: Iterable[str]
@@ -264,24 +276,23 @@ class FrameLog:
         )
         self._log.depth = len(self._frames)
 
-    def _changed_locals(self, opened: OpenFrame, local: Any) -> dict[str, Any]:
+    def _changed_locals(
+        self, opened: OpenFrame, local: Any, names: Iterable[str]
+    ) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         marks = opened.marks
-        stale, opened.stale = opened.stale, set()
-        for name in opened.code.names:
-            if name not in stale or name not in local:
+        shown, values = self._kinds, self._log.values
+        for name in names:
+            if name not in local:
                 continue
             value = local[name]
             kind = type(value)
-            if kind in ATOMS:
-                mark = (kind, value)
-            elif self._kinds.get(kind) or self._is_shown(value):
-                mark = mark_of(value)
-            else:
+            if kind not in ATOMS and not shown.get(kind) and not self._is_shown(value):
                 continue
+            mark = mark_of(value)
             if marks.get(name) != mark:
                 marks[name] = mark
-                changed[name] = self._log.values.ref(value, name) or plain("None")
+                changed[name] = values.ref(value, name) or plain("None")
         return changed
 
     def _is_shown(self, value: Any) -> bool:

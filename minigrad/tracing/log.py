@@ -46,6 +46,7 @@ class EventLog:
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
         self.hears_lines = False
+        self.runs = 0
 
     def emit(
         self,
@@ -62,41 +63,68 @@ class EventLog:
 
         ``others`` is what has changed on ctxs that are not at work.
         """
-        if at is None and self.memory.gone:
-            self._say_gone(self.memory.take_gone())
-        if at is not None:
-            at = self._place_of(at)
-        place = self.place if at is None else place_of(self.events[at - 1])
-        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
-        event.update(place, **fields)
         if phase is not None:
-            event["ph"] = {"of": phase[0], "name": phase[1]}
+            fields["ph"] = {"of": phase[0], "name": phase[1]}
+        place = None if at is None else self._place_of(at)
+        if place is None:
+            self.add(kind, level, say, fields, others)
+        else:
+            self._insert(place, kind, level, say, fields)
+
+    def add(
+        self,
+        kind: str,
+        level: int,
+        say: Say,
+        fields: dict[str, Any],
+        others: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        """Add an event at the end, with what has changed on ctx and in memory."""
+        memory = self.memory
+        if memory.gone:
+            self._say_gone(memory.take_gone())
+        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
+        event.update(self.place)
+        if fields:
+            event.update(fields)
         if self.ctxs.at_work:
-            ctx = self.ctxs.at_work[-1]
-            event["cid"] = self.ctxs.id_of(ctx)
-            if at is None:
-                changes = self.ctxs.changes_on(ctx)
-                if changes is not None:
-                    event["ctx"] = changes
+            event["cid"], changes = self.ctxs.look()
+            if changes is not None:
+                event["ctx"] = changes
         if others:
             put_others(event, others)
-        if at is None:
-            held = self.memory.take()
-            if held is not None:
-                event["mem"] = held
-            self.events.append(event)
-        else:
-            self.events.insert(at, event)
+        if memory.has_changed:
+            event["mem"] = memory.take()
+        self.events.append(event)
         if len(self.events) > MOST_EVENTS + SLACK:
             self._make_room()
         if self.told is not None:
             self.told(event)
 
+    def _insert(
+        self, at: int, kind: str, level: int, say: Say, fields: dict[str, Any]
+    ) -> None:
+        """Put an event before another one, and beside the line that stands there."""
+        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
+        event.update(place_of(self.events[at - 1]), **fields)
+        if self.ctxs.at_work:
+            event["cid"] = self.ctxs.id_of(self.ctxs.at_work[-1])
+        self.events.insert(at, event)
+        if self.told is not None:
+            self.told(event)
+
     def program_ran(self, is_line: bool = False) -> None:
         """Code of the program's has run: what it can reach may have changed."""
+        self.runs += 1
         self.ctxs.touched += 1
         if is_line or not self.hears_lines:
             self.names.may_have_changed()
+
+    def program_may_have_run(self) -> None:
+        """The engine has called code of the program's; if its lines are heard, they
+        have told so."""
+        if not self.hears_lines:
+            self.program_ran()
 
     @property
     def count(self) -> int:

@@ -6,9 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine.node import _FunctionBase
-from minigrad.engine.saved import Record
-from minigrad.engine.saved_hooks import SavedTensor
+from minigrad.engine.node import NonTensorArgument, _FunctionBase
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, maker_of, seen_torch
 from minigrad.tracing.pictures import digest_of
@@ -25,13 +23,15 @@ def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
         return (kind, value)
     if kind is Tensor:
         return tensor_mark(value)
-    if kind is np.ndarray:
-        return (kind, digest_of(value))
     if kind is tuple or kind is list:
         if depth and len(value) <= MOST_ITEMS:
             return (kind, *[mark_of(item, depth - 1) for item in value])
         return (kind, id(value), len(value))
-    if isinstance(value, _FunctionBase):
+    if kind is np.ndarray:
+        return (kind, digest_of(value))
+    if kind is dict or kind is set:
+        return (kind, id(value), len(value))
+    if kind is NonTensorArgument or isinstance(value, _FunctionBase):
         return (kind, id(value))
     try:
         return _unusual_mark_of(value, depth)
@@ -40,8 +40,6 @@ def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
 
 
 def _unusual_mark_of(value: Any, depth: int) -> Any:
-    if isinstance(value, SavedTensor) and value.tensor is not None:
-        return ("saved", id(value.tensor), value.version, value.tensor._seen_version())
     if isinstance(value, SavedSeen):
         return value.mark()
     if isinstance(value, Tensor):
@@ -64,11 +62,3 @@ def tensor_mark(tensor: Tensor) -> Any:
     version = tensor._seen_version()
     maker = id(maker_of(tensor))
     return (id(tensor), version, maker, digest_of(tensor.array, version))
-
-
-def version_of(packed: Any) -> Any:
-    """A saved value's version, or what stands for it."""
-    tensor = packed.tensor if isinstance(packed, Record) else packed
-    if not isinstance(tensor, Tensor):
-        return id(tensor)
-    return (id(tensor), tensor._seen_version(), digest_of(tensor.array))

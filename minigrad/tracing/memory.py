@@ -47,10 +47,13 @@ class Memory:
         gone, self.gone = self.gone, []
         return gone
 
-    def take(self) -> Change | None:
-        """What has changed since this was last asked; None if nothing."""
-        if not self._added and not self._dropped:
-            return None
+    @property
+    def has_changed(self) -> bool:
+        """Whether ``take`` has something to give."""
+        return bool(self._added or self._dropped)
+
+    def take(self) -> Change:
+        """What has changed since this was last asked."""
         change = {"add": self._added, "del": self._dropped}
         self._added, self._dropped = [], []
         return change

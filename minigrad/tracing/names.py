@@ -63,7 +63,8 @@ class Names:
 
     def __init__(self) -> None:
         self._namespaces: list[Namespace] = []
-        self._known: dict[int, tuple[Mapping[str, Any], str]] | None = None
+        self._known: dict[int, tuple[Mapping[str, Any], str]] = {}
+        self._is_stale = False
         self._nameless: set[type] = {type(None)}
 
     def add(
@@ -76,32 +77,36 @@ class Names:
             self._namespaces.insert(0, Namespace(variables, code))
         elif len(self._namespaces) < MOST_NAMESPACES:
             self._namespaces.append(Namespace(variables, code))
-        self._known = None
+        self._is_stale = True
 
     def forget(self, variables: Any) -> None:
         """A function has returned: its variables name nothing any more."""
         self._namespaces = [
             one for one in self._namespaces if one.variables is not variables
         ]
-        self._known = None
+        self._is_stale = True
 
     def may_have_changed(self) -> None:
         """Lines of the program have run: its variables may be others now."""
-        self._known = None
+        self._is_stale = True
 
     def values(self) -> list[Any]:
         """All tensors that a variable holds."""
-        if self._known is None:
-            self._known = self._find_all()
-        held = [variables.get(name) for variables, name in self._known.values()]
+        held = [variables.get(name) for variables, name in self._all().values()]
         return [one for one in held if one is not None]
 
     def of(self, tensor: Any) -> str | None:
-        """The variable that holds ``tensor``."""
-        if self._known is None:
-            self._known = self._find_all()
+        """The variable that holds ``tensor``; one that was found before is good."""
         variables, name = self._known.get(id(tensor), (None, ""))
+        if variables is None or variables.get(name) is not tensor:
+            variables, name = self._all().get(id(tensor), (None, ""))
         return name if variables and variables.get(name) is tensor else None
+
+    def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
+        if self._is_stale:
+            self._known = self._find_all()
+            self._is_stale = False
+        return self._known
 
     def of_module(self, module: Any) -> str | None:
         """The variable and the path by which a layer can be reached."""

@@ -19,8 +19,8 @@ class Card:
     """
 
     __slots__ = (
-        *("ctx", "glance", "is_leaf", "is_users", "label", "look", "marks"),
-        *("node", "reference", "seen_at"),
+        *("ctx", "is_leaf", "is_users", "label", "marks", "node"),
+        *("reference", "seen_at"),
     )
 
     def __init__(self, node: Any) -> None:
@@ -31,8 +31,6 @@ class Card:
         self.node: str | None = None
         self.ctx: str | None = None
         self.seen_at = -1
-        self.glance: Any = None
-        self.look: Any = None
         self.marks: dict[str, Any] = {}
 
 

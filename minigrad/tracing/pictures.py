@@ -22,8 +22,8 @@ Range = tuple[float | None, float | None, int, bool]
 class Sketch:
     """What is noted of an array while recording; key, picture and text come later.
 
-    A small array is noted whole. The picture of a larger one is drawn at once, for it
-    may change: once for each version.
+    A small array is noted whole, in its digest. The picture of a larger one is drawn at
+    once, for it may change: once for each version.
     """
 
     __slots__ = ("_dtype", "_key", "_picture", "_text", "digest")
@@ -34,7 +34,7 @@ class Sketch:
         self._key: str | None = None
         self._text: str | None = None
         self._picture: dict[str, Any] | None = None
-        if array.nbytes > MOST_BYTES_TO_KEEP:
+        if array is not None:
             self._draw(array)
 
     @property
@@ -71,16 +71,17 @@ class Sketch:
             self._picture["dtype"] = self._dtype
 
 
-def digest_of(array: Any, version: int = 0) -> tuple[Any, ...]:
+def digest_of(array: Any, version: int = 0, dtype: str = "") -> tuple[Any, ...]:
     """Something that differs when the array's values do; quick to make and compare."""
     if array.nbytes <= MOST_BYTES_TO_KEEP:
-        return array.shape, array.dtype, array.tobytes()
+        return array.shape, array.dtype, array.tobytes(), dtype
     if array.nbytes <= MOST_BYTES_TO_HASH:
         digest = hashlib.blake2b(array.tobytes(), digest_size=8)
-        return array.shape, array.dtype, digest.digest()
+        return array.shape, array.dtype, digest.digest(), dtype
     # The whole of a large array is too slow to read at every step.
     place = array.__array_interface__["data"][0]
-    return array.shape, array.dtype, place, version, corner(array)[0].tobytes()
+    first = corner(array)[0].tobytes()
+    return array.shape, array.dtype, place, version, first, dtype
 
 
 def key_of(digest: tuple[Any, ...]) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
 from typing import Any
 
 from minigrad.engine.saved import FREED
-from minigrad.engine.saved_hooks import SavedTensor
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.foreign import ForeignNode, SavedSeen, unheard
+from minigrad.tracing.foreign import ForeignNode, unheard
 from minigrad.tracing.memory import root_of
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import safely
@@ -21,16 +19,11 @@ class Savers:
     def __init__(self) -> None:
         self._ctxs: dict[Any, dict[int, weakref.ref[Any]]] = {}
 
-    def add(self, card: Card, saved: Iterable[Any]) -> None:
-        """The ctx of ``card`` has saved these, as far as they are tensors."""
-        for value in saved:
-            kind = type(value)
-            if kind is SavedTensor or kind is SavedSeen:
-                tensor = value.tensor if kind is SavedTensor else value.now()
-                memory = memory_of(tensor)
-                if memory is not None:
-                    there = self._ctxs.setdefault(memory, {})
-                    there[id(card)] = card.reference
+    def add(self, card: Card, tensor: Any) -> None:
+        """The ctx of ``card`` has saved ``tensor``."""
+        memory = memory_of(tensor)
+        if memory is not None:
+            self._ctxs.setdefault(memory, {})[id(card)] = card.reference
 
     def of(self, tensor: Any) -> list[Any]:
         """The ctxs that still hold a tensor in the memory of this one."""

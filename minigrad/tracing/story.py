@@ -39,7 +39,7 @@ class Story(BackwardStory):
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         log = self._log
-        log.program_ran()
+        log.program_may_have_run()
         if issubclass(function, Builtin):
             return
         self._watch(function)
@@ -80,10 +80,11 @@ class Story(BackwardStory):
         )
 
     def saved_taken(self, ctx: Any, result: Any) -> None:
-        self._log.program_ran()
+        self._log.program_may_have_run()
         if not self._hears_lines:
             self.say_forward_runs(ctx)
         self.say_saved(ctx)
+        self._log.ctxs.touched += 1  # apply takes it off ctx, right after this
 
     def say_saved(self, ctx: Any) -> None:
         """Forward has returned: what it left on ``ctx``."""
@@ -97,7 +98,8 @@ class Story(BackwardStory):
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        self._log.program_ran()
+        self._log.program_may_have_run()
+        self._log.ctxs.touched += 1
         recorded = any([isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs])
         self.say_wired(ctx, outputs, recorded)
         for output in outputs:

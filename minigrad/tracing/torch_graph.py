@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.values import FORGOTTEN, ValueStore, plain
+from minigrad.tracing.values import FORGOTTEN, Note, ValueStore, plain
 
 LEAF: Final = "AccumulateGrad"
 CHECKPOINT: Final = "torch.utils.checkpoint"
@@ -205,8 +205,8 @@ class TorchGraph:
         is_note = type(value).__module__ == CHECKPOINT
         kept = plain(FORGOTTEN) if is_note else self._values.ref(value)
         if kept is not None:
-            is_readable = "v" in kept and kept["t"] == "T"
-            tensor = value if is_readable and not hooked else None
+            is_readable = type(kept) is Note and not hooked
+            tensor = value if is_readable else None
             entry.saved[name] = SavedSeen(tensor, kept)
 
 

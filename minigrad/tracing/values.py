@@ -5,16 +5,29 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, seen, seen_torch
+from minigrad.tracing.foreign import (
+    SavedSeen,
+    is_torch_tensor,
+    maker_of,
+    seen_torch,
+)
 from minigrad.tracing.names import Names
-from minigrad.tracing.pictures import DRAWN, Sketch, digest_of, text_of
+from minigrad.tracing.pictures import (
+    DRAWN,
+    MOST_BYTES_TO_KEEP,
+    Sketch,
+    digest_of,
+    text_of,
+)
 
-Ref = dict[str, Any] | None
+Ref = Any
+"""A note, or what the player needs of a value that has no numbers; or None."""
 T = TypeVar("T")
 
 MOST_ITEMS = 8
@@ -34,22 +47,76 @@ class Told:
         self.text = text
 
 
-def put_keys(item: Any, found: dict[str, Sketch]) -> None:
-    """Put keys in the place of sketches, however deep, and add those to ``found``."""
-    for place, value in item.items() if type(item) is dict else enumerate(item):
+class Note(tuple[Any, ...]):
+    """What is noted of an array or a tensor while the program runs.
+
+    Its kind, a digest or a sketch of the numbers, and more by kind, as FIELDS names it.
+    """
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        """The numbers inside a sentence."""
+        return text_of_numbers(self[1])
+
+    @property
+    def version(self) -> int:
+        """That of a saved value, when it was saved."""
+        return int(self[3])
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a saved value has another version now."""
+        return bool(self[0] == "S" and self[3] != self[4])
+
+    def ref(self, drawn: dict[Any, Sketch]) -> dict[str, Any]:
+        """What the player needs; the sketches of numbers are added to ``drawn``."""
+        kind, numbers, *more = self
+        shown = {"t": kind, "v": key_of_numbers(numbers, drawn)}
+        for field, fact in zip(FIELDS[kind], more, strict=False):
+            shown[field] = fact
+        for tangent in more[len(FIELDS[kind]) :]:
+            shown["tan"] = key_of_numbers(tangent, drawn)
+        return shown
+
+
+FIELDS: Final = {
+    "A": (),
+    "T": ("rg", "name", "ver", "fn"),
+    "S": ("name", "ver", "now", "out"),
+}
+"""What a note has beside the numbers; that of a tensor may end with tangents."""
+
+
+def key_of_numbers(numbers: Any, drawn: dict[Any, Sketch]) -> str:
+    """The key of a digest or a sketch, whose sketch is then in ``drawn``."""
+    sketch = drawn.get(numbers)
+    if sketch is None:
+        is_sketch = type(numbers) is Sketch
+        sketch = drawn[numbers] = numbers if is_sketch else Sketch(None, numbers)
+    return sketch.key
+
+
+@lru_cache(maxsize=1024)
+def text_of_numbers(numbers: Any) -> str:
+    """A digest or a sketch inside a sentence."""
+    return (numbers if type(numbers) is Sketch else Sketch(None, numbers)).text
+
+
+def put_refs(item: Any, drawn: dict[Any, Sketch]) -> None:
+    """Put references in the place of notes, however deep."""
+    places: Any = item.items() if type(item) is dict else enumerate(item)
+    for place, value in places:
         kind = type(value)
-        if kind is Sketch:
-            item[place] = value.key
-            found[value.key] = value
+        if kind is Note:
+            item[place] = value.ref(drawn)
         elif kind is dict or kind is list:
-            put_keys(value, found)
+            put_refs(value, drawn)
 
 
 class ValueStore:
-    """Turns values into references; equal arrays are kept once.
-
-    While recording a reference leads to a sketch; ``finish`` puts keys in their place.
-    """
+    """Notes values, for ``finish`` to make pictures of; equal arrays are drawn once."""
 
     def __init__(self, names: Names) -> None:
         self._sketches: dict[Any, Sketch] = {}
@@ -70,81 +137,91 @@ class ValueStore:
         if value is None:
             return None, None
         shown = self.ref(value)
-        sketch = None if shown is None else shown.get("v")
-        return shown, sketch or Told(brief(value))
+        return shown, shown if type(shown) is Note else Told(brief(value))
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)
         if kind is np.ndarray and value.dtype.kind in DRAWN:
-            return {"t": "A", "v": self.sketch(value)}
+            return Note(("A", self.numbers(value)))
         if kind in NUMBERS:
             return plain(repr(value))
         if kind is tuple and len(value) <= MOST_ITEMS and depth:
             items = [self._ref(item, name, depth - 1) for item in value]
             return {"t": "L", "i": items}
-        tensor = seen(value)
-        if tensor is not None:
-            shown = {
-                "t": "T",
-                "v": self.sketch(tensor.array, tensor.version, tensor.dtype),
-                "rg": tensor.requires_grad,
-                "name": self.names.of(value),
-                "ver": tensor.version,
-                "fn": tensor.node,
-            }
-            for numbers, version in tensor.tangents:
-                shown["tan"] = self.sketch(numbers, version)
-            return shown
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if is_torch_tensor(value):
+            return self._torch_tensor(value)
         if isinstance(value, str) and SECRET.search(name):
             return plain("(hidden)")
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
-            return {"t": "A", "v": self.sketch(np.asarray(value))}
+            return Note(("A", self.numbers(np.asarray(value))))
         if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
             items = [self._ref(item, name, depth - 1) for item in value]
             return {"t": "L", "i": [item or plain("None") for item in items]}
         return plain(short_repr(value))
 
+    def _tensor(self, tensor: Tensor) -> Note:
+        version = tensor._seen_version()
+        numbers = self.numbers(tensor.array, version)
+        node = maker_of(tensor)
+        maker = None if node is None else node.name()
+        facts = (
+            *("T", numbers, tensor.requires_grad),
+            *(self.names.of(tensor), version, maker),
+        )
+        if not tensor._tangents:
+            return Note(facts)
+        tangents = [
+            self.numbers(tangent.array, tangent._seen_version())
+            for tangent in tensor._tangents.values()
+        ]
+        return Note((*facts, *tangents))
+
+    def _torch_tensor(self, value: Any) -> Note:
+        tensor = seen_torch(value)
+        numbers = self.numbers(tensor.array, tensor.version, tensor.dtype)
+        name = self.names.of(value)
+        facts = tensor.requires_grad, name, tensor.version, tensor.node
+        tangents = [self.numbers(*tangent) for tangent in tensor.tangents]
+        return Note(("T", numbers, *facts, *tangents))
+
     def saved_ref(self, saved: Any) -> Ref:
         """A saved value: the tensor, its version then and now, whose output it is."""
         tensor = saved.tensor
         now = tensor._seen_version()
-        shown = {
-            "t": "S",
-            "v": self.sketch(tensor.array, now),
-            "name": self.names.of(tensor),
-            "ver": saved.version,
-            "now": now,
-            "out": saved.output_nr,
-        }
-        return shown
+        numbers = self.numbers(tensor.array, now)
+        name = self.names.of(tensor)
+        return Note(("S", numbers, name, saved.version, now, saved.output_nr))
 
     def seen_ref(self, saved: SavedSeen) -> Ref:
         """The same of a tensor that torch has saved."""
         kept = saved.kept
         if saved.is_packed:
             return kept
-        now = safely(lambda: self._ref(saved.now(), "", 0), None)
-        if now is None or "v" not in now:
+        now: Any = safely(lambda: self._ref(saved.now(), "", 0), None)
+        if type(now) is not Note:
             now = kept  # nobody but torch has it any more
-        told = {"v": now["v"], "name": now["name"] or kept["name"]}
-        shown = {"t": "S", **told, "ver": kept["ver"], "now": now["ver"], "out": None}
-        return shown
+        _, numbers, _, name, version, *_ = now
+        return Note(("S", numbers, name or kept[3], kept[4], version, None))
 
-    def sketch(self, array: Any, version: int = 0, dtype: str = "") -> Sketch:
-        """What is noted of ``array``: the same sketch for equal ones.
+    def numbers(self, array: Any, version: int = 0, dtype: str = "") -> Any:
+        """What is noted of ``array``: all of a small one, the sketch of a large one.
 
         ``dtype`` is the name of one that NumPy does not have.
         """
         if type(array) is not np.ndarray:
             array = np.asarray(array)
-        digest = (*digest_of(array, version), dtype)
+        digest = digest_of(array, version, dtype)
+        if array.nbytes <= MOST_BYTES_TO_KEEP:
+            return digest
         known = self._sketches.get(digest)
         if known is None:
             known = self._sketches[digest] = Sketch(array, digest)
         return known
 
     def forget_unused(self) -> None:
-        """Keep no sketch that no reference leads to any more."""
+        """Keep no sketch that no note leads to any more."""
         # It is held by the dictionary, by the loop and by the call that counts.
         self._sketches = {
             digest: one
@@ -154,10 +231,10 @@ class ValueStore:
 
     def finish(self, events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         """All pictures by their keys; references lead to the keys from now on."""
-        found: dict[str, Sketch] = {}
+        drawn: dict[Any, Sketch] = {}
         for event in events:
-            put_keys(event, found)
-        return {key: sketch.picture for key, sketch in found.items()}
+            put_refs(event, drawn)
+        return {sketch.key: sketch.picture for sketch in drawn.values()}
 
 
 def safely(look: Callable[[], T], otherwise: T) -> T:
@@ -211,7 +288,7 @@ def brief(value: Any) -> str:
 def _brief(value: Any) -> str:
     if value is None:
         return "None"
-    if isinstance(value, (Sketch, Told)):
+    if isinstance(value, (Note, Told)):
         return value.text
     if isinstance(value, Tensor):
         value = value.array
