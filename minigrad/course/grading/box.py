@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import dataclasses
 import json
 import os
@@ -23,7 +24,7 @@ import numpy as np
 
 import minigrad
 from minigrad import errors
-from minigrad.course.grading import confine, frames, messages, plain
+from minigrad.course.grading import confine, frames, messages, plain, scratch
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.confine import BUBBLEWRAP, LANDLOCK, UNSAFE
 from minigrad.course.grading.plain import Message
@@ -33,6 +34,7 @@ _PROGRAM = (
     "from minigrad.course.grading import zygote; zygote.main()"
 )
 _START_SECONDS = 60.0
+_END_SECONDS = 10.0
 _USERS = 1_700_000_000
 """From here on nobody has a number, and each worker takes one of its own."""
 
@@ -243,6 +245,7 @@ class Box:
                         if attempt == 2:
                             raise
         except BaseException:
+            theirs.close()
             worker.close()
             raise
         finally:
@@ -354,6 +357,7 @@ class Worker:
         said = plain.packed(message, trusted=True)
         frames.write(self._requests, *said, until=until, meanwhile=self._look)
         header, body = frames.read(self._replies, until=until, meanwhile=self._look)
+        self._look_at_files()
         return plain.unpacked(header, body, [kind])
 
     def see_that_it_is_shut_in(self) -> None:
@@ -369,11 +373,20 @@ class Worker:
 
     def close(self) -> None:
         """End it, with every process that it has started."""
-        self._line.close()
         os.close(self._requests)
         os.close(self._replies)
         if self._own:
-            shutil.rmtree(self._own, ignore_errors=True)
+            self._wait_for_its_end()
+            scratch.remove(self._own)
+        self._line.close()
+
+    def _wait_for_its_end(self) -> None:
+        """Hang up, and wait until nobody is left who could write in its folder."""
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+            self._line.settimeout(_END_SECONDS)
+            while self._line.recv(64):
+                pass
 
     def __enter__(self) -> Worker:
         return self
@@ -393,6 +406,19 @@ class Worker:
             raise TooMuchError(what)
         if processes > self.limits.processes + 2:
             raise TooMuchError(f"more than {self.limits.processes} processes")
+        self._look_at_files()
+
+    def _look_at_files(self) -> None:
+        """The same for its folder, if that is one of this machine's."""
+        if not self._own:
+            return
+        try:
+            size = scratch.taken(self._own)
+        except OSError as error:
+            raise TooMuchError(f"its folder beyond counting ({error})") from None
+        if size > self.limits.disk:
+            what = f"more than {self.limits.disk / 1e6:.0f} MB of files"
+            raise TooMuchError(what)
 
     def _who_keeps_it(self) -> int:
         try:

@@ -27,6 +27,7 @@ BUBBLEWRAP, LANDLOCK, UNSAFE = "bubblewrap", "landlock", "unsafe"
 _NEW_MOUNTS, _NEW_IPC, _NEW_PIDS = 0x00020000, 0x08000000, 0x20000000
 _READ_ONLY, _NO_SET_ID_NO_DEVICES_NO_PROGRAMS = 1, 2 | 4 | 8
 _SET_DUMPABLE, _DROP_FROM_BOUND, _NO_NEW_PRIVILEGES = 4, 24, 38
+_SET_CHILD_SUBREAPER = 36
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 
 
@@ -60,6 +61,25 @@ def leave_namespaces(confinement: Confinement) -> None:
     flags |= _READ_ONLY
     hidden = libc.mount(b"tmpfs", own, b"tmpfs", flags, b"size=4096,mode=0555")
     _check(hidden, "the engine's files stay in sight")
+
+
+def adopt_orphans() -> None:
+    """Whoever comes from this process stays in its family, whoever has ended.
+
+    Raises: OSError.
+    """
+    if platform.system() == "Linux":
+        adopted = _libc().prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _check(adopted, "children could get lost")
+
+
+def children() -> list[int]:
+    """The processes that this one is the parent of, where the system tells."""
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    except OSError:
+        return []
+    return list(map(int, text.split()))
 
 
 def shut_in(confinement: Confinement, files: Sequence[int]) -> None:
@@ -147,11 +167,13 @@ def restrict_files(confinement: Confinement) -> None:
     ruleset = libc.syscall(444, rules, ctypes.c_size_t(size), 0)
     _check(min(ruleset, 0), "no rules of Landlock")
     read_only, devices = 1 | 4 | 8, 1 << 6 | 1 << 9 | 1 << 11
+    # What could be removed and kept open would take room where nobody sees it.
+    removing = 1 << 4 | 1 << 5
     for path in confinement.readable:
         _allow(libc, ruleset, path, read_only & everything)
     for path in ("/dev/null", "/dev/urandom"):
         _allow(libc, ruleset, path, 4)
-    _allow(libc, ruleset, confinement.own, everything & ~devices)
+    _allow(libc, ruleset, confinement.own, everything & ~devices & ~removing)
     _check(libc.syscall(446, ruleset, 0), "Landlock cannot be turned on")
     os.close(ruleset)
 

@@ -13,7 +13,8 @@ import struct
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
+_NUMBER, _ARCHITECTURE = 0, 4
+_FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT, _FOURTH_ARGUMENT = 16, 24, 32, 40
 _NEW_NAMESPACES = 0x7E020000
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -85,6 +86,15 @@ WITHOUT_NAMESPACES: dict[str, tuple[int, int]] = {
 }
 """Refused as well where processes share their numbers with everybody else's."""
 
+_OPENS: dict[str, tuple[tuple[int, int], int]] = {
+    "open": ((2, -1), _SECOND_ARGUMENT),
+    "openat": ((257, 56), _THIRD_ARGUMENT),
+}
+"""By name, with numbers and the place of the flags."""
+
+_WITHOUT_A_NAME, _OPENAT2 = 0x400000, (437, 437)
+"""A file that is in no folder, where it could be counted."""
+
 _CLONE, _CLONE3, _PRLIMIT = (56, 220), (435, 435), (302, 261)
 _MMAP, _SHARED = (9, 222), 1
 
@@ -114,6 +124,8 @@ def program(machine: str, own_namespaces: bool = True) -> list[Instruction]:
         lines += [(_AT_LEAST, 0, 1, 0x40000000), denied]
     for numbers in refused.values():
         lines += [(_EQUAL, 0, 1, numbers[column]), denied]
+    if not own_namespaces:
+        lines += _only_files_with_names(column)
     return [
         *lines,
         # Its flags lie in memory, where a filter cannot look: libc then uses clone.
@@ -137,6 +149,24 @@ def program(machine: str, own_namespaces: bool = True) -> list[Instruction]:
         denied,
         (_RETURN, 0, 0, _ALLOW),
     ]
+
+
+def _only_files_with_names(column: int) -> list[Instruction]:
+    lines: list[Instruction] = [
+        # Its flags lie in memory, where a filter cannot look.
+        (_EQUAL, 0, 1, _OPENAT2[column]),
+        (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
+    ]
+    for numbers, flags in _OPENS.values():
+        if numbers[column] >= 0:
+            lines += [
+                (_EQUAL, 0, 4, numbers[column]),
+                (_LOAD, 0, 0, flags),
+                (_ANY_BIT, 0, 1, _WITHOUT_A_NAME),
+                (_RETURN, 0, 0, _ERROR | errno.EOPNOTSUPP),
+                (_LOAD, 0, 0, _NUMBER),
+            ]
+    return lines
 
 
 def install(own_namespaces: bool = True) -> None:

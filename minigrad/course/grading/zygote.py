@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from typing import Any
 
 from minigrad.course.grading import confine, frames, messages, plain, worker
@@ -61,6 +62,8 @@ def keep(
     isolated = confinement.mode == BUBBLEWRAP
     if isolated:
         confine.leave_namespaces(confinement)
+    else:
+        confine.adopt_orphans()
     number = os.fork()
     if number == 0:
         try:
@@ -78,7 +81,26 @@ def keep(
             os._exit(0)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         (os.kill if isolated else os.killpg)(number, signal.SIGKILL)
+    if not isolated:
+        end_children()
     os._exit(0)
+
+
+def end_children() -> None:
+    """End every process that comes from this one, and see that it has ended.
+
+    Those whose parent has ended are children of this process.
+    """
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        for child in confine.children():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(child, signal.SIGKILL)
+        try:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(0.002)
+        except ChildProcessError:
+            return
 
 
 def become_worker(

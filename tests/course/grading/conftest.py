@@ -4,12 +4,14 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
+from minigrad.course.grading import box as boxes
 from minigrad.course.grading.bounds import Limits
-from minigrad.course.grading.box import Box, best_mode
-from minigrad.course.grading.confine import BUBBLEWRAP
+from minigrad.course.grading.box import Box, BoxError, best_mode
+from minigrad.course.grading.confine import BUBBLEWRAP, LANDLOCK, landlock_version
 from minigrad.course.grading.examiner import Result, Work, grade
 
 Grade = Callable[..., Result]
@@ -25,6 +27,21 @@ def box() -> Iterator[Box]:
         pytest.skip(words)
     box = Box(best_mode(), Limits())
     assert box.mode == BUBBLEWRAP
+    yield box
+    box.close()
+
+
+@pytest.fixture(scope="session")
+def landlocked() -> Iterator[Box]:
+    """The second best box; where the kernel has none, that is what is said."""
+    if landlock_version() < 6:
+        with (
+            mock.patch.object(boxes, "bubblewrap_works", return_value=False),
+            pytest.raises(BoxError, match="neither bubblewrap nor Landlock"),
+        ):
+            boxes.best_mode()
+        pytest.skip("no Landlock in this kernel: refused, as it should be")
+    box = Box(LANDLOCK, Limits())
     yield box
     box.close()
 

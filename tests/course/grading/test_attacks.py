@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -16,7 +15,7 @@ from minigrad.course.grading import box as boxes
 from minigrad.course.grading import examiner, pages
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.box import Box, BoxError, consumption
-from minigrad.course.grading.confine import LANDLOCK, landlock_version
+from minigrad.course.grading.confine import LANDLOCK
 from minigrad.course.grading.examiner import Result, Work, grade
 from tests.course.grading.attacks import ATTACKS, RIGHT
 from tests.course.grading.conftest import Grade
@@ -222,21 +221,6 @@ def test_nothing_is_left_running(box: Box, graded: Grade) -> None:
         time.sleep(0.05)
     # Bubblewrap outside and inside, and the zygote.
     assert consumption(box.process.pid)[0] == 3
-
-
-@pytest.fixture(scope="module")
-def landlocked() -> Iterator[Box]:
-    """The second best box; where the kernel has none, that is what is said."""
-    if landlock_version() < 6:
-        with (
-            mock.patch.object(boxes, "bubblewrap_works", return_value=False),
-            pytest.raises(BoxError, match="neither bubblewrap nor Landlock"),
-        ):
-            boxes.best_mode()
-        pytest.skip("no Landlock in this kernel: refused, as it should be")
-    box = Box(LANDLOCK, Limits())
-    yield box
-    box.close()
 
 
 def test_without_bubblewrap_landlock_keeps_the_host_as_it_is(
