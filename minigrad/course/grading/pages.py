@@ -111,7 +111,7 @@ def of_class(results: Sequence[Result], left: Sequence[Left] = ()) -> str:
         "<h2>The most frequent mistakes</h2>",
         _mistakes(results),
         "<h2>Points</h2>",
-        _points(results, students),
+        _points_of_all(results, students),
     ]
     return page("The class", "\n".join(body))
 
@@ -153,7 +153,11 @@ def _mistakes(results: Sequence[Result]) -> str:
         where = f'<span class="soft">in {text(", ".join(places))}</span>'
         parts = [(verdict.WRONG, times / in_order[0][1], f"{times} of them")]
         rows.append(
-            _row(f"{text(_name_of(name))} {where}", _bar(parts), _figure(str(times)))
+            _row(
+                f"{text(_name_of(name))} {where}",
+                _bar(parts),
+                _figure(str(times), after="answers" if times > 1 else "answer"),
+            )
         )
     named = sum(bool(r.mistakes) for r in results)
     first, times = in_order[0]
@@ -169,7 +173,7 @@ def _name_of(mistake: str) -> str:
     return f"{mistake} {TABLE[mistake].name}" if mistake in TABLE else mistake
 
 
-def _points(results: Sequence[Result], students: Sequence[str]) -> str:
+def _points_of_all(results: Sequence[Result], students: Sequence[str]) -> str:
     if not results:
         return ""
     # What an exercise is worth may have changed since the first was graded.
@@ -181,7 +185,7 @@ def _points(results: Sequence[Result], students: Sequence[str]) -> str:
         sums.append(points)
         parts = [(verdict.SOLVED, points / whole, f"{number(points)} points")]
         link = f'<a href="students/{file_of(student)}"><bdi>{text(student)}</bdi></a>'
-        rows.append(_row(link, _bar(parts), _figure(_points_of(own))))
+        rows.append(_row(link, _bar(parts), _figure(_points(points, whole))))
     said = (
         f"Half of the class has {number(statistics.median(sums))} points or more; the"
         f" fewest are {number(min(sums))}, the most {number(max(sums))}. A full bar is"
@@ -202,11 +206,19 @@ def _for_a_person(results: Sequence[Result], left: Sequence[Left]) -> str:
     if not found:
         return ""
     rows = "".join(
-        f"<tr><th><bdi>{text(student)}</bdi></th><td>{text(file)}</td>"
+        f'<tr><th scope="row"><bdi>{text(student)}</bdi></th>'
+        f'<td class="file">{text(file)}</td>'
         f"<td>{text(', '.join(exercises))}</td><td>{text(why)}</td></tr>"
         for (student, file, why), exercises in found.items()
     )
-    return f"<h2>To be looked at by a person</h2><table><tbody>{rows}</tbody></table>"
+    heads = "".join(
+        f'<th scope="col">{each}</th>'
+        for each in ("Student", "File", "Exercises", "Why")
+    )
+    return (
+        "<h2>To be looked at by a person</h2><table><thead>"
+        f"<tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def _table(first: str, others: Sequence[str], rows: Sequence[str]) -> str:
@@ -236,9 +248,11 @@ def _bar(parts: Sequence[tuple[str, float, str]]) -> str:
     )
 
 
-def _figure(said: str, sign: str = "") -> str:
-    shown = f'<span class="sign">{sign} </span>' if sign else ""
-    return f'<td class="number">{shown}{said}</td>'
+def _figure(said: str, sign: str = "", after: str = "") -> str:
+    """A figure; on a narrow page, where no heading is, with a sign or a word."""
+    before = f'<span class="narrow">{sign} </span>' if sign else ""
+    behind = f'<span class="narrow"> {after}</span>' if after else ""
+    return f'<td class="number">{before}{said}{behind}</td>'
 
 
 def _said(sentence: str) -> str:
@@ -246,7 +260,10 @@ def _said(sentence: str) -> str:
 
 
 def _points_of(results: Sequence[Result]) -> str:
-    points, whole = sum(r.points for r in results), sum(r.of for r in results)
+    return _points(sum(r.points for r in results), sum(r.of for r in results))
+
+
+def _points(points: float, whole: int) -> str:
     return f"{number(points)} of {count_of(whole, 'point')}"
 
 

@@ -219,7 +219,9 @@ def test_who_cannot_be_graded_at_all_is_named_on_the_page(
     out = source / "results"
     assert command.main([str(source), "--out", str(out)]) == 0
     page = (out / "class.html").read_text()
-    found = re.findall(r"<bdi>(.*?)</bdi></th><td>(.*?)</td><td></td><td>(.*?)<", page)
+    found = re.findall(
+        r'<bdi>(.*?)</bdi></th><td class="file">(.*?)</td><td></td><td>(.*?)<', page
+    )
     assert found == [
         ("bob", "answer.py", "Nothing in it says which exercises it answers."),
         ("&lt;i&gt;zoe", "", "There is no notebook and no program in the folder."),

@@ -43,6 +43,8 @@ def test_each_plot_has_a_sentence_with_its_figures() -> None:
         words
     )
     assert "A full bar is 8 points" in words
+    # Eve handed in one exercise of two; a class has one scale.
+    assert "ada 8 of 8 points bob 0 of 8 points eve 0 of 8 points" in words
 
 
 def test_a_bar_is_as_long_as_the_class_and_says_what_it_shows() -> None:
@@ -54,7 +56,7 @@ def test_a_bar_is_as_long_as_the_class_and_says_what_it_shows() -> None:
         ("crashed", "25.00"),
     ]
     assert 'aria-label="1 solved, 1 wrong, 1 crashed"' in row
-    assert re.findall(r'number"><span class="sign">(.) </span>(\d)', row) == [
+    assert re.findall(r'number"><span class="narrow">(.) </span>(\d)', row) == [
         ("✓", "1"), ("✗", "1"), ("!", "1"), ("…", "0"), ("○", "0"),
     ]  # fmt: skip
 
