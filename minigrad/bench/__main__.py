@@ -92,12 +92,16 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def in_one_thread(arguments: Sequence[str]) -> int:
     """The same in a process whose libraries read that they have one thread."""
     command = [sys.executable, "-m", "minigrad", "bench", *arguments]
-    with subprocess.Popen(command, env={**os.environ, **ONE_THREAD}) as process:
+    environ = {**os.environ, **ONE_THREAD}
+    if os.name != "nt":
+        os.execve(sys.executable, command, environ)
+    # Windows can only wait. Ctrl-C reaches the other process too, which says what it
+    # has measured.
+    with subprocess.Popen(command, env=environ) as process:
         while True:
             try:
                 return process.wait()
             except KeyboardInterrupt:
-                # The process has heard it too, and says what it has measured.
                 continue
 
 

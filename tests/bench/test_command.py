@@ -92,14 +92,34 @@ def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Not installed" not in command.who_is_here({"torch": "2.13.0"})
 
 
+AGAIN = ["-m", "minigrad", "bench", "--quick"]
+
+
 def test_command_starts_again_where_threads_are_not_settled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Replaced(BaseException):
+        """This process would be another one now."""
+
+    def execve(program: str, line: list[str], environ: dict[str, str]) -> None:
+        assert line == [program, *AGAIN]
+        assert environ == {**os.environ, **command.ONE_THREAD}
+        raise Replaced
+
+    monkeypatch.setattr(os, "execve", execve)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    with pytest.raises(Replaced):
+        command.main(["--quick"])
+
+
+def test_windows_waits_for_what_was_started_also_after_ctrl_c(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Process:
         def __init__(self, line: list[str], env: dict[str, str]) -> None:
+            assert line[1:] == AGAIN
             assert env == {**os.environ, **command.ONE_THREAD}
-            assert line[1:] == ["-m", "minigrad", "bench", "--quick"]
-            self.waits = iter([KeyboardInterrupt, 130])
+            self.interrupted = False
 
         def __enter__(self) -> "Process":
             return self
@@ -108,15 +128,16 @@ def test_command_starts_again_where_threads_are_not_settled(
             """Nothing to close."""
 
         def wait(self) -> int:
-            outcome = next(self.waits)
-            if outcome is KeyboardInterrupt:
+            if not self.interrupted:
+                self.interrupted = True
                 raise KeyboardInterrupt
-            assert isinstance(outcome, int)
-            return outcome
+            return 130
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
-    assert command.main(["--quick"]) == 130
+    monkeypatch.setattr(command.os, "name", "nt")
+    code = command.in_one_thread(["--quick"])
+    monkeypatch.undo()
+    assert code == 130
 
 
 def test_plan_has_every_family_and_quick_measures_less(
