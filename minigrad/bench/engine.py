@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from minigrad.bench.programs import (
     leaf,
 )
 from minigrad.bench.rows import Row, Task, compared, judged, ratio_row, with_unit
-from minigrad.bench.starts import start_tasks
+from minigrad.bench.starts import resident_bytes_of_a_node, start_tasks
 from minigrad.bench.unheard import ListeningPoints
 from minigrad.engine import observe
 
@@ -50,9 +51,8 @@ def chain_row(
     yield compared(name, make(minigrad), theirs, goal, units=units, seconds=seconds)
 
 
-def memory_row() -> Iterator[Row]:
-    """Bytes that one recorded node keeps, with its output, of size 1."""
-    length = 20_000
+def bytes_of_a_node(length: int = 20_000) -> float:
+    """What one recorded multiplication keeps, with its output of size 1."""
     x = leaf(minigrad, 1)
     gc.collect()
     tracemalloc.start()
@@ -62,11 +62,20 @@ def memory_row() -> Iterator[Row]:
         y = y * x
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    size = (after - before) / length
     del y
-    verdict = judged(size, 600, " B")
-    note = "torch: 705 B, measured once"
-    yield Row("memory a recorded node (mul)", f"{size:.0f} B", goal=verdict, note=note)
+    return (after - before) / length
+
+
+def memory_row(torch: Any) -> Iterator[Row]:
+    """The bytes that Python counts of ours; beside them what both processes grow by."""
+    name, size = "memory a recorded node (mul)", bytes_of_a_node()
+    row = Row(name, f"{size:.0f} B", goal=judged(size, 600, " B"))
+    grown = [resident_bytes_of_a_node(one) for one in ("minigrad", "torch") if torch]
+    if grown and all(grown):
+        ours, theirs = grown
+        note = f"by the growth of the process: {ours:.0f} B, torch's {theirs:.0f} B"
+        row = replace(row, theirs=f"{theirs:.0f} B", against="torch", note=note)
+    yield row
 
 
 def long_chain(torch: Any, length: int) -> Callable[[], Iterator[tuple[str, Any]]]:
@@ -149,7 +158,7 @@ def engine_tasks(torch: Any, seconds: float, quick: bool = False) -> Iterable[Ta
     for name, make, units, goal in chain_cases():
         yield Task(name, partial(chain_row, name, make, units, goal, torch, seconds))
     yield Task("listening", partial(listening_rows, 3 * seconds))
-    yield Task("memory of a node", memory_row)
+    yield Task("memory of a node", partial(memory_row, torch))
     yield from start_tasks(torch, quick)
     if not quick:
         yield Task("chain of a million nodes", partial(long_chain_rows, torch))

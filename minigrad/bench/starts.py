@@ -41,6 +41,29 @@ for kernel in (softmax.softmax_of_rows, activations.gelu):
 """
 
 
+GROWTH = """
+import os
+import {module} as engine
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+x = engine.ones(1, requires_grad=True)
+y = x * x
+before = resident()
+for _ in range(100_000):
+    y = y * x
+assert y.item() == 1.0
+print((resident() - before) / 100_000)
+"""
+
+
+def resident_bytes_of_a_node(module: str) -> float | None:
+    """By how much a process grows for each recorded node; None where Linux is not."""
+    if not Path("/proc/self/statm").exists():
+        return None
+    return float(printed_by(GROWTH.format(module=module)))
+
+
 def printed_by(code: str, **environment: str) -> str:
     """What a fresh Python prints that has one thread and this minigrad."""
     own = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment}

@@ -129,7 +129,7 @@ def test_programs_of_the_rows_say_what_they_computed() -> None:
 
 
 def test_memory_of_a_node_is_counted() -> None:
-    (row,) = memory_row()
+    (row,) = memory_row(None)
     assert 100 < int(row.ours.removesuffix(" B")) < 2000
     assert row.goal.startswith("600 B ")
 
