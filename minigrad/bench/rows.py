@@ -150,7 +150,7 @@ def compared(
     programs = {"minigrad": ours} | ({} if theirs is None else {against: theirs})
     try:
         # In little time, fewer rounds: each of them costs something besides.
-        rounds = 15 if seconds >= 1 else 7
+        rounds = 15 if seconds >= 1 else 5
         found = interleaved(programs, units, seconds, rounds, same, clock)
     except DifferentResultsError:
         return Row(name, against=against, note="different results")

@@ -169,7 +169,7 @@ def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Meas
 
 def start_tasks(torch: Any, quick: bool) -> Iterator[Task]:
     """Importing, the first kernels, a busy core; in fewer rounds if quick."""
-    rounds = 2 if quick else 7
+    rounds = 1 if quick else 7
     yield Task("import", partial(import_rows, torch, rounds))
     yield Task("first kernel calls", first_call_rows)
     yield Task("a busy core", partial(busy_core_rows, torch, rounds))

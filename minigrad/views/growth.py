@@ -32,30 +32,42 @@ def save_growth(curves: Sequence[Any], path: Path) -> None:
 
 
 def draw(axes: Any, curve: Any) -> None:
-    """One kind of work: a line for each side, with its words at the last point."""
+    """One kind of work: a line for each side, with its words beside the last point."""
     ends = {side: times[-1] for side, times in curve.times.items()}
-    highest = max(ends, key=ends.__getitem__)
-    styles = zip(COLOURS, MARKERS, strict=True)
-    for (side, times), (colour, marker) in zip(
-        curve.times.items(), styles, strict=False
-    ):
+    in_order = sorted(ends, key=ends.__getitem__)
+    styles = zip(curve.times.items(), COLOURS, MARKERS, strict=False)
+    for (side, times), colour, marker in styles:
         milliseconds = [seconds * 1e3 for seconds in times]
         axes.plot(curve.sizes, milliseconds, color=colour, marker=marker, markersize=4)
-        # Two lines often end close to each other: one has its words above, one below.
-        above = side == highest
+        # Lines often end close to each other: their words stand one above the other.
+        up = 9 if side == in_order[-1] else -9
         axes.annotate(
-            f"{side}, slope {curve.slopes[side]:.2f}",
+            f"{side}\nslope {curve.slopes[side]:.2f}",
             (curve.sizes[-1], milliseconds[-1]),
-            xytext=(0, 8 if above else -9),
+            xytext=(8, up if len(ends) > 1 else 0),
             textcoords="offset points",
-            ha="right",
-            va="bottom" if above else "top",
+            va="bottom" if up > 0 else "top",
             color=colour,
         )
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.margins(y=0.2)
+    axes.margins(y=0.25)
+    first, last = curve.sizes[0], curve.sizes[-1]
+    axes.set_xlim(first * 0.8, last * (last / first) ** 0.28)  # room for the words
+    for axis in (axes.xaxis, axes.yaxis):
+        decades = last / first if axis is axes.xaxis else spread(curve)
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 100 else (1,)))
+        axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter("{x:,.9g}")
     axes.set_xlabel(curve.name)
     axes.set_ylabel("milliseconds")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+
+
+def spread(curve: Any) -> float:
+    """The most over the least of all times."""
+    times = [seconds for side in curve.times.values() for seconds in side]
+    return float(max(times) / min(times))

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,16 @@ def test_stopped_command_keeps_what_it_has(
     printed = capsys.readouterr().out
     assert "Stopped; this is what was measured until then." in printed
     assert [row["name"] for row in json.loads(file.read_text())["rows"]] == ["fast"]
+
+
+def test_rows_for_which_no_time_is_left_are_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tasks = [Task("some", ROWS[:1].copy), Task("more", ROWS.copy)]
+    assert list(command.measured(tasks, time.monotonic() - 1)) == []
+    assert "No time left for 2: some, more." in capsys.readouterr().out
+    assert list(command.measured(tasks, float("inf"))) == [ROWS[0], *ROWS]
+    assert "No time left" not in capsys.readouterr().out
 
 
 def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
