@@ -297,8 +297,9 @@ class Builtin(Function):
     @classmethod
     def of(cls, *values: Any) -> Any:
         """The operation on what a rule holds: an array from arrays, else a Tensor."""
-        if any([isinstance(value, Tensor) for value in values]):
-            return cls.apply(*values)
+        for value in values:
+            if isinstance(value, Tensor):
+                return cls.apply(*values)
         return cls.forward(*values)
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import weakref
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -334,10 +335,16 @@ def edge_of(tensor: Tensor) -> Edge:
 
 
 def _edge_of_view(view: Tensor) -> Edge:
-    # Imported here because the history of views is built on nodes.
-    from minigrad.engine.views import edge_of_view
+    edge: Edge = _views().edge_of_view(view)
+    return edge
 
-    return edge_of_view(view)
+
+@functools.cache
+def _views() -> Any:
+    # Imported here because the history of views is built on nodes.
+    from minigrad.engine import views
+
+    return views
 
 
 def accumulate_node(leaf: Tensor) -> AccumulateGrad:

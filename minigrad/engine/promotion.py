@@ -11,9 +11,6 @@ from numpy import ndarray
 from minigrad import errors
 from minigrad.engine.creation import default_dtype
 
-quietly = np.errstate(all="ignore")
-"""For a forward that gives inf or nan, as torch does, without a warning."""
-
 KINDS = "biufc"
 """Bool, integers, floating point, complex: the later kind decides."""
 

@@ -5,37 +5,19 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.grad_mode import _Mode, _this_thread, running_task, this_mode
+from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
 
 LEVELS_PER_THREAD: Final = 20
 """How many backwards inside one another a thread runs before it is relieved.
 
 Python counts recursion for each thread; twenty levels leave forty calls for each.
 """
-
-
-def numpy_warnings() -> tuple[contextvars.ContextVar[Any], Any]:
-    """Where NumPy keeps what it warns of, and the value for nothing at all.
-
-    ``np.errstate`` changes the same, but Ctrl-C can make it forget the former value.
-    """
-    context = contextvars.copy_context()
-    context.run(np.seterr, all="ignore")
-    here = contextvars.copy_context()
-    ((where, silence),) = [
-        (var, value) for var, value in context.items() if here.get(var) is not value
-    ]
-    return where, silence
-
-
-NUMPY_WARNINGS, SILENCE = numpy_warnings()
 
 
 def run_task(task: GraphTask) -> None:

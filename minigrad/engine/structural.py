@@ -283,6 +283,8 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
 def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Whether ``wanted`` broadcasts to ``shape``, so that copies can be summed."""
     new = len(shape) - len(wanted)
+    if new >= 0 and shape[new:] == wanted:
+        return True
     return new >= 0 and all(
         [b in (1, a) for a, b in zip(shape[new:], wanted, strict=True)]
     )
@@ -293,6 +295,8 @@ def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
     new = array.ndim - len(shape)
     if new:
         array = np.add.reduce(array, axis=tuple(range(new)))
+    if array.shape == shape:
+        return array
     stretched = tuple(
         [i for i, length in enumerate(shape) if length == 1 != array.shape[i]]
     )

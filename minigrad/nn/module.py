@@ -80,9 +80,9 @@ class Module:
 
         Raises: ModuleAttributeError.
         """
-        for found in registry.registered(self):
-            if name in found:
-                return found[name]
+        table = registry.find(self, name)
+        if table is not None:
+            return table[name]
         raise errors.ModuleAttributeError(
             errors.message(
                 type(self).__name__,
@@ -92,10 +92,10 @@ class Module:
         )
 
     def __delattr__(self, name: str) -> None:
-        for found in registry.registered(self):
-            if name in found:
-                del found[name]
-                return
+        table = registry.find(self, name)
+        if table is not None:
+            del table[name]
+            return
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:

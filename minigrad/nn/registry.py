@@ -20,6 +20,16 @@ def registered(module: Module) -> tuple[dict[str, Any], ...]:
     return tuple([own[kind] for kind in KINDS if kind in own])
 
 
+def find(module: Module, name: str) -> dict[str, Any] | None:
+    """The table that has an entry ``name``; None if there is none."""
+    own = vars(module)
+    for kind in KINDS:
+        if name in own.get(kind, ()):
+            table: dict[str, Any] = own[kind]
+            return table
+    return None
+
+
 def register(module: Module, name: str, value: Any) -> bool:
     """Put an attribute into the table where it belongs; is there one?"""
     # Imported here because a module is made of these functions.

@@ -8,7 +8,8 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.memory_order import in_rows
-from minigrad.engine.promotion import as_floating, promoted, quietly, refuse_bools
+from minigrad.engine.promotion import as_floating, promoted, refuse_bools
+from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Add, total
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
@@ -392,9 +393,10 @@ def keep_operands(
 
 def operands(ctx: Any) -> tuple[Any, ...]:
     """The two operands, as Tensors, arrays or numbers, and what else was kept."""
-    second, first, *more = ctx.saved_values
+    saved = ctx.saved_values
+    second, first = saved[:2]
     numbers = getattr(ctx, "numbers", None)
     if numbers is not None:
         first = numbers[0] if first is None else first
         second = numbers[1] if second is None else second
-    return (first, second, *more)
+    return (first, second, *saved[2:])

@@ -12,7 +12,7 @@ from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
-from minigrad.engine.promotion import quietly
+from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import functions

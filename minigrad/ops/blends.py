@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import promoted, quietly
+from minigrad.engine.promotion import promoted
+from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op

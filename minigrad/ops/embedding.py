@@ -10,8 +10,8 @@ from minigrad import errors, kernels
 from minigrad.engine import transforms
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.promotion import quietly
 from minigrad.engine.randomness import rand, source
+from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, name_nodes, op
 from minigrad.ops.choose import kept

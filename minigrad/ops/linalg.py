@@ -64,6 +64,8 @@ class Matmul(Builtin):
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
+        if are_two_matrices(input, other):
+            return np.matmul(input, other)
         for position, name, value in ((1, "input", input), (2, "other", other)):
             if not isinstance(value, (np.ndarray, np.generic)):
                 raise must_be_tensor("matmul", name, position, value)
@@ -292,8 +294,14 @@ class Addmm(Builtin):
 
     @staticmethod
     def forward(input: Array, mat1: Array, mat2: Array) -> Any:
-        check_dimensions("addmm", mat1, mat2, (2, 2), "mat1 must be a matrix")
-        return input + Matmul.forward(mat1, mat2)
+        if are_two_matrices(mat1, mat2):
+            product = np.matmul(mat1, mat2)
+        else:
+            check_dimensions("addmm", mat1, mat2, (2, 2), "mat1 must be a matrix")
+            product = Matmul.forward(mat1, mat2)
+        if input.dtype is product.dtype and input.shape == product.shape[1:]:
+            return np.add(input, product, out=product)
+        return input + product
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -305,12 +313,12 @@ class Addmm(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
+        # Each was kept only if the other needs a gradient.
         mat1, mat2 = ctx.saved_values
-        _, needs_mat1, needs_mat2 = ctx.needs_input_grad
         return (
             grad,
-            grad @ Transpose.of(mat2, 0, 1) if needs_mat1 else None,
-            Transpose.of(mat1, 0, 1) @ grad if needs_mat2 else None,
+            None if mat2 is None else grad @ crossed(mat2),
+            None if mat1 is None else crossed(mat1) @ grad,
         )
 
     @staticmethod
@@ -321,6 +329,23 @@ class Addmm(Builtin):
             None if t_mat2 is None else mat1 @ t_mat2,
         )
         return products if t_input is None else total(t_input, products)
+
+
+def are_two_matrices(input: Any, other: Any) -> bool:
+    """Whether these can be multiplied without any more questions."""
+    return (
+        type(input) is np.ndarray
+        and type(other) is np.ndarray
+        and input.dtype is other.dtype
+        and input.ndim == other.ndim == 2
+        and input.shape[1] == other.shape[0]
+    )
+
+
+def crossed(matrix: Any) -> Any:
+    """Rows and columns exchanged, of an array or a Tensor."""
+    is_tensor = isinstance(matrix, Tensor)
+    return Transpose.apply(matrix, 0, 1) if is_tensor else matrix.T
 
 
 def inner_lengths_agree(input: Any, other: Any) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.promotion import promoted, quietly
+from minigrad.engine.promotion import promoted
+from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels.elementwise import softplus

@@ -10,7 +10,7 @@ from minigrad import errors, kernels
 from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.promotion import quietly
+from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.losses import number_of

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.dtypes import as_dtype
-from minigrad.engine.promotion import quietly
+from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op

@@ -283,7 +283,7 @@ class Transpose(Builtin):
     @staticmethod
     def forward(input: Array, dim0: int, dim1: int) -> Array:
         check_range(input, dim0, dim1)
-        return np.swapaxes(input, dim0, dim1) if input.ndim else input[...]
+        return input.swapaxes(dim0, dim1) if input.ndim else input[...]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -383,7 +383,7 @@ class T(Builtin):
                     "use transpose(dim0, dim1), or x.T for all dimensions reversed",
                 )
             )
-        return np.transpose(input)
+        return input.T
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:

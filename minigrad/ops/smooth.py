@@ -10,7 +10,8 @@ import numpy as np
 
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.promotion import as_floating, promoted, quietly
+from minigrad.engine.promotion import as_floating, promoted
+from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise

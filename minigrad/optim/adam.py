@@ -68,8 +68,10 @@ class Adam(Optimizer):
         if not state:
             self._begin(state, memory, group)
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
-        state["step"] += 1
-        step = state["step"].item()
+        count = state["step"]
+        count.array += 1
+        count._bump_version()
+        step = count.item()
         if decay and group["decoupled_weight_decay"]:
             memory *= 1 - lr * decay
         elif decay:
