@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.course import afterwards, handed, journal, questions, replay
 from minigrad.course import catalogue as exercises
-from minigrad.course import handed, journal, questions, replay
 from minigrad.course.casefile import is_todo, says_todo, thrown
 from minigrad.course.catalogue import Exercise
 from minigrad.course.facts import Case, Contract, Facts
 from minigrad.course.findings import Finding
 from minigrad.course.forwards import question_about
+from minigrad.course.grading import blanks
 from minigrad.course.judge import judge
 from minigrad.course.limits import (
     Deadline,
@@ -228,7 +229,14 @@ def _examine_function(
         hinted = [f.with_hint(exercise.mistake_hints.get(f.id, "")) for f in more]
         judgement = replace(judgement, findings=tuple(hinted))
     if not judgement.findings:
-        return verdict_of(exercise, SOLVED, remarks=judgement.remarks, seed=seed)
+        remarks = judgement.remarks
+        if look is observe:
+            asked_for = blanks.of(exercise.id)
+            with answers_running(deadline), deadline.watching():
+                remarks += afterwards.remarks_on(
+                    answer, exercise.contract, cases[0], asked_for
+                )
+        return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)
     crashed = any(finding.crashed for finding in judgement.findings)
     state = CRASHED if crashed else WRONG
     evidence = [f.evidence for f in judgement.findings if f.evidence]

@@ -46,6 +46,10 @@ def question_about(exception: str) -> str:
 
 
 QUESTIONS = {
+    "was taken away": "Write down its formula. Which sums, products, powers and maxima "
+    "is it made of?",
+    "was asked for the derivative": "What would the engine find? Derive it on paper, "
+    "and write the formula.",
     "does not support ufuncs": "NumPy's functions take arrays. Which method of the "
     "tensor, or which function of minigrad, does the same?",
     "Boolean value of Tensor": "A comparison gives one true or false for each element. "

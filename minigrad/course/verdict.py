@@ -101,7 +101,8 @@ class Verdict:
             )
         for remark in self.remarks:
             said = f"{remark.what}. {remark.story} {remark.next_step}"
-            rows.append((f"remark ({remark.id})", said))
+            label = f"remark ({remark.id})" if remark.id else "remark"
+            rows.append((label, " ".join(said.split())))
         return rows
 
     def __repr__(self) -> str:

@@ -41,10 +41,23 @@ def collect() -> None:
 
     To be called once, when everything is imported.
     """
-    functions = [each for each in gc.get_objects() if type(each) is types.FunctionType]
-    near = [f for f in functions if (f.__module__ or "").startswith(_FAMILIES)]
+    near = _functions()
     for name in {name for names in _BLANKS.values() for name in names}:
         _code_of[name] = list(_computing(name, near))
+
+
+def codes_of(names: Iterable[str]) -> dict[types.CodeType, str]:
+    """The code that is run by these operations, and by no other; changes nothing."""
+    near = _functions()
+    computing = {id(f): name for name in names for f in _computing(name, near)}
+    others = {f.__code__ for f in near if id(f) not in computing}
+    own = {f.__code__: computing[id(f)] for f in near if id(f) in computing}
+    return {code: name for code, name in own.items() if code not in others}
+
+
+def _functions() -> list[types.FunctionType]:
+    functions = [each for each in gc.get_objects() if type(each) is types.FunctionType]
+    return [f for f in functions if (f.__module__ or "").startswith(_FAMILIES)]
 
 
 _code_of: dict[str, list[types.FunctionType]] = {}
@@ -87,8 +100,9 @@ def take_away(names: Iterable[str]) -> None:
 def refusing(name: str) -> types.FunctionType:
     """A function that says why it is none."""
     says = (
-        f"{name} is what this exercise asks for: the engine's own is not there"
-        " while an answer is graded"
+        f"{name} does the work that this exercise asks for, so the engine's own was"
+        " taken away while it is graded: write it with the operations that it is made"
+        " of"
     )
     made: dict[str, Callable[..., Any]] = {}
     # Its text stands in its code, as what it replaces may have other variables.

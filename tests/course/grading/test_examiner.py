@@ -230,7 +230,8 @@ class Sigmoid(mg.autograd.Function):
     for way in ("mg.sigmoid(x)", "x.sigmoid()", "F.sigmoid(x)", "mg.nn.Sigmoid()(x)"):
         result = graded("gym.Sigmoid", source.replace("WAY", f"y = {way}"))
         assert result.points == 0
-        assert "what this exercise asks for" in result.rows[0][1]
+        assert "sigmoid does the work that this exercise asks" in result.rows[0][1]
+        assert "Which sums, products, powers" in dict(result.rows)["try"]
     own = "y = 1 / (1 + (-x.clamp(-700, 700)).exp())"
     assert graded("gym.Sigmoid", source.replace("WAY", own)).state == "solved"
 
