@@ -12,12 +12,12 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from minigrad import errors
-from minigrad.course.grading import box, pages, results, submissions
+from minigrad.course.grading import box, choosing, pages, results, submissions
 from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.confine import UNSAFE
 from minigrad.course.grading.examiner import Result, Work, grade
@@ -258,20 +258,13 @@ def secret_of(path: Path | None, out: Path) -> bytes:
 def to_do(
     source: Path,
     shard: tuple[int, int] | None,
-    done: set[results.Key],
+    done: Set[results.Key],
     progress: Progress,
 ) -> Iterator[Work]:
     """What is to be graded by this grader, and is not."""
-    for submitted in submissions.find(source):
-        progress.begun += 1
-        works = submissions.works(submitted)
-        if not works:
-            why = "Nothing in it says which exercises it answers."
-            progress.left.append((submitted.student, submitted.file, why))
-        for work in works:
-            if work.key not in done and is_of(shard, work):
-                done.add(work.key)
-                yield work
+    for work in choosing.missing(submissions.find(source), done, progress):
+        if is_of(shard, work):
+            yield work
 
 
 def is_of(shard: tuple[int, int] | None, work: Work) -> bool:

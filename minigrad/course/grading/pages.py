@@ -77,7 +77,7 @@ def of_student(student: str, results: Sequence[Result]) -> str:
         f"<p>{_points_of(results)}.</p>",
         *[_section(result) for result in results],
         f'<p class="soft">Graded: {files}. Of several answers to an exercise the best'
-        " one counts.</p>",
+        " one counts; more than five different files for it are not graded.</p>",
     ]
     return page(f"{student}: results", "\n".join(body))
 

@@ -1,0 +1,82 @@
+"""Which of a student's files count: an answer cannot be tried a hundred times."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Set
+
+from minigrad.course.grading import submissions
+from minigrad.course.grading.examiner import Work
+from minigrad.course.grading.pages import Left
+from minigrad.course.grading.progress import Progress
+from minigrad.course.grading.results import Key
+from minigrad.course.grading.submissions import Submitted
+
+MOST_COUNTED = 5
+"""Different files of a student that count for one exercise: points tell who guesses."""
+
+MOST_OPENED = 500
+"""Files of one student that are looked into at all."""
+
+
+def missing(
+    found: Iterable[Submitted], done: Set[Key], progress: Progress
+) -> Iterator[Work]:
+    """What counts and is not graded yet, student by student.
+
+    What was graded before counts first. Of the rest those with the last names do,
+    where 10 comes after 9 and a name with a number after the same one without.
+    """
+    graded = Counter([key[:2] for key in done])
+    for _, files in itertools.groupby(found, lambda each: each.student):
+        yield from _of_one(list(files), done, graded, progress)
+
+
+def _of_one(
+    files: list[Submitted],
+    done: Set[Key],
+    graded: Counter[tuple[str, str]],
+    progress: Progress,
+) -> Iterator[Work]:
+    in_order = sorted(files, key=lambda each: (by_number(each.file), each.file))
+    progress.begun += max(len(files) - MOST_OPENED, 0)
+    for submitted in in_order[:-MOST_OPENED]:
+        why = f"Only the last {MOST_OPENED} files of a student are opened."
+        progress.left.append((submitted.student, submitted.file, why))
+    kept: dict[str, deque[Work]] = {}
+    too_many: dict[tuple[str, str], list[str]] = {}
+    for submitted in in_order[-MOST_OPENED:]:
+        progress.begun += 1
+        works = submissions.works(submitted)
+        if not works:
+            why = "Nothing in it says which exercises it answers."
+            progress.left.append((submitted.student, submitted.file, why))
+        for work in works:
+            own = kept.setdefault(work.exercise, deque())
+            if work.key in done or any(work.key == other.key for other in own):
+                continue
+            own.append(work)
+            if len(own) > max(MOST_COUNTED - graded[work.key[:2]], 0):
+                over = own.popleft()
+                too_many.setdefault((over.student, over.file), []).append(over.exercise)
+    progress.left += [_left(*place, names) for place, names in too_many.items()]
+    yield from sorted(itertools.chain(*kept.values()), key=lambda work: work.file)
+
+
+def _left(student: str, file: str, exercises: list[str]) -> Left:
+    names = ", ".join(exercises)
+    why = f"It does not count for {names}: {MOST_COUNTED} other files do."
+    return student, file, why
+
+
+def by_number(name: str) -> tuple[tuple[str, int], ...]:
+    """A key to sort names by, in which a number is a number.
+
+    >>> sorted(["a-10.py", "a-9.py", "a.py"], key=by_number)
+    ['a.py', 'a-9.py', 'a-10.py']
+    """
+    stem, _, _ = name.rpartition(".")
+    parts = re.findall(r"(\D*)(\d{0,15})", stem)
+    return tuple([(text, int(digits or -1)) for text, digits in parts])
