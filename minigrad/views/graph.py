@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -81,8 +82,14 @@ def svg_of(dot: str) -> tuple[str, str] | None:
     for program in renderers():
         svg = _run(program, dot)
         if svg is not None:
-            return svg, program.stem
+            return lighter(svg), program.stem
     return None
+
+
+def lighter(svg: str) -> str:
+    """A drawing without the names that nobody is shown, and to a tenth of a point."""
+    svg = re.sub(r"<title>[^<]*</title>\n?", "", svg)
+    return re.sub(r"[^<>]*>", lambda tag: re.sub(r"(\.\d)\d+", r"\1", tag[0]), svg)
 
 
 def renderers() -> list[pathlib.Path]:

@@ -28,10 +28,17 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
 
     It keeps its place through a reload under ``key``, by default made of the content.
     """
-    raw = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    raw = json.dumps(_played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
     return _document(title, key, _trace_script(raw), _packed_code(messages.in_use))
+
+
+def _played(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page plays: the drawing itself, without the text it was drawn from."""
+    if "traces" in data:
+        return {**data, "traces": [_played(trace) for trace in data["traces"]]}
+    return {**data, "graph": {**data["graph"], "dot": None}}
 
 
 def live_page(title: str) -> str:

@@ -50,15 +50,18 @@ LIVE_MODULES: Final = ("channel", "live")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
-_NOT_RUN = re.compile(
+_GAP = re.compile(
     r"""
-    ^\s*(?://.*)?\n              # lines that are empty or a comment
-    | ^[ ]*/\*\*[^\n]*\*/\n       # types
-    | ^[ ]+                     # indentation
-    | (?<=[;{,])[ ]//[^"'`\n]*$ # a comment behind code; quotes might make it a text
+    (?P<kept> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
+        | (?:(?<=[(,!]) | (?<=[=,:?&|]\ )) /(?![/*])(?:[^/\\\[\n]|\\. | \[[^]\n]*\])+/ )
+    | (?: \s | //[^\n]* | /\*.*?\*/ )+                       # spaces and comments
     """,
-    re.MULTILINE | re.VERBOSE,
+    re.DOTALL | re.VERBOSE,
 )
+_NEEDS_MORE: Final = frozenset(";{,([=?:&|<>*!")
+"""Behind these no statement ends, whatever the next line has."""
+_GOES_ON: Final = frozenset("}).,;:?=&|")
+"""Before these none does that the end of the line would end."""
 _NOT_STYLE = re.compile(
     r"""
     /\*.*?\*/                   # comments
@@ -77,8 +80,8 @@ def source(name: str) -> str:
 def module() -> str:
     """All modules as one, which imports and exports nothing.
 
-    Indentation and comments stay behind: a notebook carries the code once for every
-    player in it.
+    Spaces and comments stay behind: a notebook carries the code once for every player
+    in it.
     """
     return _joined(MODULES)
 
@@ -90,7 +93,7 @@ def live_module() -> str:
 
 def _joined(names: Iterable[str]) -> str:
     parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in names]
-    return _texts() + _NOT_RUN.sub("", "".join(parts))
+    return _texts() + without_gaps("".join(parts))
 
 
 def _texts() -> str:
@@ -99,16 +102,37 @@ def _texts() -> str:
     words = {word: text for word, text in table["words"].items() if word != text}
     texts = {"MESSAGES": table["page"], "WORDS": words}
     return "".join(
-        f"const {name} = {json.dumps(told, ensure_ascii=False)};\n"
+        f"const {name}={json.dumps(told, ensure_ascii=False, separators=(',', ':'))};"
         for name, told in texts.items()
     )
+
+
+def without_gaps(code: str) -> str:
+    """JavaScript with the same tokens, and no space or comment between them.
+
+    >>> without_gaps("const a = 1; // one\\nif (a) {\\n  go( a + +a );\\n}\\n")
+    'const a=1;if(a){go(a+ +a);}'
+    """
+    return _GAP.sub(_without_gap, code)
+
+
+def _without_gap(found: re.Match[str]) -> str:
+    if found["kept"]:
+        return found[0]
+    before = found.string[found.start() - 1 : found.start()]
+    after = found.string[found.end() : found.end() + 1]
+    can_end = before not in _NEEDS_MORE and after not in _GOES_ON
+    if "\n" in found[0] and before and after and can_end:
+        return "\n"
+    is_word = re.match(r"[\w$]{2}", before + after) is not None
+    return " " if is_word or (before == after and before in "+-") else ""
 
 
 @cache
 def unpacking() -> str:
     """What unpacks a page, before anything else is there."""
     text = (FOLDER.parent / "unpack.js").read_text(encoding="utf-8")
-    return _NOT_RUN.sub("", text)
+    return without_gaps(text)
 
 
 def style() -> str:

@@ -247,4 +247,4 @@ def test_page_carries_the_table_of_its_language(pseudo: Path) -> None:
     table = messages.in_use.table
     assert table["page"]["button.step"] in script.module() != before
     assert table["words"]["freed"] in script.module()
-    assert "const WORDS = {};" in before
+    assert "const WORDS={};" in before

@@ -9,6 +9,7 @@ import pytest
 
 from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
+from tests.views.javascript import ScriptError, program
 
 ALL = (*script.MODULES, *script.LIVE_MODULES)
 PAGE = read(ENGLISH)["page"]
@@ -79,8 +80,8 @@ def test_joined_module_imports_and_exports_nothing() -> None:
 
 
 def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
-    assert "class Live " in script.live_module()
-    assert "class Live " not in script.module()
+    assert "class Live{" in script.live_module()
+    assert "class Live{" not in script.module()
     assert len(script.live_style()) > len(script.style())
 
 
@@ -101,11 +102,26 @@ def test_style_without_its_spaces_has_the_same_rules() -> None:
     assert ".mg-player :focus-visible" in script.style()
 
 
-def test_no_line_break_inside_a_text_is_lost() -> None:
-    """Joining takes indentation away, which a text over several lines would miss."""
-    for name in ALL:
-        for line in code_of(name).split("\n"):
-            assert line.count("`") % 2 == 0, f"{name}: {line.strip()}"
+@pytest.mark.parametrize("name", ALL)
+def test_code_without_its_gaps_has_the_same_tokens(name: str) -> None:
+    written = script.source(name)
+    assert program(script.without_gaps(written)) == program(written)
+
+
+def test_gap_that_means_something_stays() -> None:
+    for code in (
+        "let a = 1\nlet b = a\n++b",
+        "const a = b + +c - -d;",
+        "if (/a  [/\"]b/.test(c / d / e)) go('f  // g');",
+    ):
+        assert program(script.without_gaps(code)) == program(code)
+    assert script.without_gaps("let a = 1\n++b") == "let a=1\n++b"
+    assert program("a = 1 / 2 // three") == ["a", "=", "1", "/", "2"]
+    assert program("a b") != program("ab")
+    nested = "return `a ${f({ b: `c  d` })}  e`;"  # nowhere in the player
+    assert program(script.without_gaps(nested)) != program(nested)
+    with pytest.raises(ScriptError):
+        program("a = @")
 
 
 def keys_asked() -> tuple[set[str], list[str]]:
