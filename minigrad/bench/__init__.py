@@ -16,7 +16,7 @@ from minigrad.bench.harness import (
     interleaved,
     timed,
 )
-from minigrad.bench.rows import Row, compared
+from minigrad.bench.rows import Row, compared, table
 
 __all__ = [
     "DifferentResultsError",
@@ -28,5 +28,6 @@ __all__ = [
     "compared",
     "in_phases",
     "interleaved",
+    "table",
     "timed",
 ]

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,20 +163,41 @@ def measured(tasks: list[Task], deadline: float) -> Iterator[Row]:
 
     After the deadline, say what is not measured any more.
     """
-    tqdm = importlib.import_module("tqdm").tqdm
-    # Where nobody watches, the rows themselves tell.
-    bar = tqdm(tasks, unit="row", file=sys.stderr, disable=None, dynamic_ncols=True)
+    bar, write = bar_over(tasks)
     with bar:
-        tqdm.write(HEAD)
+        write(HEAD)
         for number, task in enumerate(bar):
             if time.monotonic() > deadline:
                 late = [late.name for late in tasks[number:]]
-                tqdm.write(f"No time left for {len(late)}: {', '.join(late)}.")
+                write(f"No time left for {len(late)}: {', '.join(late)}.")
                 return
             bar.set_description(task.name)
             for row in task.rows():
-                tqdm.write(str(row))
+                write(str(row))
                 yield row
+
+
+def bar_over(tasks: list[Task]) -> tuple[Any, Callable[[str], object]]:
+    """A bar for these tasks, and what writes a line above it."""
+    tqdm = imported("tqdm")
+    if tqdm is None:
+        return Unseen(tasks), partial(print, flush=True)
+    # Where nobody watches, the rows themselves tell.
+    options = {"file": sys.stderr, "disable": None, "dynamic_ncols": True}
+    return tqdm.tqdm(tasks, unit="row", **options), tqdm.tqdm.write
+
+
+class Unseen(list[Task]):
+    """In place of a bar, where the library that draws it is not installed."""
+
+    def __enter__(self) -> None:
+        """Nothing to draw."""
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing to clear."""
+
+    def set_description(self, name: str) -> None:
+        """The rows themselves tell."""
 
 
 def summary(rows: Sequence[Row]) -> str:

@@ -64,6 +64,16 @@ HEAD = (
 )
 
 
+def table(rows: Iterable[Row]) -> str:
+    """The rows under their head, as text.
+
+    >>> print(table([compared("a sum", lambda: 1 + 2, lambda: 3, against="literal")]))
+    minigrad other which other ratio min max goal
+    a sum ... literal ... -
+    """
+    return "\n".join([HEAD, *map(str, rows)])
+
+
 @dataclass(frozen=True)
 class Task:
     """Something to measure: what it is called while it runs, and its rows."""

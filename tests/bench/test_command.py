@@ -87,9 +87,12 @@ def test_stopped_command_keeps_what_it_has(
     assert [row["name"] for row in json.loads(file.read_text())["rows"]] == ["fast"]
 
 
+@pytest.mark.parametrize("bar", [True, False])
 def test_rows_for_which_no_time_is_left_are_named(
-    capsys: pytest.CaptureFixture[str],
+    bar: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if not bar:
+        monkeypatch.setattr(command, "imported", lambda name: None)
     tasks = [Task("some", ROWS[:1].copy), Task("more", ROWS.copy)]
     assert list(command.measured(tasks, time.monotonic() - 1)) == []
     assert "No time left for 2: some, more." in capsys.readouterr().out

@@ -1,13 +1,16 @@
 """The harness: turns, units and ratios; no time is compared with a limit."""
 
+import ast
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad
+from minigrad import bench
 from minigrad.bench.engine import long_chain_rows, memory_row
 from minigrad.bench.harness import (
     DifferentResultsError,
@@ -57,6 +60,18 @@ def test_what_did_not_take_turns_has_no_ratio() -> None:
     assert first.ratio_to(first).median == 1.0
     with pytest.raises(NotComparedError, match="nobody compared their results"):
         first.ratio_to(second)
+
+
+def test_ratios_are_made_where_results_were_compared() -> None:
+    """A mean of ratios is one, too; nobody else makes a ratio of his own."""
+    makers = set()
+    for path in Path(bench.__file__).parent.glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text("utf8"))):
+            if isinstance(function, ast.FunctionDef):
+                calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+                if "Ratio" in [ast.unparse(call.func) for call in calls]:
+                    makers.add((path.stem, function.name))
+    assert makers == {("harness", "ratio_to"), ("kernels", "mean_row")}
 
 
 @pytest.mark.parametrize(
