@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import course, errors
 from minigrad.course import catalogue, examine
-from minigrad.course.exercises import ex03_4
+from minigrad.course.looks import chains
 from minigrad.engine import lint
 from tests.course.test_first_lessons import made
 
@@ -198,19 +198,24 @@ def test_wrong_formula_for_the_peak_is_named(formula: Any, says: str) -> None:
     assert says in verdict.message
 
 
-def test_peak_is_measured_until_nobody_disturbs_it(
+def test_peak_that_somebody_disturbed_is_measured_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen = iter([9_000, 12_000, 5_010, 30_000, 5_000])
-    monkeypatch.setattr(ex03_4, "peak_bytes", lambda run: next(seen))
-    monkeypatch.setattr(ex03_4.time, "sleep", lambda seconds: None)
-    assert ex03_4.quiet_peak(lambda: None) == 5_000
+    peak_bytes, disturbed = chains.peak_bytes, iter([7, 7, 7, 2])
+
+    def measured(run: Any) -> int:
+        return peak_bytes(run) * next(disturbed, 1)
+
+    monkeypatch.setattr(chains, "peak_bytes", measured)
+    assert examine("03.4", lambda n, size: 16 * n * size).state == "solved"
+    assert examine("03.4", lambda n, size: 8 * n * size).state == "wrong"
+    assert examine("03.4", lambda n, size: float("nan")).state == "wrong"
 
 
 def test_chain_of_the_notebook_is_the_one_that_is_measured() -> None:
     x = mg.tensor([0.5, -1.0], dtype=mg.float64, requires_grad=True)
-    y = ex03_4.Damped.apply(x)
-    assert mg.autograd.gradcheck(ex03_4.Damped.apply, x)
+    y = chains.Damped.apply(x)
+    assert mg.autograd.gradcheck(chains.Damped.apply, x)
     assert len(y.grad_fn.saved_tensors) == 2
 
 
@@ -290,7 +295,7 @@ def test_teaching_mode_does_not_count() -> None:
     x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 
     def back() -> None:
-        ex03_4.Damped.apply(x).sum().backward()
+        chains.Damped.apply(x).sum().backward()
 
     without = course.peak_bytes(back)
     with mg.teaching():

@@ -115,7 +115,8 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
         if work.trouble:
             raise _Stopped(work.trouble)
         with box.worker(limits) as worker:
-            verdict, points, trouble = _Grading(work, exercise, worker, secret).run()
+            grading = _Grading(work, exercise, box, worker, secret)
+            verdict, points, trouble = grading.run()
     except _Stopped as stopped:
         state = NOT_TRIED if work.trouble else CRASHED
         verdict = checking.verdict_of(exercise, state, note=stopped.note)
@@ -163,9 +164,15 @@ class _Grading:
     """One worker and what it is asked, one message after the other."""
 
     def __init__(
-        self, work: Work, exercise: Exercise, worker: Worker, secret: bytes
+        self,
+        work: Work,
+        exercise: Exercise,
+        box: Box,
+        worker: Worker,
+        secret: bytes,
     ) -> None:
-        self.work, self.exercise, self.worker = work, exercise, worker
+        self.work, self.exercise = work, exercise
+        self.box, self.worker = box, worker
         self.seed = number_from(secret, "cases", *work.key[1:])
         # The worker draws from another one, from which nothing follows for the cases.
         self.open_seed = number_from(secret, "open", *work.key[1:]) % 2**32
@@ -196,7 +203,8 @@ class _Grading:
             verdict = checking.verdict_of(self.exercise, WRONG, note=note)
             return replace(verdict, state=BY_HAND_STATE), 0.0, ""
         answers = [
-            stand_in(found, place, self.ask) for place, found in enumerate(loaded.found)
+            stand_in(found, place, self.ask, self.ask_alone)
+            for place, found in enumerate(loaded.found)
         ]
         self.look_ahead(loaded.found)
         answer: Any = answers[0] if len(answers) == 1 else answers
@@ -242,6 +250,11 @@ class _Grading:
         except FrameError as error:
             self.broken_off = f"Your code broke off: {_said_of(error)}."
             raise
+
+    def ask_alone(self, message: object, kind: Any) -> Any:
+        """What a worker says that has no submission: it is alone in its process."""
+        with self.box.worker(self.worker.limits) as alone:
+            return alone.ask(message, kind, self.seconds)
 
     def look_ahead(self, found: Sequence[say.Found]) -> None:
         """Have the Functions looked at, before anybody waits for the judge."""

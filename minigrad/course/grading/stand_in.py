@@ -27,8 +27,11 @@ Ask = Callable[[object, Any], Any]
 """Sends a message to the worker, and waits for an answer of the type that is named."""
 
 
-def stand_in(found: say.Found, place: int, ask: Ask) -> Any:
-    """What the judge looks at in place of this answer."""
+def stand_in(found: say.Found, place: int, ask: Ask, ask_alone: Ask) -> Any:
+    """What the judge looks at in place of this answer.
+
+    ``ask_alone`` asks a worker that has loaded nothing.
+    """
     if found.kind == "Function":
         answer: Any = _function(found, place, ask)
     elif found.kind == "class":
@@ -40,7 +43,7 @@ def stand_in(found: say.Found, place: int, ask: Ask) -> Any:
 
     def ask_there(look: str, places: tuple[int, ...], given: tuple[Any, ...]) -> Any:
         asked = say.Look(look, places, tuple(map(_sendable, given)))
-        looked = ask(asked, say.Looked)
+        looked = (ask if places else ask_alone)(asked, say.Looked)
         if looked.crash is not None:
             raise raised(looked.crash)
         return looked.seen

@@ -17,7 +17,8 @@ Seen = TypeVar("Seen")
 class Elsewhere:
     """Where the answer is that something stands for: its place, and how to ask there.
 
-    ``ask`` is given the name of a look, the places of the answers, and the rest.
+    ``ask`` is given the name of a look, the places of the answers, and the rest; with
+    no place, it asks where no answer is.
     """
 
     place: int
@@ -36,4 +37,16 @@ def seen(look: Callable[..., Seen], answers: tuple[Any, ...], *given: Any) -> Se
     if len(there) < len(answers):
         return look(*answers, *given)
     found: Seen = there[0].ask(look.__name__, tuple([t.place for t in there]), given)
+    return found
+
+
+def seen_alone(look: Callable[..., Seen], answer: Any, *given: Any) -> Seen:
+    """What a look sees without any answer: here, or in an empty box.
+
+    In a judge other threads are at work, which a look at memory would see too.
+    """
+    there = getattr(answer, "stands_for", None)
+    if not isinstance(there, Elsewhere):
+        return look(*given)
+    found: Seen = there.ask(look.__name__, (), given)
     return found

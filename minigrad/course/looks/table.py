@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.course.looks.chains import peaks_of_chains
 from minigrad.course.looks.histories import Ending, tell
 from minigrad.course.looks.lifetimes import (
     Left,
@@ -26,6 +27,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         gradient_of_a_sum,
         kept_on_ctx,
         opinion_on,
+        peaks_of_chains,
     )
 }
 

@@ -1,6 +1,7 @@
 """Answers that are handed live objects: graphs, nodes, toys, Functions to be tested."""
 
 import inspect
+import threading
 from types import ModuleType
 from typing import Any
 
@@ -151,3 +152,25 @@ def test_functions_that_are_sent_say_nothing_of_themselves() -> None:
         assert "class Given(" in source
         for telling in (function.__name__, "Right", '"""', "tells", "hands"):
             assert telling not in source
+
+
+def test_memory_is_measured_where_nobody_else_is(graded: Grade) -> None:
+    # Other threads of the judge take memory while they grade.
+    stop = threading.Event()
+
+    def take_memory() -> None:
+        while not stop.wait(0.002):
+            kept = bytearray(8_000_000)
+            stop.wait(0.002)
+            del kept
+
+    thread = threading.Thread(target=take_memory)
+    thread.start()
+    try:
+        right = graded("03.4", "def peak(n, size): return 16 * n * size")
+        wrong = graded("03.4", "def peak(n, size): return 24 * n * size")
+    finally:
+        stop.set()
+        thread.join(10)
+    assert (right.state, wrong.state) == ("solved", "wrong"), (right, wrong)
+    assert graded("03.4", "def peak(n, size): return float('nan')").points == 0
