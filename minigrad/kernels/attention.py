@@ -13,12 +13,13 @@ import numpy as np
 
 from minigrad.kernels._jit import in_order, kernel
 from minigrad.kernels._math import exp, greater
+from minigrad.kernels._scratch import scratch
 
 ROWS = 64
 """How many queries of a causal block there are: more would see too far ahead."""
 
-BLOCK = 1 << 16
-"""About how many weights there are in a block: a quarter of a megabyte in float32."""
+BLOCK = 1 << 17
+"""About how many weights there are in a block: half a megabyte in float32."""
 
 
 def weigh_in_numpy(scores: Any, scale: float, causal: bool, first: int) -> None:
@@ -44,27 +45,32 @@ def weigh(scores: Any, scale: float, causal: bool, first: int) -> None:
     Where all scores are -infinity the weights are 0.
     """
     factor = scores.dtype.type(scale)
-    lowest = scores.dtype.type(-np.inf)
+    lowest, zero = scores.dtype.type(-np.inf), scores.dtype.type(0)
+    one = scores.dtype.type(1)
+    keys = scores.shape[2]
+    # All loops go to the end, and ask which keys are seen: how often they run can be
+    # foreseen then, and the numbers that they compare fit into wide registers.
+    places = np.arange(keys).astype(np.int32)
     for n in range(scores.shape[0]):
         for i in range(scores.shape[1]):
             row = scores[n, i]
-            number = min(first + i + 1, row.size) if causal else row.size
+            seen = np.int32(min(first + i + 1, keys) if causal else keys)
             most = lowest
-            for j in range(number):
-                most = greater(most, row[j] * factor)
+            for j in range(keys):
+                score = row[j] * factor if places[j] < seen else lowest
+                most = greater(most, score)
             if most == lowest:
-                most = scores.dtype.type(0)
-            total = scores.dtype.type(0)
-            for j in range(number):
-                row[j] = exp(row[j] * factor - most)
+                most = zero
+            total = zero
+            for j in range(keys):
+                weight = exp(row[j] * factor - most)
+                row[j] = weight if places[j] < seen else zero
                 total += row[j]
             if total == 0:
-                total = scores.dtype.type(1)
-            share = scores.dtype.type(1) / total
-            for j in range(number):
-                row[j] = row[j] * share
-            for j in range(number, row.size):
-                row[j] = 0
+                total = one
+            share = one / total
+            for j in range(keys):
+                row[j] = row[j] * share if places[j] < seen else zero
 
 
 def weigh_back_in_numpy(slopes: Any, weights: Any, scale: float) -> None:
@@ -100,12 +106,19 @@ def blocks(number: int, rows: int, keys: int, causal: bool) -> Iterator[Any]:
             yield some, first, last, min(last, keys) if causal else keys
 
 
+def times_turned(name: str, left: Any, right: Any) -> Any:
+    """``left`` times ``right`` with rows and columns exchanged, in scratch memory."""
+    shape = *left.shape[:2], right.shape[1]
+    product = scratch.array(name, left.dtype, *shape)
+    return np.matmul(left, right.swapaxes(1, 2), out=product)
+
+
 def weights_of(
     query: Any, key: Any, mask: Any, scale: float, causal: bool, block: Any
 ) -> Any:
     """The weights of one block; a mask says which keys each query sees."""
     some, first, last, seen = block
-    scores = query[some, first:last] @ key[some, :seen].swapaxes(1, 2)
+    scores = times_turned("weights", query[some, first:last], key[some, :seen])
     if mask is not None:
         part = mask[some if len(mask) > 1 else slice(None), first:last, :seen]
         np.copyto(scores, -np.inf, where=~part)
@@ -142,7 +155,7 @@ def attend_back(
         given, keys = grad[some, first:last], key[some, :seen]
         weights = weights_of(query, key, mask, scale, causal, block)
         into_value[some, :seen] += weights.swapaxes(1, 2) @ given
-        slopes = given @ value[some, :seen].swapaxes(1, 2)
+        slopes = times_turned("slopes", given, value[some, :seen])
         weigh_back(slopes, weights, float(scale))
         np.matmul(slopes, keys, out=into_query[some, first:last])
         into_key[some, :seen] += slopes.swapaxes(1, 2) @ query[some, first:last]
