@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Sequence
+from functools import cache
 from types import CodeType
 from typing import Any, Final
 
@@ -63,7 +64,7 @@ class ShownCode:
         self._says: dict[int, str] = {}
         self.of, names = ENGINE_CODES.get(code, ("", ()))
         self.phases = phases_of(sources.lines[self.source], names) if names else {}
-        self._set_by = set_by_lines(code, self.names) if names else {}
+        self._set_by = set_by_lines(code) if names else {}
 
     def offset(self, line: int) -> int:
         """The place of a line of the file in what is shown."""
@@ -100,12 +101,14 @@ def shown_names(code: CodeType) -> list[str]:
     return [name for name in names if name not in UNSHOWN and not name.startswith("__")]
 
 
-def set_by_lines(code: CodeType, names: Sequence[str]) -> dict[int, list[str]]:
+@cache
+def set_by_lines(code: CodeType) -> dict[int, list[str]]:
     """For each line the variables that may be others after it, or hold something else.
 
     They are those that it binds, and those that it hands to what it calls; all, if it
     calls for an effect.
     """
+    names = shown_names(code)
     lines: dict[int, list[dis.Instruction]] = {}
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):

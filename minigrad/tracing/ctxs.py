@@ -120,14 +120,13 @@ class CtxLog:
         return bool(self.at_work) and self.at_work[-1] is ctx
 
     def _ref(self, card: Card, key: str, value: Any) -> Ref:
-        kind = type(value)
-        if kind is Record:
+        if isinstance(value, Record):
             self._savers.add(card, value.tensor)
             return self._values.saved_ref(value)
-        if kind is SavedSeen:
+        if isinstance(value, SavedSeen):
             self._savers.add(card, value.now())
             return self._values.seen_ref(value)
-        if kind is Words:
+        if isinstance(value, Words):
             return plain(value)
         if value is FREED:
             return plain("freed")

@@ -92,7 +92,7 @@ class FrameLog:
         code = opened.code
         told = code.is_gradient_rule or frame.f_code.co_name == "forward"
         level = ENGINE if code.is_engine or told else LINES
-        self._step("call", level, sentences.entered(code.title), opened)
+        self._step("call", level, (sentences.entered, code.title), opened)
 
     def on_line(self, frame: FrameType, line: int) -> None:
         """A line is about to run."""
@@ -241,7 +241,8 @@ class FrameLog:
             changed = self._changed_locals(opened, local, names)
             if changed:
                 fields["loc"] = changed
-            if not code.is_engine and not code.is_rule:
+            may_move = changed or opened.handles
+            if may_move and not code.is_engine and not code.is_rule:
                 moved = self._moved_handles(opened, local, changed)
                 if moved:
                     fields["h"] = moved
@@ -287,9 +288,12 @@ class FrameLog:
                 continue
             value = local[name]
             kind = type(value)
-            if kind not in ATOMS and not shown.get(kind) and not self._is_shown(value):
+            if kind in ATOMS:
+                mark: Any = (kind, value)
+            elif shown.get(kind) or self._is_shown(value):
+                mark = mark_of(value)
+            else:
                 continue
-            mark = mark_of(value)
             if marks.get(name) != mark:
                 marks[name] = mark
                 changed[name] = values.ref(value, name) or plain("None")

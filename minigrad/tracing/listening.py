@@ -49,7 +49,10 @@ class SettraceBackend:
         self._listening = False
         self._raised: tuple[FrameType, BaseException] | None = None
         self._uninteresting: dict[int, CodeType] = {}  # by id: quicker than its hash
+        # Bound once: making a method anew for each event takes its time.
         self._trace = self._global
+        self._trace_lines = self._local
+        self._on_line = listener.on_line
 
     def start(self) -> None:
         """Listen, from the next line of the driver on."""
@@ -57,7 +60,7 @@ class SettraceBackend:
         self._before = sys.gettrace()
         if self._driver is not None:
             self._driver_before = self._driver.f_trace
-            self._driver.f_trace = self._local
+            self._driver.f_trace = self._trace_lines
         sys.settrace(self._trace)
 
     def stop(self) -> None:
@@ -98,15 +101,17 @@ class SettraceBackend:
             return None  # it has its trace function already
         self._raised = None
         self._listener.on_call(frame)
-        return self._local
+        return self._trace_lines
 
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
         if not self._listening:
             return None  # a generator of the recording goes on after it
-        raised, self._raised = self._raised, None
         if event == "line":
-            self._listener.on_line(frame, frame.f_lineno)
-        elif event == "exception":
+            self._raised = None
+            self._on_line(frame, frame.f_lineno)
+            return self._trace_lines
+        raised, self._raised = self._raised, None
+        if event == "exception":
             self._raised = (frame, argument[1])
             self._listener.on_exception(frame, argument[1])
         elif event == "return" and raised is not None and raised[0] is frame:
@@ -117,7 +122,7 @@ class SettraceBackend:
             self._listener.on_return(frame, argument)
         elif event == "return":
             self._listener.on_unwind(frame, None)
-        return self._local
+        return self._trace_lines
 
 
 def instruction_of(frame: FrameType) -> str:

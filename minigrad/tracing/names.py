@@ -34,28 +34,31 @@ class Namespace:
         """
         variables = self.variables
         if FEW < len(variables) == self._size:
-            return self._those_of(self._looked_at, nameless)
-        found = self._those_of(list(variables), nameless)
+            read = variables.get
+            return only_named(
+                [(name, read(name)) for name in self._looked_at], nameless
+            )
+        found = only_named(list(variables.items()), nameless)
         self._size = len(variables)
         names = [name for name, _ in found]
         self._looked_at = dict.fromkeys([*names, *self._set_by_code])
         return found
 
-    def _those_of(
-        self, names: Iterable[str], nameless: set[type]
-    ) -> list[tuple[str, Any]]:
-        found = []
-        read = self.variables.get
-        for name in names:
-            value = read(name)
-            kind = type(value)
-            if kind in nameless or name.startswith("_"):
-                continue
-            if is_tensor(value) or isinstance(value, Module):
-                found.append((name, value))
-            else:
-                nameless.add(kind)
-        return found
+
+def only_named(
+    variables: list[tuple[str, Any]], nameless: set[type]
+) -> list[tuple[str, Any]]:
+    """Those that hold a tensor or a model."""
+    found = []
+    for name, value in variables:
+        kind = type(value)
+        if kind in nameless or name.startswith("_"):
+            continue
+        if is_tensor(value) or isinstance(value, Module):
+            found.append((name, value))
+        else:
+            nameless.add(kind)
+    return found
 
 
 class Names:

@@ -9,7 +9,7 @@ import linecache
 import sysconfig
 import textwrap
 import tokenize
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -85,12 +85,21 @@ def is_ours(filename: str) -> bool:
 
 def lines_of(code: CodeType) -> list[str]:
     """The source lines of a function, or of the whole cell for its top level."""
+    return engines_lines(code) if is_ours(code.co_filename) else lines_in_file(code)
+
+
+def lines_in_file(code: CodeType) -> list[str]:
+    """The same, read anew: a learner's file may have changed."""
     lines = linecache.getlines(code.co_filename)
     if not lines:
         return [message("source.missing")]
     if code.co_name != "<module>":
         lines = inspect.getblock(lines[code.co_firstlineno - 1 :])
     return textwrap.dedent("".join(lines)).rstrip("\n").split("\n")
+
+
+engines_lines = cache(lines_in_file)
+"""The same of code of this package, which stays as it is."""
 
 
 def title_of(code: CodeType, role: str) -> str:

@@ -144,6 +144,17 @@ def test_saved_value_shows_its_version_then_and_now() -> None:
     assert versions == [(0, 0), (0, 1)]
 
 
+def test_output_that_its_own_node_saves_is_shown_by_its_numbers() -> None:
+    x = mg.tensor([0.0, 1.0], requires_grad=True)
+    trace = Trace()
+    with Recorder(trace):
+        x.exp()
+    changes = [e["ctx"]["set"] for e in trace.data["events"] if "ctx" in e]
+    (saved,) = [one["saved.0"] for one in changes if "saved.0" in one]
+    assert (saved["t"], saved["out"], saved["now"]) == ("S", 0, 0)
+    assert trace.data["values"][saved["v"]]["rows"] == [[1.0, 2.71828]]
+
+
 def test_gradient_that_meets_another_shows_the_total() -> None:
     sent = events_of(record_scale(), "grad")
     total = [event for event in sent if event["total"] != event["g"]]
