@@ -163,7 +163,7 @@ class FrameLog:
         if isinstance(error, GeneratorExit):
             self._close(opened)
             return
-        say = f"The exception leaves {opened.code.title}."
+        say = sentences.exception_leaves(opened.code.title)
         self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
         self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)

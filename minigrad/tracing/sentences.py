@@ -283,6 +283,11 @@ def left(title: str, value: Any, items: list[Any] | None) -> str:
     return message("function.returns.several", count=len(items), **fields)
 
 
+def exception_leaves(title: str) -> str:
+    """An exception goes through a function that does not catch it."""
+    return message("function.left", function=word(title))
+
+
 def failed(title: str, number: int, error: BaseException) -> str:
     """A line raised."""
     first = error_text(error).split("\n", 1)[0]

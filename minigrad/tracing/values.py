@@ -17,6 +17,7 @@ from minigrad.tracing.foreign import (
     maker_of,
     seen_torch,
 )
+from minigrad.tracing.messages import message
 from minigrad.tracing.names import Names
 from minigrad.tracing.pictures import (
     DRAWN,
@@ -268,7 +269,8 @@ def _short_repr(value: Any) -> str:
     elif value is None or isinstance(value, (bool, int, float, complex)):
         text = repr(value)
     elif isinstance(value, (tuple, list, dict, set)):
-        text = f"{type(value).__name__} of {len(value)}"
+        fields = {"type": type(value).__name__, "count": len(value)}
+        text = message("value.items", **fields)
     else:
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else text[:57] + "..."
