@@ -19,6 +19,9 @@ _NEW_NAMESPACES = 0x7E020000
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
+_NONE = -1
+"""In place of the number of a call that a processor does not have."""
+
 REFUSED: dict[str, tuple[int, int]] = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
@@ -83,11 +86,46 @@ WITHOUT_NAMESPACES: dict[str, tuple[int, int]] = {
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_send_signal": (424, 424),
+    # How fast somebody else's process runs, and where.
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    # Landlock looks at what is opened, and not at whose a file is and since when.
+    "chmod": (90, _NONE),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, _NONE),
+    "fchown": (93, 55),
+    "lchown": (94, _NONE),
+    "fchownat": (260, 54),
+    "utime": (132, _NONE),
+    "utimes": (235, _NONE),
+    "futimesat": (261, _NONE),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+    "inotify_add_watch": (254, 27),
+    "fanotify_init": (300, 262),
 }
-"""Refused as well where processes share their numbers with everybody else's."""
+"""Refused as well where processes and files are among everybody else's."""
 
 _OPENS: dict[str, tuple[tuple[int, int], int]] = {
-    "open": ((2, -1), _SECOND_ARGUMENT),
+    "open": ((2, _NONE), _SECOND_ARGUMENT),
     "openat": ((257, 56), _THIRD_ARGUMENT),
 }
 """By name, with numbers and the place of the flags."""
@@ -122,8 +160,9 @@ def program(machine: str, own_namespaces: bool = True) -> list[Instruction]:
     if machine == "x86_64":
         # The second table of this processor, for programs with short pointers.
         lines += [(_AT_LEAST, 0, 1, 0x40000000), denied]
-    for numbers in refused.values():
-        lines += [(_EQUAL, 0, 1, numbers[column]), denied]
+    for number in [numbers[column] for numbers in refused.values()]:
+        if number != _NONE:
+            lines += [(_EQUAL, 0, 1, number), denied]
     if not own_namespaces:
         lines += _only_files_with_names(column)
     return [
@@ -158,7 +197,7 @@ def _only_files_with_names(column: int) -> list[Instruction]:
         (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
     ]
     for numbers, flags in _OPENS.values():
-        if numbers[column] >= 0:
+        if numbers[column] != _NONE:
             lines += [
                 (_EQUAL, 0, 4, numbers[column]),
                 (_LOAD, 0, 0, flags),

@@ -28,13 +28,13 @@ _KNOWN = """
 __future__ IPython abc anywidget cmath collections contextlib copy dataclasses datetime
 decimal enum fractions functools graphviz ipywidgets itertools math matplotlib minigrad
 numbers numpy operator pprint random statistics string textwrap time torch tqdm typing
-unittest warnings weakref
+unittest warnings
 """
 _KNOWN_MODULES = frozenset(_KNOWN.split())
 
 _INNER_PARTS = """
-casefile catalogue checking engine exercises grading judge kernels limits ops probes
-references rulebook tracing
+calls casefile catalogue checking engine engines exercises grading judge kernels limits
+looks ops probes references rulebook tracing
 """
 _INNER = frozenset(_INNER_PARTS.split())
 """Parts of minigrad that no notebook imports."""

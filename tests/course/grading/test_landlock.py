@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import tempfile
 import time
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from minigrad.course.grading import scratch
 from minigrad.course.grading.box import Box, consumption
 from minigrad.course.grading.examiner import Result, Work, grade
-from tests.course.grading.attacks import RIGHT
+from tests.course.grading.attacks import RIGHT, inside
 
 FILES = {
     "in many files": "open(f'big{n}', 'wb').write(part)",
@@ -113,6 +114,53 @@ def test_nobody_writes_where_it_is_cleared_up(landlocked: Box, left: Path) -> No
     graded_in(landlocked, WRITERS, seconds=1.0)
     assert list(left.iterdir()) == []
     assert_nobody_is_left(landlocked)
+    assert graded_in(landlocked, RIGHT).points == 2
+
+
+REACHES = {
+    "rights": "os.chmod('CANARY', 0o777)",
+    "an owner": "os.chown('CANARY', os.getuid(), os.getgid())",
+    "a date": "os.utime('CANARY', (1, 1))",
+    "notes on a file": "os.setxattr('CANARY', 'user.note', b'x')",
+    "a process's turn": "os.setpriority(0, PROCESS, 19)",
+    "a process's place": "os.sched_setaffinity(PROCESS, [0])",
+}
+
+
+@pytest.mark.parametrize("what", REACHES)
+def test_what_landlock_does_not_look_at_is_refused(
+    what: str, landlocked: Box, tmp_path: Path
+) -> None:
+    canary = tmp_path / "gradebook"
+    canary.write_text("x")
+    line = REACHES[what].replace("CANARY", str(canary))
+    line = line.replace("PROCESS", str(os.getpid()))
+    before = canary.stat(), os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
+    result = graded_in(landlocked, inside("forward", "import os", line))
+    after = canary.stat(), os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
+    assert (result.points, after) == (0, before)
+    assert "Operation not permitted" in dict(result.rows)["what happened"]
+    assert graded_in(landlocked, RIGHT).points == 2
+
+
+SIGNAL = "; ".join(
+    [
+        "import os, fcntl",
+        "r, w = os.pipe()",
+        "fcntl.fcntl(r, fcntl.F_SETOWN, PROCESS)",
+        "fcntl.fcntl(r, 10, 9)",  # F_SETSIG: the signal that ends a process
+        "fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)",
+        "os.write(w, b'x')",
+    ]
+)
+
+
+def test_a_pipe_sends_nobody_a_signal(landlocked: Box) -> None:
+    with subprocess.Popen(["sleep", "60"]) as bystander:
+        line = SIGNAL.replace("PROCESS", str(bystander.pid))
+        graded_in(landlocked, line + "\nraise SystemExit", RIGHT)
+        assert bystander.poll() is None
+        bystander.kill()
     assert graded_in(landlocked, RIGHT).points == 2
 
 

@@ -219,7 +219,7 @@ def test_whoever_walks_to_the_guard_is_looked_at_by_a_person(graded: Grade) -> N
         ("x = \uff53\uff59\uff53", {"sys"}),
         ("getattr(x, y); getattr(x, 'gc'); getattr(x, 'size')", {"getattr"}),
         ("f'{gc.x}'", {"gc"}),
-        ("x = '#'; import ctypes", {"ctypes"}),
+        ("x = '#'; import ctypes, weakref", {"ctypes", "weakref"}),
         ("model.eval(); re = x.compile; e = eval", {"eval"}),
         ("this is no Python: gc", {"gc"}),
         ("# gc sys\n'gc'; super().__init__()", set()),
