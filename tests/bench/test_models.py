@@ -1,5 +1,6 @@
 """The models of the bench learn, and losses that differ get no ratio."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,8 @@ def test_losses_that_differ_get_no_ratio(
     assert (row.ratio is not None) is fair
     assert (row.note == "different losses") is not fair
     if fair:
-        lost, verdict = row.note.splitlines()
+        lost, verdict, *profiled = row.note.splitlines()
+        assert bool(profiled) is verdict.startswith("behind by")
         assert lost.startswith("loss after 2 steps: minigrad 2.")
         assert verdict.startswith(("ahead by", "behind by"))
     (alone,) = models.model_rows(model, None, steps=2)
@@ -77,3 +79,14 @@ def test_reason_is_the_phase_that_makes_the_difference() -> None:
     )
     assert models.because(found, ahead=False).startswith("because of forward")
     assert found.step("minigrad").rounds == (8.0,)
+
+
+def test_profile_names_where_a_step_spends_its_time() -> None:
+    _, convolutional, _ = models.models()
+    layers, functions = models.most_of_a_step(convolutional, steps=1).split("; ")
+    assert {"engine", "kernels"} <= {one.split()[0] for one in layers.split(", ")}
+    for most in (layers, functions):
+        shares = [int(share) for share in re.findall(r"(\d+)%", most)]
+        assert len(shares) == 4
+        assert shares == sorted(shares, reverse=True)
+        assert 10 < sum(shares) <= 100
