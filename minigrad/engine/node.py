@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import functools
 import weakref
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -35,7 +34,7 @@ from minigrad.engine.saved import (
     unpack,
 )
 from minigrad.engine.saved_hooks import SavedTensor
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.tensor import Tensor, _views
 from minigrad.engine.tensor_grad import SameAsTensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -337,14 +336,6 @@ def edge_of(tensor: Tensor) -> Edge:
 def _edge_of_view(view: Tensor) -> Edge:
     edge: Edge = _views().edge_of_view(view)
     return edge
-
-
-@functools.cache
-def _views() -> Any:
-    # Imported here because the history of views is built on nodes.
-    from minigrad.engine import views
-
-    return views
 
 
 def accumulate_node(leaf: Tensor) -> AccumulateGrad:

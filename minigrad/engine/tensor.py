@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import functools
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -137,10 +138,8 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         return self._grad_fn if self._base is None else self._history_of_view()
 
     def _history_of_view(self) -> _FunctionBase | None:
-        # Imported here because the history of views is built on tensors and nodes.
-        from minigrad.engine.views import history_of
-
-        return history_of(self)
+        history: _FunctionBase | None = _views().history_of(self)
+        return history
 
     @property
     def data(self) -> Tensor:
@@ -577,6 +576,14 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         from minigrad.engine.printing import tensor_text
 
         return tensor_text(self)
+
+
+@functools.cache
+def _views() -> Any:
+    # Imported here because the history of views is built on tensors and nodes.
+    from minigrad.engine import views
+
+    return views
 
 
 def unpickled(array: Array, requires_grad: bool) -> Tensor:

@@ -307,6 +307,7 @@ class Addmm(Builtin):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         _, mat1, mat2 = inputs
         _, needs_mat1, needs_mat2 = ctx.needs_input_grad
+        ctx.in_columns = mat2.array.flags.f_contiguous
         ctx.save_for_backward(
             mat1 if needs_mat2 else None, mat2 if needs_mat1 else None
         )
@@ -315,11 +316,15 @@ class Addmm(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         # Each was kept only if the other needs a gradient.
         mat1, mat2 = ctx.saved_values
-        return (
-            grad,
-            None if mat2 is None else grad @ crossed(mat2),
-            None if mat1 is None else crossed(mat1) @ grad,
-        )
+        into_mat1 = into_mat2 = None
+        if mat2 is not None:
+            into_mat1 = grad @ crossed(mat2)
+        if mat1 is not None and ctx.in_columns and isinstance(grad, np.ndarray):
+            # As torch: in the layout of mat2, here that of a weight seen across.
+            into_mat2 = (grad.T @ mat1).T
+        elif mat1 is not None:
+            into_mat2 = crossed(mat1) @ grad
+        return grad, into_mat1, into_mat2
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_mat1: Any, t_mat2: Any) -> Any:
