@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from minigrad.course import catalogue
 from minigrad.course.grading import box as boxes
 from minigrad.course.grading import pages
 from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.box import Box
+from minigrad.course.grading.examiner import Work, grade
 from tests.course.grading.attacks import RIGHT, WRONG, before, inside
 from tests.course.grading.conftest import Grade
 
@@ -136,6 +139,22 @@ def test_a_right_answer_may_be_slow(graded: Grade) -> None:
     result = graded("gym.Square", "import time; time.sleep(1)\n" + slow)
     assert (result.state, result.points) == ("solved", 2)
     assert result.seconds > 1.5
+
+
+def test_the_numbers_are_those_of_the_secret_and_of_the_file(box: Box) -> None:
+    work = Work("ada", "gym.Square", "0", "a.py", (WRONG,))
+    kept, same, elsewhere, again = (
+        grade(each, box, secret).rows
+        for each, secret in (
+            (work, b"secret"),
+            (replace(work, student="bob"), b"secret"),
+            (work, b"another"),
+            (replace(work, sha256="1"), b"secret"),
+        )
+    )
+    assert kept == same
+    assert kept != elsewhere
+    assert kept != again
 
 
 def test_messages_are_shown_and_what_checks_is_not(graded: Grade) -> None:

@@ -7,6 +7,7 @@ the two workers of the cluster is killed; still every answer is graded once.
 import importlib
 import json
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -25,8 +26,7 @@ def main() -> None:
         folder = Path(temporary)
         source = made_up_class.make(folder / "class")
         for student in sorted(source.iterdir())[STUDENTS:]:
-            for path in student.iterdir():
-                path.unlink()
+            shutil.rmtree(student)
         (folder / "seed").write_text("the same numbers for both")
         whole, limping = folder / "whole", folder / "limping"
         seed = ["--seed-file", str(folder / "seed")]
