@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import minigrad
-from minigrad.bench.harness import Program, in_phases, interleaved
+from minigrad.bench.harness import Phases, Program, in_phases, interleaved
 from minigrad.bench.programs import (
     builtin_chain,
     custom_chain,
@@ -78,7 +78,7 @@ def memory_row(torch: Any) -> Iterator[Row]:
     yield row
 
 
-def long_chain(torch: Any, length: int) -> Callable[[], Iterator[tuple[str, Any]]]:
+def long_chain(torch: Any, length: int) -> Phases:
     """A chain of very many nodes: forward, backward, deletion."""
 
     def phases() -> Iterator[tuple[str, Any]]:

@@ -19,6 +19,7 @@ import numpy as np
 from minigrad import errors
 
 Program = Callable[[], Any]
+Phases = Callable[[], Iterator[tuple[str, Any]]]
 Same = Callable[[Any, Any], bool]
 
 WARM_UP = 2
@@ -211,7 +212,7 @@ def timed(
 
 
 def in_phases(
-    programs: Mapping[str, Callable[[], Iterator[tuple[str, Any]]]],
+    programs: Mapping[str, Phases],
     rounds: int,
     same: Same = agree,
 ) -> dict[str, dict[str, Measured]]:
@@ -246,9 +247,7 @@ def in_phases(
     }
 
 
-def one_round(
-    program: Callable[[], Iterator[tuple[str, Any]]],
-) -> tuple[dict[str, float], Sequence[Any]]:
+def one_round(program: Phases) -> tuple[dict[str, float], Sequence[Any]]:
     """The time of each phase, and what all of them computed."""
     times, results = {}, []
     gc.collect()

@@ -6,15 +6,10 @@ together.
 
 from __future__ import annotations
 
-import cProfile
 import dataclasses
 import itertools
-import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +19,12 @@ from minigrad.bench.harness import (
     WARM_UP,
     DifferentResultsError,
     Measured,
+    Phases,
     agree,
     in_phases,
 )
+from minigrad.bench.reasons import because, most_of_a_step
 from minigrad.bench.rows import Row, Task, ratio_row, with_unit
-
-Phases = Callable[[], Iterator[tuple[str, Any]]]
-
-PACKAGE = Path(minigrad.__file__).parent
 
 STEPS = 300
 """So many of each side are timed, and their losses compared, step by step."""
@@ -213,66 +206,6 @@ def stay_together(ours: Any, theirs: Any) -> bool:
     return agree(ours, theirs, rtol=0.02, atol=0.005)
 
 
-def because(found: Trained, ahead: bool) -> str:
-    """Which phases make a step shorter or longer than torch's, the most telling first.
-
-    Nothing but what was measured in this run.
-    """
-    agreeing: list[str] = []
-    opposed: list[str] = []
-    for phase, sides in sorted(found.times.items(), key=difference, reverse=True):
-        ours, theirs = sides["minigrad"].median, sides["torch"].median
-        shown = f"{phase} ({with_unit(ours)}, torch's {with_unit(theirs)})"
-        (agreeing if (ours <= theirs) is ahead else opposed).append(shown)
-    parts = [("because of", agreeing), ("in spite of", opposed)]
-    return ", ".join([f"{word} {' and '.join(them)}" for word, them in parts if them])
-
-
-def difference(phase: tuple[str, dict[str, Measured]]) -> float:
-    """How far apart two sides are in a phase."""
-    _, sides = phase
-    return abs(sides["minigrad"].median - sides["torch"].median)
-
-
-def most_of_a_step(model: Model, steps: int = 20) -> str:
-    """Where our step spends its time, by Python's profiler: in layers, and functions.
-
-    The profiler slows down what calls much, so the shares are rough.
-    """
-    phases = step_of(minigrad, model, parameters_of(model.make(minigrad)))
-    dict(phases())
-    profile = cProfile.Profile(time.thread_time)
-    profile.enable()
-    for _ in range(steps):
-        dict(phases())
-    profile.disable()
-    layers: dict[str, float] = defaultdict(float)
-    functions: dict[str, float] = defaultdict(float)
-    for entry in profile.getstats():
-        layers[layer_of(entry.code)] += entry.inlinetime
-        if not isinstance(entry.code, str):
-            functions[entry.code.co_qualname] += entry.inlinetime
-    total = sum(layers.values())
-    parts = []
-    for own in (layers, functions):
-        most = sorted(own, key=own.__getitem__, reverse=True)[:4]
-        parts.append(", ".join([f"{name} {own[name] / total:.0%}" for name in most]))
-    return "; ".join(parts)
-
-
-def layer_of(code: CodeType | str) -> str:
-    """The layer of minigrad that a function belongs to; a string is a function in C.
-
-    >>> layer_of(minigrad.nn.Linear.forward.__code__), layer_of("<built-in ...>")
-    ('nn', 'functions in C')
-    """
-    if isinstance(code, str):
-        return "functions in C"
-    path = Path(code.co_filename)
-    own = path.is_relative_to(PACKAGE)
-    return path.relative_to(PACKAGE).parts[0] if own else "other libraries"
-
-
 def model_rows(model: Model, torch: Any, steps: int = STEPS) -> Iterator[Row]:
     """A step of a model beside one of torch's, and what both have learned."""
     shown = f"a step: {model.name}, batch {BATCH}"
@@ -292,9 +225,14 @@ def model_rows(model: Model, torch: Any, steps: int = STEPS) -> Iterator[Row]:
     assert row.ratio is not None  # both sides took turns
     ahead = row.ratio.median <= 1
     by = f"{abs(1 - row.ratio.median):.0%}"
-    notes = [lost, f"{'ahead' if ahead else 'behind'} by {by}, {because(found, ahead)}"]
+    notes = [
+        lost,
+        f"{'ahead' if ahead else 'behind'} by {by}, {because(found.times, ahead)}",
+    ]
     if not ahead:
-        notes.append(f"where minigrad's step is, profiled: {most_of_a_step(model)}")
+        start = parameters_of(model.make(minigrad))
+        where = most_of_a_step(step_of(minigrad, model, start))
+        notes.append(f"where minigrad's step is, profiled: {where}")
     yield dataclasses.replace(row, note="\n".join(notes))
 
 

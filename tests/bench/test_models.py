@@ -1,6 +1,5 @@
 """The models of the bench learn, and losses that differ get no ratio."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 import minigrad
 from minigrad.bench import models
-from minigrad.bench.harness import Measured
 
 
 def test_models_learn() -> None:
@@ -58,35 +56,3 @@ def test_losses_that_differ_get_no_ratio(
     (alone,) = models.model_rows(model, None, steps=2)
     assert alone.ratio is None
     assert alone.note.startswith("loss after 2 steps: minigrad 2.")
-
-
-def test_reason_is_the_phase_that_makes_the_difference() -> None:
-    turns = object()
-
-    def phase(ours: float, theirs: float) -> dict[str, Measured]:
-        pair = {"minigrad": ours, "torch": theirs}
-        return {side: Measured((time,), turns) for side, time in pair.items()}
-
-    times = {
-        "forward": phase(3.0, 2.0),
-        "backward": phase(4.0, 4.5),
-        "step": phase(1.0, 9.0),
-    }
-    found = models.Trained(times, {})
-    assert models.because(found, ahead=True) == (
-        "because of step (1.00 s, torch's 9.00 s) and backward (4.00 s, torch's 4.50 s)"
-        ", in spite of forward (3.00 s, torch's 2.00 s)"
-    )
-    assert models.because(found, ahead=False).startswith("because of forward")
-    assert found.step("minigrad").rounds == (8.0,)
-
-
-def test_profile_names_where_a_step_spends_its_time() -> None:
-    _, convolutional, _ = models.models()
-    layers, functions = models.most_of_a_step(convolutional, steps=1).split("; ")
-    assert {"engine", "kernels"} <= {one.split()[0] for one in layers.split(", ")}
-    for most in (layers, functions):
-        shares = [int(share) for share in re.findall(r"(\d+)%", most)]
-        assert len(shares) == 4
-        assert shares == sorted(shares, reverse=True)
-        assert 10 < sum(shares) <= 100
