@@ -48,7 +48,8 @@ usage: python3 minigrad <command> [arguments]
   new    begin an exercise: new 02.4 B
   check-exercise  say what an exercise still lacks: check-exercise 02.4
   slides write the slides of a lesson, one HTML file that works offline: slides 05
-  bench  time the engine, beside torch where it is installed
+  bench  time it beside torch, NumPy, jax and others, where they are installed;
+         with --quick in about a minute
   grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR
 
 The first run installs what the command needs: into the active virtual or conda
