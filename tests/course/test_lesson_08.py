@@ -468,6 +468,15 @@ def test_counter_that_errs_is_named(changes: Any, says: str) -> None:
     assert says in verdict.message
 
 
+def test_counter_that_is_right_on_the_told_histories_only_is_found_out() -> None:
+    forgets = toys((COUNT, "self.count[0] = (self.count[0] + 1) % 3"))
+    remembers_two = toys(("[0] += 1", "[0] = min(self.count[0] + 1, 2)"))
+    for answer in (forgets, remembers_two):
+        said = examine("08.6", answer, seed=2).message
+        assert "where: one that was made up" in said
+        assert "The 12 histories end right, and a longer one does not" in said
+
+
 def test_counters_as_shipped_are_not_tried() -> None:
     source = TOYS.replace("self.count = [0]", 'raise NotImplementedError("TODO: x")')
     assert examine("08.6", toys(source=source)).state == "not tried"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from minigrad.course import handed
 from minigrad.course.casefile import is_todo, thrown
+from minigrad.course.exercises.told import History, drawn
 from minigrad.course.facts import Array, Crash
 from minigrad.course.findings import Finding
 from minigrad.course.looks import histories, seen
@@ -16,21 +16,6 @@ from minigrad.course.looks.histories import Ending
 
 ANSWER = "Toy, Saved"
 NAMES = ("Toy", "Saved")
-
-
-@dataclass(frozen=True)
-class History:
-    """Lines that are run after ``t = Toy([...])``; does the last one raise?
-
-    If not, it returns a toy with these ``values``, or with those of the beginning and
-    what was ``added`` to them.
-    """
-
-    story: str
-    lines: str
-    raises: bool
-    added: float = 0.0
-    values: tuple[float, ...] = ()
 
 
 HISTORIES = (
@@ -180,7 +165,7 @@ STORIES: tuple[tuple[frozenset[int], str, str], ...] = (
 """What it looks like when just these histories, counted from 1, end wrong."""
 
 
-DRAWN = 12
+DRAWN = 24
 """So many more are made up; it may be known how the told ones end."""
 
 
@@ -233,90 +218,6 @@ def ends_wrong(
         looks_like, hint = "", "Run this history line by line. What is asked for?"
     what = f"{end}, in: {begin}; {first.lines}"
     return Finding((), what, where, looks_like=looks_like, hint=hint)
-
-
-def drawn(
-    random: np.random.Generator, start: tuple[float, ...], raises: bool
-) -> History:
-    """A history of some ten lines that ends as it is told to."""
-    while True:
-        history = Telling(random, start).history()
-        if history.raises == raises:
-            return history
-
-
-class Telling:
-    """A history while it is made up: which toys there are, on which list each is."""
-
-    def __init__(self, random: np.random.Generator, start: tuple[float, ...]) -> None:
-        self.random = random
-        self.lists: list[list[float]] = [list(start)]
-        self.changes = [0]
-        self.toys = {"t": 0}
-        self.saved: dict[str, tuple[int, int]] = {}
-        self.lines: list[str] = []
-
-    def history(self) -> History:
-        """Ten lines, and one that reads what was saved in one of them."""
-        steps = (self.another, self.view, self.clone, self.save, self.change)
-        for _ in range(9):
-            steps[self.random.choice(5, p=(0.1, 0.2, 0.1, 0.3, 0.3))]()
-        self.save() if not self.saved else None
-        name = str(self.random.choice(list(self.saved)))
-        place, version = self.saved[name]
-        self.lines.append(f"{name}.unpack()")
-        return History(
-            "one that was made up",
-            "; ".join(self.lines),
-            self.changes[place] != version,
-            values=tuple(self.lists[place]),
-        )
-
-    def any_toy(self) -> str:
-        """The name of a toy."""
-        return str(self.random.choice(list(self.toys)))
-
-    def new_toy(self, made: str, place: int) -> None:
-        """A line that makes a toy on this list."""
-        name = "uvwxyzabcd"[len(self.toys)]
-        self.toys[name] = place
-        self.lines.append(f"{name} = {made}")
-
-    def new_list(self, values: list[float]) -> int:
-        """The place of a list that nobody has changed."""
-        self.lists.append(values)
-        self.changes.append(0)
-        return len(self.lists) - 1
-
-    def another(self) -> None:
-        """A toy of its own."""
-        values = self.random.uniform(1, 3, 2).round(1).tolist()
-        self.new_toy(f"Toy({values})", self.new_list(list(values)))
-
-    def view(self) -> None:
-        """A toy on the list of another."""
-        toy = self.any_toy()
-        self.new_toy(f"{toy}.view()", self.toys[toy])
-
-    def clone(self) -> None:
-        """A toy on a list with the same numbers."""
-        toy = self.any_toy()
-        self.new_toy(f"{toy}.clone()", self.new_list(list(self.lists[self.toys[toy]])))
-
-    def save(self) -> None:
-        """A toy is saved."""
-        toy = self.any_toy()
-        name = f"saved{len(self.saved) + 1}"
-        self.saved[name] = self.toys[toy], self.changes[self.toys[toy]]
-        self.lines.append(f"{name} = Saved({toy})")
-
-    def change(self) -> None:
-        """A number is added to a list, which may be 0."""
-        toy, number = self.any_toy(), int(self.random.integers(-2, 3))
-        place = self.toys[toy]
-        self.lists[place] = [value + number for value in self.lists[place]]
-        self.changes[place] += 1
-        self.lines.append(f"{toy}.add_({number})")
 
 
 def broken(crash: Crash) -> Finding:

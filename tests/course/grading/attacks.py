@@ -570,7 +570,7 @@ def tell(toy, saved, told):
     stop = Crash("history", ("RuntimeError",), "changed", True)
     ends = [histories.Ending(len(lines) - 1, stop) if raises else
             histories.Ending(len(lines), None, True, None, "<Toy>")
-            for lines, raises in zip(told[1:], changed * 2)]
+            for lines, raises in zip(told[1:], changed * 3)]
     return (histories.Ending(2, None, False, None, "False"), *ends)
 table.LOOKS["tell"] = tell
 check("08.6", [Toy, Saved])
