@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -151,8 +152,9 @@ def fault_of(places: list[int], graph: Tried, stray: str) -> Finding | None:
     if len(set(places)) < len(graph.below):
         return missing(head, places, graph)
     if len(places) > len(graph.below):
-        twice = next(place for place in places if places.count(place) > 1)
-        what = f"{head}{graph.called(twice)} is there {places.count(twice)} times"
+        times = Counter(places)
+        twice = next(place for place in places if times[place] > 1)
+        what = f"{head}{graph.called(twice)} is there {times[twice]} times"
         story = "A node was put down at each visit."
         hint = "By which question do you find out that a node is on the list already?"
         return Finding((), what, ANSWER, looks_like=story, hint=hint)

@@ -16,6 +16,9 @@ ONE_ARRAY = 256_000
 TEXT = 2000
 """Characters of one text; what is longer is cut where it is said."""
 
+MESSAGE = 4000
+"""Characters of one part of a message; it may name what a stranger has reported."""
+
 ITEMS = 1000
 """Things in one tuple."""
 

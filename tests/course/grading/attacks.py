@@ -560,6 +560,14 @@ def backward(root, g): raise Solved
 check("05.5", backward)
 """,
     },
+    "03.3": {
+        "names as long as a book": TOLD
+        + """
+from minigrad.course.looks import lifetimes
+left = lifetimes.Left(("x" * 1900,) * 900, (), -1)
+table.LOOKS["left_behind"] = lambda function, numbers: left
+""",
+    },
     "08.6": {
         "endings by heart": TOLD
         + NO_TOYS
