@@ -19,6 +19,7 @@ from minigrad.engine.node import (
 )
 from minigrad.engine.own_gradients import note_own
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
+from minigrad.engine.tensor import Tensor
 
 Root = tuple[_FunctionBase, int, Any]
 
@@ -197,7 +198,7 @@ class GraphTask:
         wanted = {node for node, _ in self.targets}
         lies_on_path: dict[_FunctionBase, bool] = {}
         for node in inputs_first(self.dependencies):
-            passes = any([child in lies_on_path for child in below(node)])
+            passes = not lies_on_path.keys().isdisjoint(below(node))
             if passes or node in wanted:
                 lies_on_path[node] = passes or node in runs
         return lies_on_path
@@ -259,11 +260,12 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     receiver: Any
     receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
     shape, dtype = receiver._output_metadata[output_nr]
-    if gradient.shape != shape:
+    values = gradient.array if type(gradient) is Tensor else gradient
+    if values.shape != shape:
         if not sums_to(gradient.shape, shape):
             raise wrong_shape(node, slot, gradient.shape, shape)
         gradient = SumTo.of(gradient, shape)
-    if gradient.dtype != dtype and dtype is not None:
+    if values.dtype != dtype and dtype is not None:
         gradient = ToCopy.of(gradient, dtype)
     return gradient
 

@@ -215,14 +215,16 @@ class _FunctionBase:
         hooks = _this_thread.mode.saved_tensors_hooks
         packed: list[Packed] = []
         for tensor in tensors:
-            if isinstance(tensor, Tensor):
-                packed.append(
-                    pack(tensor, self) if hooks is None else hooks.pack(tensor, self)
-                )
-            elif tensor is None:
+            if tensor is None:
                 packed.append(None)
-            else:
+            elif not isinstance(tensor, Tensor):
                 raise not_savable(self, len(packed), tensor)
+            elif hooks is not None:
+                packed.append(hooks.pack(tensor, self))
+            elif tensor._version_counter is None and tensor._grad_fn is not self:
+                packed.append(tensor)
+            else:
+                packed.append(pack(tensor, self))
         self._saved = tuple(packed)
 
     def _release_saved(self) -> None:

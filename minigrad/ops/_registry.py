@@ -203,13 +203,15 @@ def make_call(
     apply = quickest(cls)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        values = args
         try:
             if kwargs:
                 kwargs = in_torchs_words(call, kwargs)
-            if kwargs and keywords is not None:
-                variant, values = keywords(*args, **kwargs)
-                return variant.apply(*values)
-            values = args if given_all and not kwargs else normal(*args, **kwargs)
+                if kwargs and keywords is not None:
+                    variant, values = keywords(*args, **kwargs)
+                    return variant.apply(*values)
+            if kwargs or not given_all:
+                values = normal(*args, **kwargs)
             output = apply(*values)
         except errors.NoStorageError:
             return call_for_examples(call, args, kwargs)

@@ -70,9 +70,16 @@ EXPLAINED: dict[str, list[str]] = {
     "note_own looks at all edges; a second time it notes nothing new": [
         "GraphTask._check_returned | break | break -> continue #0",
     ],
+    "a Tensor is asked for its shape and dtype itself, which takes longer": [
+        "fit | values = gradient.array if type(gradient) is Tensor else gradient | "
+        "gradient -> slot #1",
+        "fit | values = gradient.array if type(gradient) is Tensor else gradient | "
+        "gradient -> edge #1",
+    ],
     "Python does nothing for a declaration": [
         "fit | receiver: Any | receiver -> edge #0",
         "fit | receiver: Any | receiver -> output_nr #0",
+        "fit | receiver: Any | receiver -> values #0",
         "GraphTask._send | receiver: Any | receiver -> edge #0",
         "GraphTask._send | receiver: Any | receiver -> total #0",
     ],
