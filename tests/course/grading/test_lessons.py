@@ -2,16 +2,22 @@
 
 import os
 import threading
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import is_dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 
 from minigrad.course import catalogue
 from minigrad.course.grading import box as boxes
 from minigrad.course.grading import pages
 from minigrad.course.grading.bounds import Limits
-from minigrad.course.grading.box import Box
+from minigrad.course.grading.box import Box, Worker
 from minigrad.course.grading.examiner import Work, grade
+from minigrad.course.grading.messages import Observe
 from tests.course.grading.attacks import RIGHT, WRONG, before, inside
 from tests.course.grading.conftest import Grade
 
@@ -139,6 +145,50 @@ def test_a_right_answer_may_be_slow(graded: Grade) -> None:
     result = graded("gym.Square", "import time; time.sleep(1)\n" + slow)
     assert (result.state, result.points) == ("solved", 2)
     assert result.seconds > 1.5
+
+
+def test_right_values_never_enter_the_box(
+    graded: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[object] = []
+    ask = Worker.ask
+
+    def noted(self: Worker, message: Any, *more: Any) -> Any:
+        sent.append(message)
+        return ask(self, message, *more)
+
+    monkeypatch.setattr(Worker, "ask", noted)
+    assert graded("gym.Square", RIGHT).points == 2
+    arrays = [each for message in sent for each in arrays_in(message)]
+
+    def is_there(wanted: Any) -> bool:
+        return any(
+            a.shape == wanted.shape and np.allclose(a, wanted, equal_nan=True)
+            for a in arrays
+        )
+
+    asked = [message for message in sent if isinstance(message, Observe)]
+    cases = [case for message in asked for case in message.cases]
+    assert len(cases) > 3
+    for case in cases:
+        x, g = np.asarray(case.inputs[0]), np.asarray(case.upstream)
+        assert is_there(x)
+        assert is_there(g)
+        # Nobody has to find out what 0 or 1 is.
+        if np.any((x != 0) & (x != 1)):
+            assert not is_there(x * x), case.name
+            assert not is_there(2 * x * g), case.name
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """Every array anywhere in a message."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from arrays_in(each)
+    elif is_dataclass(value):
+        yield from arrays_in(list(vars(value).values()))
 
 
 def test_the_numbers_are_those_of_the_secret_and_of_the_file(box: Box) -> None:
