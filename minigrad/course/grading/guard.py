@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd import forward_ad
-from minigrad.engine import levels
+from minigrad.engine import builtin_jvp, levels
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.function import BackwardCFunction, Function
@@ -39,6 +39,9 @@ class Guard:
         builtin._run_backward = self._outside(builtin._run_backward)
         # Whoever calls such a rule by hand needs what its node has saved.
         builtin.saved_values = property(self._outside(builtin.saved_values.fget))
+        # A level can be made by hand; a tangent cannot get anywhere without these.
+        rules: Any = builtin_jvp
+        rules.builtin_tangents = self._outside(rules.builtin_tangents)
         task: Any = GraphTask
         task.run = self._judge_only(self._counted(task.run))
         enter = self._judge_only(levels.enter_level)

@@ -86,6 +86,16 @@ WITHOUT_NAMESPACES: dict[str, tuple[int, int]] = {
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_send_signal": (424, 424),
+    # Memory and messages that others share, which are found by a number.
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_unlink": (241, 181),
     # How fast somebody else's process runs, and where.
     "setpriority": (141, 140),
     "ioprio_set": (251, 30),

@@ -27,8 +27,7 @@ LONGEST_LINE = 500
 _KNOWN = """
 __future__ IPython abc anywidget cmath collections contextlib copy dataclasses datetime
 decimal enum fractions functools graphviz ipywidgets itertools math matplotlib minigrad
-numbers numpy operator pprint random statistics string textwrap time torch tqdm typing
-unittest warnings
+numbers numpy operator pprint random statistics textwrap time torch tqdm typing warnings
 """
 _KNOWN_MODULES = frozenset(_KNOWN.split())
 
@@ -40,13 +39,13 @@ _INNER = frozenset(_INNER_PARTS.split())
 """Parts of minigrad that no notebook imports."""
 
 _DOORS = """
-GraphTask ag_frame attrgetter backward_cls bltns breakpoint builtins cell_contents
-co_code co_consts cr_frame ctypes ctypeslib currentframe delattr distutils f2py f_back
-f_builtins f_code f_globals f_locals faulthandler forward_cls gc get_objects
-get_referents get_referrers getframe gi_code gi_frame globals importlib inspect
-linecache locals marshal methodcaller multiprocessing os pickle pkgutil posix registry
-run_backward runpy setprofile settrace shutil socket subprocess sys tb_frame tb_next
-threading vars
+ForwardRef GraphTask ag_frame allow_pickle attrgetter backward_cls bltns breakpoint
+builtins cell_contents co_code co_consts cr_frame ctypes ctypeslib currentframe delattr
+distutils f2py f_back f_builtins f_code f_globals f_locals faulthandler forward_cls gc
+get_objects get_referents get_referrers get_type_hints getframe gi_code gi_frame globals
+importlib inspect linecache locals marshal methodcaller multiprocessing os pickle
+pkgutil posix registry run_backward rundocs runpy runstring safe_eval setprofile
+settrace shutil socket subprocess sys tb_frame tb_next threading vars
 """
 _WORDS = frozenset(_DOORS.split())
 """Doors to the interpreter, and to the engine's inside, in whatever place."""

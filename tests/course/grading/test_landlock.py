@@ -1,5 +1,6 @@
 """The box without a file system of its own: what it writes is counted, then gone."""
 
+import ctypes
 import os
 import stat
 import subprocess
@@ -161,6 +162,21 @@ def test_a_pipe_sends_nobody_a_signal(landlocked: Box) -> None:
         graded_in(landlocked, line + "\nraise SystemExit", RIGHT)
         assert bystander.poll() is None
         bystander.kill()
+    assert graded_in(landlocked, RIGHT).points == 2
+
+
+def test_memory_that_others_share_stays(landlocked: Box) -> None:
+    libc = ctypes.CDLL(None)
+    number = libc.shmget(0, 4096, 0o600)
+    remove, look = 0, 2
+    try:
+        line = f"assert ctypes.CDLL(None).shmctl({number}, {remove}, None) < 0, 'gone'"
+        result = graded_in(landlocked, inside("forward", "import ctypes", line))
+        # It is not refused its answer, which is wrong, but the call.
+        assert (result.state, result.points) == ("wrong", 0), result
+        assert libc.shmctl(number, look, ctypes.create_string_buffer(512)) == 0
+    finally:
+        libc.shmctl(number, remove, None)
     assert graded_in(landlocked, RIGHT).points == 2
 
 

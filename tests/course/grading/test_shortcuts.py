@@ -135,6 +135,15 @@ BORROWED = {
         ENGINE + "rule = type(y.grad_fn)._forward_cls.backward\n"
         "        return mg.tensor(2 * rule(y.grad_fn, grad_output.numpy())[0])",
     ),
+    "a level made by hand": (
+        "import minigrad as mg\nfa = mg.autograd.forward_ad",
+        "level = fa.Level()\n"
+        "        fa.levels.open_levels = (level,)\n"
+        "        z = fa.duals.make_dual(x, mg.ones_like(x), level)\n"
+        "        slope = fa.duals.unpack_dual(z * z, level)[1]\n"
+        "        fa.levels.open_levels = ()\n"
+        "        return grad_output * slope",
+    ),
     "a traversal kept from before": (
         "from minigrad.engine.backward import GraphTask\nkept = GraphTask.run",
         "GraphTask.run = kept\n        "
@@ -222,6 +231,8 @@ def test_whoever_walks_to_the_guard_is_looked_at_by_a_person(graded: Grade) -> N
         ("x = '#'; import ctypes, weakref", {"ctypes", "weakref"}),
         ("model.eval(); re = x.compile; e = eval", {"eval"}),
         ("this is no Python: gc", {"gc"}),
+        ("import string, unittest.mock", {"string", "unittest"}),
+        ("np.load('x.npy', allow_pickle=True)", {"allow_pickle"}),
         ("# gc sys\n'gc'; super().__init__()", set()),
         ("from minigrad.course import check, watch", set()),
         ("raise ValueError from error", set()),
