@@ -78,7 +78,6 @@ EXPLAINED: dict[str, list[str]] = {
     ],
     "Python does nothing for a declaration": [
         "fit | receiver: Any | receiver -> edge #0",
-        "fit | receiver: Any | receiver -> output_nr #0",
         "fit | receiver: Any | receiver -> values #0",
         "GraphTask._send | receiver: Any | receiver -> edge #0",
         "GraphTask._send | receiver: Any | receiver -> total #0",
