@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,17 +71,25 @@ class Lab:
 
 
 @contextlib.contextmanager
-def running_lab(home: Path) -> Iterator[Lab]:
+def running_lab(
+    home: Path,
+    server: Sequence[str] = (sys.executable, "-m", "jupyterlab"),
+    path: str = "",
+) -> Iterator[Lab]:
     """Start JupyterLab on a workspace below ``home``; stop it in the end.
 
-    A second one on the same ``home`` finds what was left there.
+    A second one on the same ``home`` finds what was left there. Another ``server`` is
+    one of Jupyter's that knows the same options; it looks into ``path`` before its own
+    folders.
     """
     folder = home / "work"
     _workspace.lay_out(ROOT, folder)
     no_news(home / "settings")
     port = free_port()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
-    command += [
+    command = [
+        *server,
+        "--no-browser",
+        "--allow-root",
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
@@ -95,7 +103,7 @@ def running_lab(home: Path) -> Iterator[Lab]:
     with log.open("w") as out:
         process = subprocess.Popen(
             command,
-            env=environment(home),
+            env=environment(home) | ({"JUPYTER_PATH": path} if path else {}),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -146,11 +154,13 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 class Notebook:
-    """The notebook that is open in a JupyterLab page."""
+    """The notebook that is open in a JupyterLab page, or in one of ``where``."""
 
-    def __init__(self, page: Page, lab: Lab, path: str) -> None:
+    def __init__(
+        self, page: Page, lab: Lab, path: str, where: str = "lab/tree"
+    ) -> None:
         self.page = page
-        page.goto(f"{lab.url}/lab/tree/{path}?reset")
+        page.goto(f"{lab.url}/{where}/{path}?reset")
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
