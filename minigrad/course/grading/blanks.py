@@ -25,6 +25,7 @@ def import_all() -> None:
         for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
             if not found.ispkg and found.name not in _PROGRAMS:
                 importlib.import_module(found.name)
+    importlib.import_module("minigrad.bench")
 
 
 _PROGRAMS = ("minigrad.__main__", "minigrad._bootstrap", "minigrad._workspace")

@@ -400,8 +400,8 @@ class Worker:
             return
         if not self._keeper:
             self._keeper = self._who_keeps_it()
-        processes, pages = consumption(self._keeper)
-        if pages * os.sysconf("SC_PAGESIZE") > self.limits.memory:
+        processes, memory = consumption(self._keeper)
+        if memory > self.limits.memory:
             what = f"more than {self.limits.memory / 1e6:.0f} MB of memory"
             raise TooMuchError(what)
         if processes > self.limits.processes + 2:
@@ -431,7 +431,10 @@ class Worker:
 
 
 def consumption(root: int) -> tuple[int, int]:
-    """How many processes descend from this one, and how many pages they hold."""
+    """How many processes descend from this one, and how many bytes they hold.
+
+    What was moved to a disk to make room is theirs as well.
+    """
     if not root:
         return 0, 0
     parents: dict[int, int] = {}
@@ -446,10 +449,13 @@ def consumption(root: int) -> tuple[int, int]:
     while len(family) != last:
         last = len(family)
         family |= {child for child, parent in parents.items() if parent in family}
-    pages = 0
+    memory = 0
     for number in family - {root}:
         try:
-            pages += int(Path(f"/proc/{number}/statm").read_text().split()[1])
-        except (OSError, IndexError):
+            words = Path(f"/proc/{number}/status").read_text().split()
+        except OSError:
             continue
-    return len(family), pages
+        for name in ("VmRSS:", "VmSwap:"):
+            if name in words:
+                memory += 1024 * int(words[words.index(name) + 1])
+    return len(family), memory

@@ -74,6 +74,10 @@ REFUSED: dict[str, tuple[int, int]] = {
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
+    # There are so many of these on a machine, or for a user, whoever takes them.
+    "io_setup": (206, 0),
+    "inotify_init": (253, _NONE),
+    "inotify_init1": (294, 26),
 }
 """By name, with the numbers on x86-64 and on 64-bit Arm."""
 
@@ -129,7 +133,6 @@ WITHOUT_NAMESPACES: dict[str, tuple[int, int]] = {
     "fremovexattr": (199, 16),
     "removexattrat": (466, 466),
     "file_setattr": (469, 469),
-    "inotify_add_watch": (254, 27),
     "fanotify_init": (300, 262),
 }
 """Refused as well where processes and files are among everybody else's."""
@@ -144,7 +147,7 @@ _WITHOUT_A_NAME, _OPENAT2 = 0x400000, (437, 437)
 """A file that is in no folder, where it could be counted."""
 
 _CLONE, _CLONE3, _PRLIMIT = (56, 220), (435, 435), (302, 261)
-_MMAP, _SHARED = (9, 222), 1
+_MMAP, _SHARED, _HUGE_PAGES = (9, 222), 1, 0x40000
 
 Instruction = tuple[int, int, int, int]
 
@@ -186,10 +189,11 @@ def program(machine: str, own_namespaces: bool = True) -> list[Instruction]:
         denied,
         # The number has to be looked at anew; a flag is never this one.
         (_LOAD, 0, 0, _NUMBER),
-        # What is shared stays when its pages are given back, and is counted nowhere.
+        # What is shared stays when its pages are given back, and is counted nowhere;
+        # neither are pages from the store of huge ones.
         (_EQUAL, 0, 3, _MMAP[column]),
         (_LOAD, 0, 0, _FOURTH_ARGUMENT),
-        (_ANY_BIT, 0, 1, _SHARED),
+        (_ANY_BIT, 0, 1, _SHARED | _HUGE_PAGES),
         denied,
         (_LOAD, 0, 0, _NUMBER),
         (_EQUAL, 0, 3, _PRLIMIT[column]),
