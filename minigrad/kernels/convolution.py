@@ -127,8 +127,10 @@ def fill_columns(
     """
     number, channels, height, width = images.shape
     wide = padded[1]
-    area = places[0] * places[1]
+    # Numbers without a sign: no index is counted from the end.
+    area = np.uint64(places[0] * places[1])
     across, step = np.uint64(places[1]), np.uint64(stride[1])
+    inside = np.uint64(width)
     one_run = places[1] == wide and stride[0] == 1 and stride[1] == 1
     # The part of the padded image that these places see, and zeros behind it.
     top = first * stride[0]
@@ -139,25 +141,25 @@ def fill_columns(
     canvas = np.zeros(band * wide + hanging, images.dtype)
     for c in range(channels):
         for i in range(number):
+            image = images[i, c].reshape(-1)
             for y in range(from_row, to_row):
-                start = (y + before[0] - top) * wide + before[1]
-                row, source = canvas[start : start + width], images[i, c, y]
-                for x in range(width):
-                    row[x] = source[x]
+                at = np.uint64(y * width)
+                to = np.uint64((y + before[0] - top) * wide + before[1])
+                for x in range(inside):
+                    canvas[to + x] = image[at + x]
             for ky in range(sizes[0]):
                 for kx in range(sizes[1]):
                     column = columns[(c * sizes[0] + ky) * sizes[1] + kx]
-                    column = column[i * area : (i + 1) * area]
+                    begin = np.uint64(i) * area
                     start = ky * dilation[0] * wide + kx * dilation[1]
                     if one_run:
-                        run = canvas[start : start + area]
+                        at = np.uint64(start)
                         for p in range(area):
-                            column[p] = run[p]
+                            column[begin + p] = canvas[at + p]
                         continue
                     for y in range(places[0]):
-                        # Numbers without a sign: no index is counted from the end.
                         at = np.uint64(start + y * stride[0] * wide)
-                        to = np.uint64(y * places[1])
+                        to = begin + np.uint64(y) * across
                         if stride[1] == 1:
                             for x in range(across):
                                 column[to + x] = canvas[at + x]
@@ -203,8 +205,9 @@ def add_columns(
     """To each image the sum of what is in the columns that see it: the transpose."""
     number, channels, height, width = images.shape
     wide = padded[1]
-    area = places[0] * places[1]
+    area = np.uint64(places[0] * places[1])
     across, step = np.uint64(places[1]), np.uint64(stride[1])
+    inside = np.uint64(width)
     top = first * stride[0]
     band = (places[0] - 1) * stride[0] + (sizes[0] - 1) * dilation[0] + 1
     from_row = max(0, top - before[0])
@@ -216,22 +219,23 @@ def add_columns(
             for ky in range(sizes[0]):
                 for kx in range(sizes[1]):
                     column = columns[(c * sizes[0] + ky) * sizes[1] + kx]
-                    column = column[i * area : (i + 1) * area]
+                    begin = np.uint64(i) * area
                     start = ky * dilation[0] * wide + kx * dilation[1]
                     for y in range(places[0]):
                         to = np.uint64(start + y * stride[0] * wide)
-                        at = np.uint64(y * places[1])
+                        at = begin + np.uint64(y) * across
                         if stride[1] == 1:
                             for x in range(across):
                                 canvas[to + x] += column[at + x]
                         else:
                             for x in range(across):
                                 canvas[to + x * step] += column[at + x]
+            image = images[i, c].reshape(-1)
             for y in range(from_row, to_row):
-                start = (y + before[0] - top) * wide + before[1]
-                row, target = canvas[start : start + width], images[i, c, y]
-                for x in range(width):
-                    target[x] += row[x]
+                at = np.uint64((y + before[0] - top) * wide + before[1])
+                to = np.uint64(y * width)
+                for x in range(inside):
+                    image[to + x] += canvas[at + x]
 
 
 def take_results_in_numpy(

@@ -80,7 +80,9 @@ class Convolution(Builtin):
         if needs[1]:
             into_weight = KernelSlope.of(grad, input, sizes, ctx.sliding)
         if needs[2]:
-            into_bias = Sum.of(grad, (0, *range(2, grad.ndim)), False, None)
+            # Images first: they are added as they lie, row after row.
+            each = Sum.of(grad, 0, False, None)
+            into_bias = Sum.of(each, tuple(range(1, grad.ndim - 1)), False, None)
         return into_input, into_weight, into_bias, None
 
     @staticmethod
