@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.bench.floor import bounded, chain_on_arrays
 from minigrad.bench.harness import Program
+from minigrad.bench.programs import builtin_chain
 from minigrad.bench.rows import Row, Task, compared, imported, missing
 
 SIZE, LENGTH = 100, 400
@@ -91,7 +93,10 @@ def peer_row(name: str, seconds: float) -> Iterator[Row]:
     ours, theirs = with_minigrad(minigrad), PEERS[name](module)
     # jax computes in threads of its own: this clock counts those of both sides.
     clock = time.process_time
-    yield compared(shown, ours, theirs, goal, name, LENGTH, seconds, clock=clock)
+    row = compared(shown, ours, theirs, goal, name, LENGTH, seconds, clock=clock)
+    chain = SIZE, LENGTH, True
+    same_ops = builtin_chain(minigrad, *chain)
+    yield bounded(row, same_ops, chain_on_arrays(*chain), LENGTH)
 
 
 def peer_tasks(seconds: float) -> Iterator[Task]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.bench.floor import bounded
 from minigrad.bench.harness import Program
 from minigrad.bench.rows import Row, Task, compared, imported, missing
 
@@ -182,7 +183,8 @@ def training_row(against: str, torch: Any, seconds: float) -> Iterator[Row]:
     clock = time.process_time
     ours = step_of(minigrad)
     goal = GOALS[against]
-    yield compared(name, ours, theirs, goal, against, seconds=seconds, clock=clock)
+    row = compared(name, ours, theirs, goal, against, seconds=seconds, clock=clock)
+    yield bounded(row, step_of(minigrad), step_in_numpy())
 
 
 def training_tasks(torch: Any, seconds: float) -> Iterator[Task]:
