@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 import minigrad as mg
 from minigrad.tracing.sentences import bytes_text
 from minigrad.views.state import bytes_alive, memory_at, stops_of
+from tests.browser import scenes
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real
@@ -101,6 +102,13 @@ def test_needs_input_grad_is_said_with_the_names_of_forward(play: Open) -> None:
     made = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.new")
     says = told_at(page, made)["needs_input_grad"]
     assert says == ["x needs a gradient; constant needs none"]
+
+
+def test_names_of_an_inherited_forward_are_known(play: Open) -> None:
+    data = scenes.failing().data
+    made = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.new")
+    says = told_at(play(data), made)["needs_input_grad"]
+    assert says == ["x needs a gradient"]
 
 
 def test_saved_entry_says_its_bytes_and_who_let_go(play: Open) -> None:

@@ -165,5 +165,9 @@ function intoView({ listing, marked, notes }) {
   const [from, room] = [listing.scrollTop, listing.clientHeight];
   if (top >= from && bottom <= from + room) return null;
   const middle = top - Math.max(0, (room - (bottom - top)) / 2);
-  return () => (listing.scrollTop = Math.round(middle / height) * height);
+  // Whole lines at the top, also near the end: the last line may be cut, not the first.
+  const most = Math.floor((listing.scrollHeight - room) / height);
+  const first = Math.round(middle / height);
+  const place = most * height + room < bottom ? first : Math.min(first, most);
+  return () => (listing.scrollTop = place * height);
 }

@@ -11,6 +11,7 @@ export class Inspector {
     this.index = index;
     this.memory = memory;
     this.stopAt = stopAt;
+    this.forwards = new Map(); // ctx -> the source of its forward, where it is known
   }
 
   // The lines below an entry; `since` is where the step before stood.
@@ -45,7 +46,7 @@ export class Inspector {
   // Which arguments of forward need a gradient, by their names where they are known.
   needsLines(cid, ref) {
     const needs = brief(this.trace, ref).match(/True|False/g) || [];
-    const names = this.argumentsOf(this.story.ctxs[cid]?.function);
+    const names = this.argumentsOf(cid);
     const words = needs.map((need, place) => {
       const name = argumentAt(names, place) || message("entry.argument", { place });
       return message(need === "True" ? "entry.needs" : "entry.needs-not", { name });
@@ -53,8 +54,17 @@ export class Inspector {
     return words.length ? [words.join("; ")] : [];
   }
 
-  argumentsOf(name) {
-    const source = this.trace.sources.find((one) => one.name === `${name}.forward`);
+  // A forward may be that of another class: it is known by its call, else by its name.
+  argumentsOf(cid) {
+    let source = this.forwards.get(cid);
+    if (source === undefined) {
+      const { sources, events } = this.trace;
+      const isForward = (one) => one?.name.endsWith(".forward");
+      const call = events.find(({ k, cid: of, s }) => k === "call" && of === cid && isForward(sources[s]));
+      const name = `${this.story.ctxs[cid]?.function}.forward`;
+      source = (call ? sources[call.s] : sources.find((one) => one.name === name)) || null;
+      this.forwards.set(cid, source);
+    }
     const text = (source?.tokens || []).flat().map(([, part]) => part).join("");
     const listed = text.match(/def forward\(([^)]*)\)/)?.[1] || "";
     const names = listed.split(",").map((one) => one.trim().split(/[:=]/)[0].trim());
