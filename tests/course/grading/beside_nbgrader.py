@@ -67,14 +67,23 @@ GRADEBOOK = (
     """
 import sqlite3
 try:
-    book = sqlite3.connect("GRADEBOOK")
+    book = sqlite3.connect("STOCK/gradebook.db")
     book.execute("update grade set auto_score = 1")
     book.commit()
 except sqlite3.Error: pass
-try: open("LEDGER", "a").write("forged")
+try: open("OURS/ours/results.jsonl", "a").write("forged")
 except OSError: pass
 """
     + WRONG
+)
+NEIGHBOUR = (
+    WRONG
+    + """
+import glob, json
+for folder in ("STOCK", "OURS"):
+    for path in glob.glob(f"{folder}/submitted/right 00/**/*.ipynb", recursive=True):
+        exec(json.load(open(path))["cells"][0]["source"])
+"""
 )
 CHOSEN = (
     "redefine bool",
@@ -85,9 +94,9 @@ CHOSEN = (
     "replace modules",
     "print scores",
     "exit with success",
-    "not a number",
 )
 METADATA = "change points in the metadata"
+COPY = "hand in what a neighbour wrote"
 LAST = "write the gradebook"
 
 
@@ -100,7 +109,7 @@ def main() -> None:
         folder = Path(temporary)
         kept = parser.parse_args().environment
         python = provided((kept or folder / "environment").absolute())
-        handed_in = submissions(folder / "stock" / "gradebook.db", folder / "ours")
+        handed_in = submissions(folder / "stock", folder)
         stock, stock_seconds, changed = by_nbgrader(python, folder / "stock", handed_in)
         ours, our_seconds = by_judge(folder, handed_in)
     show(stock, stock_seconds, ours, our_seconds, handed_in)
@@ -136,14 +145,17 @@ def run(line: list[object], folder: Path) -> None:
         sys.exit(done.stderr[-3000:])
 
 
-def submissions(gradebook: Path, ledger: Path) -> dict[str, str]:
+def submissions(stock: Path, ours: Path) -> dict[str, str]:
     """What each student wrote: 32 right ones, 7 wrong, 11 that attack."""
     made = {f"right {n:02}": STYLES[n % 4] + f"# {n}\n" for n in range(32)}
     made |= {f"wrong {n}": WRONG + f"# {n}\n" for n in range(7)}
     made |= {name: ATTACKS[name] for name in CHOSEN}
-    made |= {METADATA: WRONG + "# metadata\n"}
-    reaching = GRADEBOOK.replace("GRADEBOOK", str(gradebook))
-    return made | {LAST: reaching.replace("LEDGER", str(ledger / "results.jsonl"))}
+    made |= {METADATA: WRONG + "# metadata\n", COPY: NEIGHBOUR, LAST: GRADEBOOK}
+    there = {"STOCK": str(stock), "OURS": str(ours)}
+    for name in (COPY, LAST):
+        for word, path in there.items():
+            made[name] = made[name].replace(word, path)
+    return made
 
 
 def notebook(answer: str, points: int = 1) -> str:
@@ -237,7 +249,7 @@ def show(
             n for n in handed_in if n.startswith("wrong")
         ],
     }
-    rows |= {name: [name] for name in (*CHOSEN, METADATA, LAST)}
+    rows |= {name: [name] for name in (*CHOSEN, METADATA, COPY, LAST)}
     for said, names in rows.items():
         means = [sum(p[n] for n in names) / len(names) for p in (stock, ours)]
         print(f"{said:<44}{means[0]:>10.2f}{means[1]:>10.2f}")

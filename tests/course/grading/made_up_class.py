@@ -86,7 +86,7 @@ def make(folder: Path) -> Path:
     """A folder a student below ``folder``, with a notebook for each lesson."""
     for student in STUDENTS:
         own = folder / student
-        own.mkdir(parents=True)
+        own.mkdir(parents=True, exist_ok=True)
         for lesson in LESSONS:
             if student != ONLY_THE_FIRST_HANDED_IN or lesson == LESSONS[0]:
                 text = notebook(student, lesson)

@@ -18,8 +18,10 @@ from minigrad.course.grading.bounds import Limits
 from minigrad.course.grading.box import Box, Worker
 from minigrad.course.grading.examiner import Work, grade
 from minigrad.course.grading.messages import Observe
+from tests.course.answers import kit
 from tests.course.grading.attacks import RIGHT, WRONG, before, inside
 from tests.course.grading.conftest import Grade
+from tests.course.grading.with_known_answers import handed_in, is_as_it_should_be
 
 
 def found_out(graded: Grade, expression: str, setup: str = "") -> str:
@@ -205,6 +207,16 @@ def test_the_numbers_are_those_of_the_secret_and_of_the_file(box: Box) -> None:
     assert kept == same
     assert kept != elsewhere
     assert kept != again
+
+
+@pytest.mark.parametrize("exercise", ["gym.GradientReversal", "gym.BroadcastMul"])
+def test_right_answers_of_any_style_get_all_points(
+    exercise: str, graded: Grade
+) -> None:
+    styles = [each for each in handed_in(exercise) if each[0].mistake == kit.RIGHT]
+    assert len(styles) > 3
+    for answer, cells in styles:
+        assert is_as_it_should_be(exercise, answer, graded(exercise, *cells))
 
 
 def test_messages_are_shown_and_what_checks_is_not(graded: Grade) -> None:
