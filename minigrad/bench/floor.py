@@ -61,7 +61,7 @@ def python_calls(program: Program) -> int:
 
 
 def bounded(
-    row: Row, ours: Program, arithmetic: Program, units: int = 1, seconds: float = 0.5
+    row: Row, ours: Program, arithmetic: Program, units: int = 1, seconds: float = 1.0
 ) -> Row:
     """The row; one that misses its goal says what it would take to meet it.
 

@@ -96,7 +96,7 @@ def peer_row(name: str, seconds: float) -> Iterator[Row]:
     row = compared(shown, ours, theirs, goal, name, LENGTH, seconds, clock=clock)
     chain = SIZE, LENGTH, True
     same_ops = builtin_chain(minigrad, *chain)
-    yield bounded(row, same_ops, chain_on_arrays(*chain), LENGTH)
+    yield bounded(row, same_ops, chain_on_arrays(*chain), LENGTH, seconds / 3)
 
 
 def peer_tasks(seconds: float) -> Iterator[Task]:

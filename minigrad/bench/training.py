@@ -184,7 +184,7 @@ def training_row(against: str, torch: Any, seconds: float) -> Iterator[Row]:
     ours = step_of(minigrad)
     goal = GOALS[against]
     row = compared(name, ours, theirs, goal, against, seconds=seconds, clock=clock)
-    yield bounded(row, step_of(minigrad), step_in_numpy())
+    yield bounded(row, step_of(minigrad), step_in_numpy(), seconds=seconds / 3)
 
 
 def training_tasks(torch: Any, seconds: float) -> Iterator[Task]:
