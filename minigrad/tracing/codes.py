@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Sequence
 from functools import cache
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.function import Function
@@ -43,6 +43,16 @@ ENGINE_CODES: Final = {
 }
 
 
+class Reach(NamedTuple):
+    """The variables that a line can have changed; ``bound`` are others after it."""
+
+    names: Sequence[str]
+    bound: frozenset[Any]
+
+
+NOTHING: Final = Reach((), frozenset())
+
+
 class ShownCode:
     """A code object: its source, its variables, and what each of its lines does."""
 
@@ -64,7 +74,8 @@ class ShownCode:
         self._says: dict[int, str] = {}
         self.of, names = ENGINE_CODES.get(code, ("", ()))
         self.phases = phases_of(sources.lines[self.source], names) if names else {}
-        self._set_by = set_by_lines(code) if names else {}
+        self.reach = Reach(self.names, frozenset(self.names))
+        self._reaches = reaches_of(code) if names else {}
 
     def offset(self, line: int) -> int:
         """The place of a line of the file in what is shown."""
@@ -74,14 +85,11 @@ class ShownCode:
         """The number that the line has in its file."""
         return self._first + offset
 
-    def set_by(self, offset: int) -> Sequence[str]:
-        """The variables that may be others after a line, or hold something else.
-
-        Any line of the program's may change all; of the engine's more is known.
-        """
+    def reach_of(self, offset: int) -> Reach:
+        """What a line can have changed: of the program's all, of the engine's few."""
         if not self.is_engine:
-            return self.names
-        return self._set_by.get(offset + self.before_first, ())
+            return self.reach
+        return self._reaches.get(offset + self.before_first, NOTHING)
 
     def say(self, offset: int) -> str:
         """The sentence for a line that comes next."""
@@ -102,29 +110,25 @@ def shown_names(code: CodeType) -> list[str]:
 
 
 @cache
-def set_by_lines(code: CodeType) -> dict[int, list[str]]:
-    """For each line the variables that may be others after it, or hold something else.
-
-    They are those that it binds, and those that it hands to what it calls; all, if it
-    calls for an effect.
-    """
-    names = shown_names(code)
+def reaches_of(code: CodeType) -> dict[int, Reach]:
+    """For each line of the engine's what it can have changed."""
     lines: dict[int, list[dis.Instruction]] = {}
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
         line = line_of(instruction) or line
         lines.setdefault(line, []).append(instruction)
-    found = {}
-    for line, instructions in lines.items():
-        does = {instruction.opname for instruction in instructions}
-        calls = any([name.startswith("CALL") for name in does])
-        touched: set[str] = set()
-        for instruction in instructions:
-            bound = instruction.argval
-            if calls or instruction.opname.startswith(SETTING):
-                touched.update(bound if isinstance(bound, tuple) else (bound,))
-        found[line] = [n for n in names if n in touched or "POP_TOP" in does]
-    return found
+    return {line: reach_of(steps, shown_names(code)) for line, steps in lines.items()}
+
+
+def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
+    """What the instructions of one line bind, and what they can hand to a call."""
+    bound, used = set(), set()
+    for step in steps:
+        several = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        (bound if step.opname.startswith(SETTING) else used).update(several)
+    if not any([step.opname.startswith("CALL") for step in steps]):
+        used.clear()
+    return Reach([n for n in names if n in bound | used], frozenset(bound))
 
 
 def line_of(instruction: dis.Instruction) -> int | None:

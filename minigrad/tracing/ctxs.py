@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.saved import FREED, Record
@@ -11,7 +11,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import mark_of
-from minigrad.tracing.nodes import Card, Cards, attributes_of, edges_text, function_of
+from minigrad.tracing.nodes import Card, Cards, edges_text, function_of
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
@@ -30,7 +30,7 @@ class CtxLog:
         self, cards: Cards, values: ValueStore, called: Callable[[Any], str]
     ) -> None:
         self.entries: list[dict[str, Any]] = []
-        self.at_work: list[Any] = []
+        self.at_work: list[tuple[Any, Card]] = []
         self.touched = 0
         self._values = values
         self.called = called
@@ -39,7 +39,7 @@ class CtxLog:
 
     def open(self, ctx: Any) -> None:
         """From now on ``ctx`` is the one at work."""
-        self.at_work.append(ctx)
+        self.at_work.append((ctx, self._cards.of(ctx)))
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
@@ -52,7 +52,7 @@ class CtxLog:
 
     def is_open(self, ctx: Any) -> bool:
         """Whether ``ctx`` is at work."""
-        return bool(self.at_work) and any([one is ctx for one in self.at_work])
+        return bool(self.at_work) and any([one is ctx for one, _ in self.at_work])
 
     def id_of(self, ctx: Any) -> str:
         """The id of ``ctx``, which gets an entry when it is first met."""
@@ -77,8 +77,7 @@ class CtxLog:
 
     def look(self) -> tuple[str, dict[str, Any] | None]:
         """The id of the ctx at work, and what is new on it."""
-        ctx = self.at_work[-1]
-        card = self._cards.of(ctx)
+        ctx, card = self.at_work[-1]
         return card.ctx or self._enter(card, ctx), self._changes(card, ctx)
 
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
@@ -117,7 +116,7 @@ class CtxLog:
         return [change for change in changes if change is not None]
 
     def _is_last(self, ctx: Any) -> bool:
-        return bool(self.at_work) and self.at_work[-1] is ctx
+        return bool(self.at_work) and self.at_work[-1][0] is ctx
 
     def _ref(self, card: Card, key: str, value: Any) -> Ref:
         if isinstance(value, Record):
@@ -131,6 +130,9 @@ class CtxLog:
         if value is FREED:
             return plain("freed")
         return self._values.ref(value, key) or plain("None")
+
+
+NO_ATTRIBUTES: Final[dict[str, Any]] = {}
 
 
 class Words(str):
@@ -156,7 +158,7 @@ def entries(log: CtxLog, ctx: Any, before: Mapping[str, Any]) -> Entries:
             yield key, FREED, FREED
     else:
         yield from kept(ctx)
-    for name, value in attributes_of(ctx).items():
+    for name, value in getattr(ctx, "__dict__", NO_ATTRIBUTES).items():
         yield f"attr.{name}", value, mark_of(value)
     if isinstance(ctx, BackwardCFunction):
         if not ctx._materialize_grads:

@@ -68,7 +68,7 @@ class StepEdit:
         said = (whole, brief(old), brief(new))
         if said not in self.said:  # what is packed is told each time it is unpacked
             self.said.append(said)
-        is_open = node is None or any([one is node for one in log.ctxs.at_work])
+        is_open = node is None or log.ctxs.is_open(node)
         if not is_open:
             log.ctxs.open(node)
         log.program_ran()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.tracing import sentences
-from minigrad.tracing.codes import ENGINE_CODES, ShownCode
+from minigrad.tracing.codes import ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog
@@ -33,7 +33,6 @@ class OpenFrame:
         self.phase: str | None = None
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
-        self.seen_at = -1
         self.ctxs_before = ctxs_before
         self.names: Any = None
         self.handles: set[str] = set()
@@ -108,12 +107,12 @@ class FrameLog:
         if opened.line == offset and self._last_is(opened, "line"):
             return
         done, opened.line = opened.line, offset
-        names = code.set_by(done)
+        reach = code.reach_of(done)
         if not code.is_engine:
-            self._step("line", LINES, code.say(offset), opened, names)
+            self._step("line", LINES, code.say(offset), opened, reach)
             return
         before, opened.phase = opened.phase, code.phases.get(offset)
-        self._step("line", ENGINE, code.say(offset), opened, names)
+        self._step("line", ENGINE, code.say(offset), opened, reach)
         if opened.phase is not None and opened.phase != before:
             opened.phase_starts[opened.phase] = self._log.count
             self.phase_entered(opened.phase)
@@ -131,8 +130,8 @@ class FrameLog:
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
             parts = [self._log.values.look(item)[1] for item in value]
         say = (sentences.left, code.title, seen, parts)
-        names = code.set_by(opened.line)
-        self._step("return", level, say, opened, names, val=shown or plain("None"))
+        reach = code.reach_of(opened.line)
+        self._step("return", level, say, opened, reach, val=shown or plain("None"))
         self._close(opened)
 
     def on_suspend(self, frame: FrameType) -> None:
@@ -222,23 +221,25 @@ class FrameLog:
         level: int,
         say: Any,
         opened: OpenFrame,
-        names: Sequence[str] | None = None,
+        reach: Reach | None = None,
         **fields: Any,
     ) -> None:
         """Emit one event of a frame, with the local variables that changed.
 
-        Only ``names`` can have changed if no code of the program's has run.
+        ``reach`` is of the line that has run; without it all are looked at.
         """
         log, code = self._log, opened.code
         self._set_place(opened)
         if not code.is_engine:
             log.program_ran(is_line=True)
-        if names is None or opened.seen_at != log.runs:
-            opened.seen_at = log.runs
-            names = code.names
-        if names:
+        reach = reach or code.reach
+        if reach.names:
             local = opened.frame.f_locals
-            changed = self._changed_locals(opened, local, names)
+            changed = self._changed_locals(opened, local, reach.names)
+            if not changed.keys() <= reach.bound:
+                # What was handed on has changed: others may lead to the same.
+                changed |= self._changed_locals(opened, local, code.names)
+                changed = {n: changed[n] for n in code.names if n in changed}
             if changed:
                 fields["loc"] = changed
             may_move = changed or opened.handles

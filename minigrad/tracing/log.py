@@ -46,7 +46,6 @@ class EventLog:
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
         self.hears_lines = False
-        self.runs = 0
 
     def emit(
         self,
@@ -93,7 +92,7 @@ class EventLog:
                 event["ctx"] = changes
         if others:
             put_others(event, others)
-        if memory.has_changed:
+        if memory.added or memory.dropped:
             event["mem"] = memory.take()
         self.events.append(event)
         if len(self.events) > MOST_EVENTS + SLACK:
@@ -108,14 +107,13 @@ class EventLog:
         event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
         event.update(place_of(self.events[at - 1]), **fields)
         if self.ctxs.at_work:
-            event["cid"] = self.ctxs.id_of(self.ctxs.at_work[-1])
+            event["cid"] = self.ctxs.id_of(self.ctxs.at_work[-1][0])
         self.events.insert(at, event)
         if self.told is not None:
             self.told(event)
 
     def program_ran(self, is_line: bool = False) -> None:
         """Code of the program's has run: what it can reach may have changed."""
-        self.runs += 1
         self.ctxs.touched += 1
         if is_line or not self.hears_lines:
             self.names.may_have_changed()

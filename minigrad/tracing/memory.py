@@ -37,8 +37,8 @@ class Memory:
         self._held: dict[str, dict[str, Item]] = {}
         self._count = 0
         self._buffers: dict[int, tuple[weakref.ref[Any], str]] = {}
-        self._added: list[Item] = []
-        self._dropped: list[dict[str, str]] = []
+        self.added: list[Item] = []
+        self.dropped: list[dict[str, str]] = []
         self._watched: dict[str, weakref.ref[Any]] = {}
         self.gone: list[Item] = []
 
@@ -47,15 +47,10 @@ class Memory:
         gone, self.gone = self.gone, []
         return gone
 
-    @property
-    def has_changed(self) -> bool:
-        """Whether ``take`` has something to give."""
-        return bool(self._added or self._dropped)
-
     def take(self) -> Change:
         """What has changed since this was last asked."""
-        change = {"add": self._added, "del": self._dropped}
-        self._added, self._dropped = [], []
+        change = {"add": self.added, "del": self.dropped}
+        self.added, self.dropped = [], []
         return change
 
     def look_at_node(self, node: Any, owner: str, label: str) -> int:
@@ -88,12 +83,12 @@ class Memory:
         """``owner`` has released what it saved."""
         held = self._held.get(owner, {})
         for key in [key for key in held if key.startswith("saved.")]:
-            self._dropped.append({"id": held.pop(key)["id"], "by": RELEASED})
+            self.dropped.append({"id": held.pop(key)["id"], "by": RELEASED})
 
     def drop(self, owner: str, by: str) -> None:
         """``owner`` holds nothing any more."""
         for item in self._held.pop(owner, {}).values():
-            self._dropped.append({"id": item["id"], "by": by})
+            self.dropped.append({"id": item["id"], "by": by})
             self.gone.append(item)
 
     def bytes_of(self, owner: str, family: str = "") -> int:
@@ -106,7 +101,7 @@ class Memory:
         before = self._held.setdefault(owner, {})
         for key in [key for key in before if key not in holds]:
             by = RELEASED if key.startswith("saved.") else REMOVED
-            self._dropped.append({"id": before.pop(key)["id"], "by": by})
+            self.dropped.append({"id": before.pop(key)["id"], "by": by})
         new: dict[str, int] = {}
         for key, value in holds.items():
             array = value.array if isinstance(value, Tensor) else value
@@ -115,7 +110,7 @@ class Memory:
             if key in before and before[key]["buf"] == buffer:
                 continue
             if key in before:
-                self._dropped.append({"id": before[key]["id"], "by": REPLACED})
+                self.dropped.append({"id": before[key]["id"], "by": REPLACED})
             name = self.names.of(value) if isinstance(value, Tensor) else None
             item: Item = {
                 "id": f"m{self._count}",
@@ -128,7 +123,7 @@ class Memory:
             }
             self._count += 1
             before[key] = item
-            self._added.append(item)
+            self.added.append(item)
             new[buffer] = item["bytes"]
         return sum(new.values())
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
@@ -23,7 +25,7 @@ class Namespace:
 
     def __init__(self, variables: Any, code: CodeType | None) -> None:
         self.variables = variables
-        self._set_by_code = () if code is None else code.co_names + code.co_varnames
+        self._set_by_code = () if code is None else names_set_by(code)
         self._size = -1
         self._looked_at: Iterable[str] = ()
 
@@ -43,6 +45,17 @@ class Namespace:
         names = [name for name, _ in found]
         self._looked_at = dict.fromkeys([*names, *self._set_by_code])
         return found
+
+
+@lru_cache(maxsize=256)
+def names_set_by(code: CodeType) -> tuple[str, ...]:
+    """The variables that some code can bind."""
+    outside = [
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("STORE_NAME", "STORE_GLOBAL")
+    ]
+    return (*outside, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
 
 
 def only_named(

@@ -64,7 +64,7 @@ class Story(BackwardStory):
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
         if name == "run forward" and self._log.ctxs.at_work:
-            self.say_forward_runs(self._log.ctxs.at_work[-1])
+            self.say_forward_runs(self._log.ctxs.at_work[-1][0])
         elif name == "call its backward" and is_users(self._picked):
             self.say_rule_called(self._picked)
 
