@@ -122,7 +122,8 @@ def reaches_of(code: CodeType) -> dict[int, Reach]:
 
 def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
     """What the instructions of one line bind, and what they can hand to a call."""
-    bound, used = set(), set()
+    bound: set[Any] = set()
+    used: set[Any] = set()
     for step in steps:
         several = step.argval if isinstance(step.argval, tuple) else (step.argval,)
         (bound if step.opname.startswith(SETTING) else used).update(several)
