@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from minigrad.bench.harness import Program, Ratio, agree
+from minigrad.bench.harness import Program, Ratio, agree, interleaved
 from minigrad.bench.layers import (
     Case,
     in_numpy,
@@ -87,7 +88,18 @@ def case_row(
     )
     if row.ratio is not None and case.goal is None:
         found.append(row.ratio.median)
+    if has_its_own and row.ratio is not None and case.products is not None:
+        row = replace(row, note=bound(case.products(), theirs(case), seconds / 3))
     yield row
+
+
+def bound(products: Program, theirs: Program, seconds: float) -> str:
+    """How long the matrix products alone take, beside all of the other side."""
+    programs = {"products": products, "theirs": theirs}
+    # They are a part of the whole: the two need not agree.
+    found = interleaved(programs, seconds=seconds, rounds=5, same=lambda *_: True)
+    share = found["products"].ratio_to(found["theirs"]).median
+    return f"a bound: its matrix products alone, by NumPy's BLAS, take {share:.2f}"
 
 
 def mean_row(kind: str, against: str, found: list[float]) -> Iterator[Row]:

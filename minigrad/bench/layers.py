@@ -40,6 +40,8 @@ class Case(NamedTuple):
     random: bool = False
     goal: float | None = None
     """Of its own, beside torch; it does not count in the mean of the others then."""
+    products: Callable[[], Program] | None = None
+    """Makes the matrix products in it, which BLAS computes: it needs at least those."""
 
 
 def normal(*shape: int, seed: int = 0) -> Any:

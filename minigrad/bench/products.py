@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,31 @@ def in_words(twin: bool, run: Program) -> Program:
             return run()
 
     return plain
+
+
+def products_alone(weight: Any, places: int, backward: bool) -> Program:
+    """The matrix products of a convolution, in its chunks, of columns that are there.
+
+    Forward there is one in a chunk; backward one for the images and one for the weight.
+    """
+    matrix = weight.reshape(len(weight), -1)
+    outputs, height = matrix.shape
+    chunk = max(1, convolution.CHUNK // height)
+    widths = [min(chunk, places - start) for start in range(0, places, chunk)]
+    columns = {width: normal(height, width) for width in set(widths)}
+    results = {width: normal(outputs, width) for width in set(widths)}
+    spare = {width: normal(max(height, outputs), width) for width in set(widths)}
+
+    def run() -> Any:
+        for width in widths:
+            if backward:
+                np.matmul(matrix.T, results[width], out=spare[width][:height])
+                last = columns[width] @ results[width].T
+            else:
+                last = np.matmul(matrix, columns[width], out=spare[width][:outputs])
+        return last
+
+    return run
 
 
 def convolution_case(
@@ -79,7 +105,9 @@ def convolution_case(
     kind = "backward" if backward else "forward"
     name = f"conv2d {kind} {number}x{channels}x{length}x{length}, {outputs} of {size}"
     goal = BACKWARD if backward else FORWARD
-    return Case(name, program, on_arrays, in_torch, goal=goal)
+    places = number * length * length
+    products = partial(products_alone, weight, places, backward)
+    return Case(name, program, on_arrays, in_torch, goal=goal, products=products)
 
 
 def attention_case(number: int, heads: int, places: int, width: int) -> Case:

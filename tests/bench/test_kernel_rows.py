@@ -71,6 +71,16 @@ def test_kernels_that_differ_get_no_ratio_and_no_place_in_the_mean() -> None:
     assert mean.limit == 0.3
 
 
+def test_convolution_says_how_long_its_products_alone_take() -> None:
+    sides = layers.our_kernels, layers.in_numpy
+    tasks = kernels.beside("kernel", "torch", sides, PRODUCTS[1:], 0.0)
+    notes = [row.note for task in tasks for row in task.rows()]
+    assert notes[0].startswith("a bound: its matrix products alone")
+    assert notes[1:] == [""]
+    run = PRODUCTS[0].products()
+    assert run().shape == (2, 2 * 4 * 4)  # two outputs at each place of both images
+
+
 def test_random_results_agree_if_as_many_are_zero() -> None:
     one, two = np.ones(4), np.array([1.0, 0.0, 0.0, 0.0])
     assert kernels.same_zeros([two], [two[::-1]])
