@@ -15,8 +15,12 @@ from minigrad.ops import _registry
 _FAMILIES = ("minigrad.kernels", "minigrad.ops", "minigrad.nn")
 """Where an operation lies: its numbers, its rule, and what calls it."""
 
-_KERNELS = {"dropout": "drop", "nll_loss": "nll"}
-"""Operations whose kernel has another name."""
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "cross_entropy": ("of_chances", "of_all_classes"),
+    "dropout": ("drop",),
+    "nll_loss": ("nll",),
+}
+"""What an operation is called in its kernel, and where it is one of several."""
 
 
 def import_all() -> None:
@@ -68,19 +72,18 @@ def _computing(
     name: str, functions: Iterable[types.FunctionType]
 ) -> Iterator[types.FunctionType]:
     rows = [row for row in _registry.OPS.values() if row.public_name == name]
-    classes = [row.function for row in rows if row.function is not None]
-    outer = {(cls.__module__, cls.__name__) for cls in classes}
-    # An operation's slope may be an operation of its own, as NllSlope is.
-    outer |= {(m, n.removesuffix("Loss") + "Slope") for m, n in outer}
+    # Its class is called like it; a slope that is an operation itself, as NllSlope.
+    title = name.title().replace("_", "")
+    outer = (title, title.removesuffix("Loss") + "Slope")
     references = [row.reference for row in rows]
-    words = (name, f"reference_{name}", _KERNELS.get(name, name))
+    words = (name, f"reference_{name}", *_OTHER_NAMES.get(name, ()))
     for function in functions:
-        place = function.__module__, function.__qualname__.partition(".")[0]
+        of_class = function.__qualname__.partition(".")[0] in outer
         own = any(
             function.__name__ == word or function.__name__.startswith(word + "_")
             for word in words
-        )
-        if own or place in outer or any(function is each for each in references):
+        ) or (of_class and function.__module__.startswith("minigrad.ops"))
+        if own or any(function is each for each in references):
             yield function
 
 

@@ -65,7 +65,7 @@ class Guard:
         """``run`` is a rule of the engine, and not for rules of an answer."""
 
         def guarded(*arguments: Any, **options: Any) -> Any:
-            if self.on and self.inside:
+            if self.on and (self.inside or is_from_an_answer()):
                 raise refused()
             return run(*arguments, **options)
 
