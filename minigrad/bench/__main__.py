@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ ONE_THREAD = {
 }
 """What libraries read when they are loaded, so that each computes in one thread."""
 
-KINDS = "engine", "peers", "training", "models", "kernels", "growth", "recording"
+KINDS = "engine", "training", "models", "peers", "kernels", "growth", "recording"
 
 EXPLAINED = """\
 CPU time, one thread on each side, warmed up. A ratio below 1: minigrad takes less time.
@@ -145,14 +145,14 @@ def planned(options: argparse.Namespace) -> list[Task]:
     """All that is to be measured."""
     torch = None if options.alone else torch_in_one_thread()
     seconds, quick = options.seconds, options.quick
-    tasks = {
+    tasks: dict[str, Callable[[], Iterable[Task]]] = {
         "engine": lambda: engine_tasks(torch, seconds, quick),
         "peers": lambda: [] if options.alone else peer_tasks(seconds),
         "training": lambda: training_tasks(torch, seconds),
         "models": lambda: model_tasks(torch, quick),
         "kernels": lambda: kernel_tasks(torch, seconds / 3, quick),
         "growth": lambda: growth_tasks(torch, seconds, quick),
-        "recording": recording_tasks,
+        "recording": lambda: recording_tasks(quick),
     }
     chosen = [options.only] if options.only else KINDS
     return [task for kind in chosen for task in tasks[kind]()]

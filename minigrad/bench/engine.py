@@ -26,15 +26,15 @@ from minigrad.engine import observe
 Make = Callable[[Any], Program]
 
 
-def chain_cases() -> Iterator[tuple[str, Make, int, float]]:
+def chain_cases(length: int = 1000) -> Iterator[tuple[str, Make, int, float]]:
     """Name, program, how many nodes it makes, and the goal."""
     for style in ("combined", "separate"):
         for size in (1, 100):
             name = f"custom {style}, size {size}"
-            chain = partial(custom_chain, style=style, size=size, length=1000)
+            chain = partial(custom_chain, style=style, size=size, length=length)
             both = partial(chain, backward=True)
-            yield f"{name}: forward+backward, a node", both, 1000, 0.40
-            yield f"{name}: forward", partial(chain, backward=False), 1000, 0.40
+            yield f"{name}: forward+backward, a node", both, length, 0.40
+            yield f"{name}: forward", partial(chain, backward=False), length, 0.40
     for style, goal in (("built-in", 1.2), ("custom", 0.7)):
         twice = partial(double_backward, length=50, custom=style == "custom")
         yield f"double backward, {style}", twice, 50, goal
@@ -164,7 +164,7 @@ def listening_rows(seconds: float) -> Iterator[Row]:
 
 def engine_tasks(torch: Any, seconds: float, quick: bool = False) -> Iterable[Task]:
     """All rows of the engine."""
-    for name, make, units, goal in chain_cases():
+    for name, make, units, goal in chain_cases(200 if quick else 1000):
         yield Task(name, partial(chain_row, name, make, units, goal, torch, seconds))
     for backward in (True, False):
         name = f"built-in chain, {'forward+backward' if backward else 'forward'}"

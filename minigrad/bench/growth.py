@@ -93,7 +93,8 @@ def sweep_rows(sweep: Sweep, torch: Any, seconds: float, quick: bool) -> Iterato
     try:
         for size in sizes:
             programs = {name: sweep.make(side, size) for name, side in sides.items()}
-            found.append(interleaved(programs, seconds=seconds))
+            rounds = 5 if quick else 15
+            found.append(interleaved(programs, seconds=seconds, rounds=rounds))
     except DifferentResultsError:
         yield Row(f"growth: {sweep.name}", against="torch", note="different results")
         return

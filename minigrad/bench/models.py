@@ -239,5 +239,5 @@ def model_rows(model: Model, torch: Any, steps: int = STEPS) -> Iterator[Row]:
 def model_tasks(torch: Any, quick: bool = False) -> Iterator[Task]:
     """The three models."""
     for model in models():
-        steps = STEPS // 5 if quick else STEPS
+        steps = STEPS // 10 if quick else STEPS
         yield Task(model.name, partial(model_rows, model, torch, steps))

@@ -30,7 +30,8 @@ def in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(command, "recording_tasks", lambda: [Task("all", ROWS.copy)])
+    tasks = [Task("all", ROWS.copy)]
+    monkeypatch.setattr(command, "recording_tasks", lambda quick: tasks)
     return command.main(["--alone", "--only", "recording", *arguments])
 
 
