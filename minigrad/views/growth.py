@@ -49,16 +49,19 @@ def draw(axes: Any, curve: Any) -> None:
             va="bottom" if up > 0 else "top",
             color=colour,
         )
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
 
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.25)
     first, last = curve.sizes[0], curve.sizes[-1]
     axes.set_xlim(first * 0.8, last * (last / first) ** 0.28)  # room for the words
+    powers = [10**power for power in range(13) if first <= 10**power <= last]
+    axes.xaxis.set_major_locator(FixedLocator(powers))
+    axes.xaxis.set_minor_locator(NullLocator())
+    few = (1, 2, 5) if spread(curve) < 100 else (1,)
+    axes.yaxis.set_major_locator(LogLocator(subs=few))
     for axis in (axes.xaxis, axes.yaxis):
-        decades = last / first if axis is axes.xaxis else spread(curve)
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 100 else (1,)))
         axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter("{x:,.9g}")
     axes.set_xlabel(curve.name)
