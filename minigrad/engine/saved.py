@@ -51,6 +51,10 @@ class Record:
         if self.tensor._detached_at is not None:
             check_detached(self.tensor, node)
 
+    def values(self) -> Array:
+        """What a rule computes with, where it sees arrays."""
+        return self.tensor.array
+
     def restore(self, node: _FunctionBase | None) -> Tensor:
         """The tensor in its place in the graph, whatever its version."""
         if self.output_nr is None:
@@ -95,6 +99,10 @@ class OwnOutput(Record):
         """
         if self.counter.value != self.version:
             raise modified_error(self, node)
+
+    def values(self) -> Array:
+        """What a rule computes with, where it sees arrays."""
+        return self.array
 
 
 class Freed(tuple[()]):
@@ -227,7 +235,7 @@ def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
         packed = Record(packed, 0, None)
     if isinstance(packed, Record):
         packed.check(node)
-        return packed.tensor.array
+        return packed.values()
     return packed.unpack(node).array
 
 
