@@ -103,7 +103,7 @@ def without_files(source: Path) -> list[str]:
     if source.is_dir():
         named = [PurePosixPath(e.name, "a") for e in os.scandir(source) if _is_own(e)]
     else:
-        with zipfile.ZipFile(source) as archive:
+        with archive_at(source) as archive:
             entries = archive.infolist()
         named = [PurePosixPath(name_of(e), "a" * e.is_dir()) for e in entries]
         top = archives.wrapping([path for path in map(inside, entries) if path])
@@ -166,8 +166,17 @@ def reader(path: Path) -> Callable[[int], bytes]:
     return read
 
 
+def archive_at(source: Path) -> zipfile.ZipFile:
+    """The zip. Raises: SubmissionsError if its list of files cannot be read."""
+    try:
+        return zipfile.ZipFile(source)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        what, fix = f"{source} is a broken zip ({error})", "fetch it again"
+        raise SubmissionsError(errors.message("grade", what, fix)) from None
+
+
 def _in_zip(source: Path) -> Iterator[Submitted]:
-    with zipfile.ZipFile(source) as archive:
+    with archive_at(source) as archive:
         entries = archive.infolist()
         if len(entries) > MOST_FILES:
             what = f"{source} holds {len(entries)} files"

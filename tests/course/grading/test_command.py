@@ -179,6 +179,7 @@ def test_a_bar_says_how_many_files_are_begun() -> None:
     [
         ("missing", "out", "there is no .*missing\\n  fix: name the folder"),
         ("essay.txt", "out", "is neither a folder nor a zip"),
+        ("torn.zip", "out", "is a broken zip .*magic.*\\n  fix: fetch it again"),
         ("in", "out", "no notebook .* and no program .* in .*/in\\n  fix: put what"),
         ("right", "essay.txt", "cannot be a folder for results .*\\n  fix: choose"),
     ],
@@ -194,6 +195,10 @@ def test_a_path_that_leads_to_nothing_is_said_before_anything_is_made(
     (tmp_path / "essay.txt").write_text("hello")
     (tmp_path / "in" / "ada" / "essay.txt").write_text("hello")
     hand_in(tmp_path / "right", ada=RIGHT)
+    with zipfile.ZipFile(tmp_path / "torn.zip", "w") as made:
+        made.writestr("ada/answer.py", RIGHT)
+    data = (tmp_path / "torn.zip").read_bytes().replace(b"PK\1\2", b"torn")
+    (tmp_path / "torn.zip").write_bytes(data)
     line = [str(tmp_path / source), "--out", str(tmp_path / out)]
     assert command.main(line) == 2
     assert re.search(words, capsys.readouterr().err)
