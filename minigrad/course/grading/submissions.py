@@ -176,25 +176,26 @@ def archive_at(source: Path) -> zipfile.ZipFile:
 
 
 def _in_zip(source: Path) -> Iterator[Submitted]:
-    with archive_at(source) as archive:
-        entries = archive.infolist()
-        if len(entries) > MOST_FILES:
-            what = f"{source} holds {len(entries)} files"
-            fix = f"split it: at most {MOST_FILES} are read from one zip"
-            raise SubmissionsError(errors.message("grade", what, fix))
-        files: list[tuple[PurePosixPath, Callable[[int], bytes]]] = []
-        for entry in entries:
-            path = inside(entry)
-            if path is None:
-                continue
+    # It stays open as long as somebody may still read from it, and no longer.
+    archive = archive_at(source)
+    entries = archive.infolist()
+    if len(entries) > MOST_FILES:
+        what = f"{source} holds {len(entries)} files"
+        fix = f"split it: at most {MOST_FILES} are read from one zip"
+        raise SubmissionsError(errors.message("grade", what, fix))
+    files: list[tuple[PurePosixPath, Callable[[int], bytes]]] = []
+    for entry in entries:
+        path = inside(entry)
+        if path is None:
+            continue
 
-            def read(most: int, entry: zipfile.ZipInfo = entry) -> bytes:
-                with archive.open(entry) as opened:
-                    return opened.read(most)
+        def read(most: int, entry: zipfile.ZipInfo = entry) -> bytes:
+            with archive.open(entry) as opened:
+                return opened.read(most)
 
-            files.append((path, read))
-        top = archives.wrapping([path for path, _ in files])
-        yield from _with_progress([(path.relative_to(top), r) for path, r in files])
+        files.append((path, read))
+    top = archives.wrapping([path for path, _ in files])
+    yield from _with_progress([(path.relative_to(top), r) for path, r in files])
 
 
 def owner_of(path: PurePosixPath) -> tuple[str, str]:

@@ -1,10 +1,11 @@
 """Points tell who guesses: so many files of one student count, and no more."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from minigrad.course.grading import choosing, command, results
+from minigrad.course.grading import choosing, command, results, submissions
 from minigrad.course.grading.choosing import MOST_COUNTED, missing
 from minigrad.course.grading.progress import Progress
 from minigrad.course.grading.submissions import Submitted
@@ -60,6 +61,18 @@ def test_what_was_graded_before_counts_first() -> None:
 def test_one_file_under_many_names_is_one() -> None:
     same = {f"copy-{n}.py": GUESS.format("x") for n in range(9)}
     assert chosen(handed_in("ada", **same), set()) == (["copy-0.py"], "[]")
+
+
+def test_the_last_student_of_a_zip_is_read_too(tmp_path: Path) -> None:
+    packed = tmp_path / "class.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for student in ("ada", "eve"):
+            archive.writestr(f"{student}/a.py", GUESS.format("x"))
+    works = missing(submissions.find(packed), set(), Progress(2))
+    assert [(w.student, w.trouble, len(w.cells)) for w in works] == [
+        ("ada", "", 1),
+        ("eve", "", 1),
+    ]
 
 
 def test_an_endless_number_of_files_is_not_read(
