@@ -155,11 +155,11 @@ def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Meas
     program()
     busy, alone = [], []
     for _ in range(rounds):
-        alone.append(timed(program, 20, time.perf_counter))
+        alone.append(timed(program, 10, time.perf_counter))
         neighbour = subprocess.Popen([sys.executable, "-Sc", "while True: pass"])
         try:
             time.sleep(0.1)  # until it is up
-            busy.append(timed(program, 20, time.perf_counter))
+            busy.append(timed(program, 10, time.perf_counter))
         finally:
             neighbour.kill()
             neighbour.wait()
@@ -172,4 +172,4 @@ def start_tasks(torch: Any, quick: bool) -> Iterator[Task]:
     rounds = 1 if quick else 7
     yield Task("import", partial(import_rows, torch, rounds))
     yield Task("first kernel calls", first_call_rows)
-    yield Task("a busy core", partial(busy_core_rows, torch, rounds))
+    yield Task("a busy core", partial(busy_core_rows, torch, max(rounds, 3)))
