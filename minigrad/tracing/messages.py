@@ -2,14 +2,13 @@
 
 ``messages.toml`` has them in English. ``MINIGRAD_LANGUAGE=de`` is for the table
 ``messages.de.toml`` beside it; it may also name a file. What is missing there is said
-in English, and ``python -m minigrad.tracing.messages de`` lists it.
+in English, and ``python -m minigrad.tracing.translation de`` lists it.
 """
 
 from __future__ import annotations
 
 import os
 import string
-import sys
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -128,30 +127,4 @@ def fields_of(text: str) -> set[str]:
         return {"{"}
 
 
-def told_of(language: str) -> list[str]:
-    """What is missing in a language, and what is there and cannot be used."""
-    english, other = read(ENGLISH), read(file_of(language))
-    unfit = sorted(faults(english, other))
-    missing = [
-        (name, key)
-        for name, texts in english.items()
-        for key in texts
-        if key not in other.get(name, {})
-    ]
-    return [
-        *[f"missing: [{name}] {key} = {english[name][key]!r}" for name, key in missing],
-        *[f"not usable: [{name}] {key} = {other[name][key]!r}" for name, key in unfit],
-    ]
-
-
-def main(languages: list[str]) -> int:
-    """List what is to be done in some languages."""
-    lines = [line for language in languages for line in told_of(language)]
-    print("\n".join(lines) or "nothing is missing")
-    return 1 if lines else 0
-
-
 in_use = Language(whole(os.environ.get("MINIGRAD_LANGUAGE", "")))
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import minigrad as mg
-from minigrad.tracing import messages
+from minigrad.tracing import messages, translation
 from minigrad.tracing.codes import APPLY_PHASES, BACKWARD_PHASES
 from minigrad.views import page, record, script
 from tests.tracing import happenings
@@ -34,6 +36,7 @@ NOT_OF_A_STEP = (
     "program",
     "replay",
     "trace",
+    "translation",
 )
 """The modules of tracing that have only errors to tell."""
 OF_ERRORS = {
@@ -225,12 +228,18 @@ def test_missing_and_unfit_texts_are_english_and_listed(
         assert '<html lang="de"' in page.live_page("x")
     finally:
         messages.use("en")
-    assert messages.main([str(table)]) == 1
+    assert translation.main([str(table)]) == 1
     told = capsys.readouterr().out
     assert "missing: [steps] node.older = '{node} was in the graph already.'" in told
     assert "not usable: [steps] node.left = '{knoten} wird verlassen.'" in told
     assert "not usable: [steps] no.such = 'nichts'" in told
-    assert messages.main(["en"]) == 0
+    assert translation.main(["en"]) == 0
+
+
+def test_command_says_that_nothing_is_missing() -> None:
+    command = [sys.executable, "-W", "error", "-m", translation.__name__, "en"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "nothing is missing\n"
 
 
 def test_language_without_a_table_is_refused() -> None:
