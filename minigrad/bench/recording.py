@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import CodeType, FrameType
+from typing import Final
 
 import minigrad
 from minigrad.bench.harness import timed
 from minigrad.bench.programs import custom_chain
 from minigrad.bench.rows import Row, Task, judged, with_unit
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.listening import choose_backend
+from minigrad.tracing.names import Names
+from minigrad.tracing.values import ValueStore
 
 Program = Callable[[], object]
+
+LINES: Final = 2000
 
 
 def recording_tasks(quick: bool = False) -> list[Task]:
@@ -32,11 +39,14 @@ def recording_rows(repeats: int = 9) -> Iterator[Row]:
         ("story and lines, 1000x1000", large, True, 100),
     ):
         recording, telling, events = costs_of_an_event(program, lines, repeats)
+        note = f"told: +{with_unit(telling)}, {events} events"
+        if lines and program is small:
+            note += f"\nbelow which no recorder comes: {floor(3 * repeats)}"
         yield Row(
             f"recording, an event: {name}",
             with_unit(recording),
             goal=judged(recording * 1e6, goal, " us"),
-            note=f"told: +{with_unit(telling)}, {events} events",
+            note=note,
         )
 
 
@@ -46,17 +56,88 @@ def costs_of_an_event(
     """For each event: seconds that recording adds to the program, and that the telling
     takes when the recording is first looked at; and how many events there are.
 
-    The best of several rounds, each with the program alone before it.
+    The best of several rounds of each, and the program alone in between.
     """
-    recording = telling = float("inf")
+    alone, recorded, told = [], [], []
     for _ in range(repeats):
-        alone = timed(program, 1)
         trace = Trace()
-        added = timed(partial(record, program, trace, lines), 1) - alone
-        told = timed(partial(getattr, trace, "data"), 1)
-        recording = min(recording, added / len(trace))
-        telling = min(telling, told / len(trace))
-    return recording, telling, len(trace)
+        alone.append(timed(program, 1))
+        recorded.append(timed(partial(record, program, trace, lines), 1))
+        told.append(timed(partial(getattr, trace, "data"), 1))
+    events = len(trace)
+    return (min(recorded) - min(alone)) / events, min(told) / events, events
+
+
+def floor(repeats: int) -> str:
+    """What the parts of a line's event cost at the least, each alone, in words."""
+    alone = seconds_of_a_line(None, repeats)
+    heard = seconds_of_a_line(Deaf(), repeats)
+    read = seconds_of_a_line(Reader(), repeats)
+    values, tensor = ValueStore(Names()), minigrad.ones(1)
+    kept: list[object] = []
+    parts = {
+        "to hear a line": heard - alone,
+        "to read its variables": read - heard,
+        "to note a tensor": best_of(lambda: values.ref(tensor), repeats),
+        "to keep an event": best_of(lambda: kept.append({"k": "line"}), repeats),
+    }
+    return ", ".join([f"{with_unit(cost)} {what}" for what, cost in parts.items()])
+
+
+def best_of(program: Program, repeats: int) -> float:
+    """Seconds that a short program takes."""
+    return min([timed(program, LINES) for _ in range(repeats)]) / LINES
+
+
+def seconds_of_a_line(listener: Deaf | None, repeats: int) -> float:
+    """Seconds that a line takes which ``listener`` is told of."""
+    times = []
+    for _ in range(repeats):
+        backend = None if listener is None else choose_backend(listener, None)
+        if backend is not None:
+            backend.start()
+        try:
+            times.append(timed(some_lines, 1))
+        finally:
+            if backend is not None:
+                backend.stop()
+    return min(times) / LINES
+
+
+def some_lines() -> None:
+    """Two lines, so often that all of them are LINES."""
+    done = 0
+    while done < LINES // 2:
+        done += 1
+
+
+class Deaf:
+    """Is told of lines, and does nothing about it."""
+
+    def wants(self, code: CodeType) -> bool:
+        """Only the lines of one function."""
+        return code is some_lines.__code__
+
+    def on_line(self, frame: FrameType, line: int) -> None:
+        """Do nothing, as in all the other cases."""
+
+    def on_call(self, frame: FrameType) -> None: ...
+
+    def on_return(self, frame: FrameType, value: object) -> None: ...
+
+    def on_suspend(self, frame: FrameType) -> None: ...
+
+    def on_exception(self, frame: FrameType, error: BaseException) -> None: ...
+
+    def on_unwind(self, frame: FrameType, error: BaseException | None) -> None: ...
+
+
+class Reader(Deaf):
+    """Reads the variables of each line."""
+
+    def on_line(self, frame: FrameType, line: int) -> None:
+        """Look, and do no more."""
+        _ = frame.f_locals
 
 
 def record(program: Program, trace: Trace, lines: bool) -> None:

@@ -16,6 +16,7 @@ from minigrad.tracing.foreign import (
     is_torch_tensor,
     maker_of,
     seen_torch,
+    version_of,
 )
 from minigrad.tracing.messages import message
 from minigrad.tracing.names import Names
@@ -163,21 +164,14 @@ class ValueStore:
         return plain(short_repr(value))
 
     def _tensor(self, tensor: Tensor) -> Note:
-        version = tensor._seen_version()
-        numbers = self.numbers(tensor.array, version)
-        node = maker_of(tensor)
-        maker = None if node is None else node.name()
-        facts = (
-            *("T", numbers, tensor.requires_grad),
-            *(self.names.of(tensor), version, maker),
-        )
+        version, maker = tensor._seen_version(), maker_of(tensor)
+        numbers, name = self.numbers(tensor.array, version), self.names.of(tensor)
+        made_by = None if maker is None else maker.name()
+        note = ("T", numbers, tensor.requires_grad, name, version, made_by)
         if not tensor._tangents:
-            return Note(facts)
-        tangents = [
-            self.numbers(tangent.array, tangent._seen_version())
-            for tangent in tensor._tangents.values()
-        ]
-        return Note((*facts, *tangents))
+            return Note(note)
+        tangents = tensor._tangents.values()
+        return Note((*note, *[self.numbers(t.array, version_of(t)) for t in tangents]))
 
     def _torch_tensor(self, value: Any) -> Note:
         tensor = seen_torch(value)

@@ -2,7 +2,7 @@
 
 import minigrad
 from minigrad.bench.programs import custom_chain
-from minigrad.bench.recording import costs_of_an_event
+from minigrad.bench.recording import Deaf, costs_of_an_event, floor, seconds_of_a_line
 
 
 def test_cost_is_that_of_an_event_and_lines_are_events_too() -> None:
@@ -12,3 +12,14 @@ def test_cost_is_that_of_an_event_and_lines_are_events_too() -> None:
     assert 0 < recording < 1
     assert 0 < telling < 1
     assert 20 < story < lines
+
+
+def test_line_that_is_heard_takes_longer_and_the_floor_names_each_part() -> None:
+    assert seconds_of_a_line(Deaf(), 2) > 2 * seconds_of_a_line(None, 2)
+    parts = [part.partition(" to ")[2] for part in floor(1).split(", ")]
+    assert parts == [
+        "hear a line",
+        "read its variables",
+        "note a tensor",
+        "keep an event",
+    ]
