@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -20,11 +21,12 @@ class Guard:
 
     ``inside`` counts the Functions of an answer that are running, ``running`` the
     traversals. Only the judge's own calls come from the main thread, from outside of
-    every Function and from no cell.
+    every Function and from no cell. ``home`` is the process of the worker.
     """
 
     def __init__(self) -> None:
         self.on = False
+        self.home = os.getpid()
         self.inside = 0
         self.running = 0
         self._install()
@@ -49,6 +51,13 @@ class Guard:
         for module in modules:
             module.enter_level = enter
 
+    def _watches(self) -> bool:
+        """Whether it is on; in a process that an answer has made it always is.
+
+        One that was made while the notebook ran could differentiate later.
+        """
+        return self.on or os.getpid() != self.home
+
     def _entering(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """``run`` runs code of an answer."""
 
@@ -65,7 +74,7 @@ class Guard:
         """``run`` is a rule of the engine, and not for rules of an answer."""
 
         def guarded(*arguments: Any, **options: Any) -> Any:
-            if self.on and (self.inside or is_from_an_answer()):
+            if self._watches() and (self.inside or is_from_an_answer()):
                 raise refused()
             return run(*arguments, **options)
 
@@ -75,7 +84,8 @@ class Guard:
         """``run`` begins a derivative, which no code of an answer may do now."""
 
         def guarded(*arguments: Any, **options: Any) -> Any:
-            if self.on and (self.inside or self.running or is_from_an_answer()):
+            busy = self.inside or self.running
+            if self._watches() and (busy or is_from_an_answer()):
                 raise refused()
             return run(*arguments, **options)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -77,6 +78,7 @@ def keep_data() -> None:
 
 def serve(requests: int, replies: int, guard: Guard) -> None:
     """Answer until nobody asks any more."""
+    guard.home = os.getpid()
     desk = Desk(guard)
     while True:
         try:

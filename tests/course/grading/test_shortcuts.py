@@ -156,6 +156,20 @@ assert len(mg.nn.data.names()) > 5000 and images.shape == (1797, 1, 8, 8)
 HEAD, TAIL = RIGHT.split("        return grad_output * 2 * x\n")
 ONCE = "z = x.detach().requires_grad_(); y = z * z"
 ENGINE = f"with mg.enable_grad():\n            {ONCE}\n        "
+SERVER = """
+import os, numpy as np, minigrad as mg
+(asked, ask), (told, tell) = os.pipe(), os.pipe()
+if os.fork() == 0:
+    os.close(told)
+    try:
+        while True:
+            z = mg.tensor(np.frombuffer(os.read(asked, 99_999)[8:]).copy())
+            z.requires_grad_()
+            (z * z).sum().backward()
+            os.write(tell, bytes(8) + z.grad.numpy().tobytes())
+    finally: os._exit(0)
+os.close(tell)
+"""
 BORROWED = {
     "a tangent": (
         "",
@@ -179,6 +193,15 @@ BORROWED = {
         "",
         ENGINE + "rule = type(y.grad_fn)._forward_cls.backward\n"
         "        return mg.tensor(2 * rule(y.grad_fn, grad_output.numpy())[0])",
+    ),
+    "a child that was there before": (
+        SERVER,
+        "numbers = x.detach().numpy().astype(float)\n"
+        "        os.write(ask, bytes(8) + numbers.tobytes())\n"
+        "        found = os.read(told, 99_999)\n"
+        "        assert found, 'it was told: write the formula'\n"
+        "        found = np.frombuffer(found[8:]).reshape(x.shape).copy()\n"
+        "        return grad_output * mg.tensor(found).to(x.dtype)",
     ),
     "a level made by hand": (
         "import minigrad as mg\nfa = mg.autograd.forward_ad",
