@@ -5,6 +5,9 @@ processor's cache. In forward a row of places is as wide as the padded image: th
 that one element of the kernel sees is a single run in memory, and what hangs over is
 left out of the result. Backward has no such places: there they would be multiplied by
 0, and 0 times infinity is not 0.
+
+Narrow images are woven into a single wide one first: rows of four numbers would take as
+long to find as to copy.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ Pair = tuple[int, int]
 
 CHUNK = 1 << 18
 """About how many numbers the columns of a chunk have: a megabyte in float32."""
+
+NARROW = 8
+"""Images with fewer places across than this are woven into one."""
 
 
 class Sliding(NamedTuple):
@@ -49,6 +55,19 @@ class Sliding(NamedTuple):
         return (
             (high - self.dilation[0] * (sizes[0] - 1) - 1) // self.stride[0] + 1,
             (wide - self.dilation[1] * (sizes[1] - 1) - 1) // self.stride[1] + 1,
+        )
+
+    def weaves(self, number: int, lengths: Any, sizes: Any) -> bool:
+        """Whether so many images are so narrow that they are woven into one."""
+        across = self.places(lengths, sizes)[1]
+        return number > 1 and across < NARROW and self.stride[1] == 1
+
+    def woven(self, number: int) -> Sliding:
+        """The same on images that are woven: all is farther apart."""
+        return self._replace(
+            before=(self.before[0], self.before[1] * number),
+            after=(self.after[0], self.after[1] * number),
+            dilation=(self.dilation[0], self.dilation[1] * number),
         )
 
 
@@ -264,6 +283,35 @@ def take_results(product: Any, bias: Any, results: Any, first: int, rows: int) -
                     target[x] = source[x] + shift
 
 
+def turned_in_numpy(matrix: Any) -> Any:
+    """The same in plain NumPy."""
+    return np.ascontiguousarray(matrix.T)
+
+
+@kernel(turned_in_numpy, lambda matrix: (np.empty(matrix.shape[::-1], matrix.dtype),))
+def turned(matrix: Any, output: Any) -> None:
+    """Rows and columns exchanged, sixteen rows at a time: so they stay in the cache."""
+    rows, columns = matrix.shape
+    for first in range(0, rows, 16):
+        for column in range(columns):
+            for row in range(first, min(first + 16, rows)):
+                output[column, row] = matrix[row, column]
+
+
+def woven(images: Any) -> Any:
+    """All images as one: the same element of each next to that of the others."""
+    number, channels, height, width = images.shape
+    one = turned(images.reshape(number, channels * height * width))
+    return one.reshape(1, channels, height, width * number)
+
+
+def unwoven(image: Any, number: int) -> Any:
+    """The images that were woven into one."""
+    _, channels, height, width = image.shape
+    each = turned(image.reshape(-1, number))
+    return each.reshape(number, channels, height, width // number)
+
+
 def convolve(images: Any, weight: Any, bias: Any, sliding: Sliding) -> Any:
     """Each kernel's product with what it sees of each image at each place.
 
@@ -273,6 +321,9 @@ def convolve(images: Any, weight: Any, bias: Any, sliding: Sliding) -> Any:
     images, weight = in_order(images), in_order(weight)
     outputs, _, *sizes = weight.shape
     number, channels, *lengths = images.shape
+    if sliding.weaves(number, lengths, sizes):
+        one = convolve(woven(images), weight, bias, sliding.woven(number))
+        return unwoven(one, number)
     groups = sliding.groups
     padded = sliding.padded(lengths)
     down, across = sliding.places(lengths, sizes)
@@ -323,6 +374,11 @@ def convolve_images(grad: Any, weight: Any, lengths: Pair, sliding: Sliding) -> 
     grad, weight = in_order(grad), in_order(weight)
     _, inner, *sizes = weight.shape
     number, _, down, across = grad.shape
+    if sliding.weaves(number, lengths, sizes):
+        wide = lengths[0], lengths[1] * number
+        return unwoven(
+            convolve_images(woven(grad), weight, wide, sliding.woven(number)), number
+        )
     groups = sliding.groups
     channels = inner * groups
     images = np.zeros((number, channels, *lengths), grad.dtype)
@@ -343,6 +399,9 @@ def convolve_weight(grad: Any, images: Any, sizes: Pair, sliding: Sliding) -> An
     grad, images = in_order(grad), in_order(images)
     number, outputs, down, across = grad.shape
     _, channels, *lengths = images.shape
+    if sliding.weaves(number, lengths, sizes):
+        both = woven(grad), woven(images)
+        return convolve_weight(*both, sizes, sliding.woven(number))
     groups = sliding.groups
     inner = channels // groups
     height = channels * sizes[0] * sizes[1]

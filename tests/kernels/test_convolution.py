@@ -45,13 +45,21 @@ def all_three(dtype: Any, sliding: Sliding) -> list[Any]:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sliding", WAYS)
-@pytest.mark.parametrize("chunk", [1, 100, 300, 1 << 17])
+@pytest.mark.parametrize(
+    ("chunk", "narrow"), [(1, 0), (100, 0), (300, 0), (300, 8), (1 << 17, 0)]
+)
 def test_kernels_agree_with_numpy_in_chunks_of_any_size(
-    monkeypatch: pytest.MonkeyPatch, dtype: Any, sliding: Sliding, chunk: int
+    monkeypatch: pytest.MonkeyPatch,
+    dtype: Any,
+    sliding: Sliding,
+    chunk: int,
+    narrow: int,
 ) -> None:
+    monkeypatch.setattr(convolution, "NARROW", 0)
     with in_numpy():
         wanted = all_three(dtype, sliding)
     monkeypatch.setattr(convolution, "CHUNK", chunk)
+    monkeypatch.setattr(convolution, "NARROW", narrow)
     for one, other in zip(all_three(dtype, sliding), wanted, strict=True):
         assert one.dtype == dtype
         # Sums of up to 126 products of numbers near 1.
@@ -71,7 +79,11 @@ def test_backward_is_the_transpose_of_forward(sliding: Sliding) -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("jit", [True, False])
-def test_what_is_not_finite_stays_where_it_is_seen(bad: float, jit: bool) -> None:
+@pytest.mark.parametrize("narrow", [0, 8])
+def test_what_is_not_finite_stays_where_it_is_seen(
+    monkeypatch: pytest.MonkeyPatch, bad: float, jit: bool, narrow: int
+) -> None:
+    monkeypatch.setattr(convolution, "NARROW", narrow)
     sliding = Sliding(before=(1, 1), after=(1, 1))
     images, weight = np.ones((2, 1, 4, 4)), np.ones((1, 1, 3, 3))
     images[0, 0, 0, 3] = bad  # in a corner, where places of the next row hang over
@@ -113,6 +125,20 @@ def test_layouts_of_memory_do_not_matter(turn: str) -> None:
         images.flags.writeable = weight.flags.writeable = False
     got = convolution.convolve(images, weight, bias, WAYS[1])
     np.testing.assert_allclose(got, wanted, rtol=1e-13)
+
+
+def test_narrow_images_are_woven_into_one_and_come_apart_again() -> None:
+    images = np.arange(24.0).reshape(2, 3, 2, 2)
+    one = convolution.woven(images)
+    assert one.shape == (1, 3, 2, 4)
+    assert one[0, 0].tolist() == [[0, 12, 1, 13], [2, 14, 3, 15]]
+    np.testing.assert_array_equal(convolution.unwoven(one, 2), images)
+    sliding = Sliding(before=(1, 1), dilation=(2, 1))
+    assert sliding.weaves(2, (2, 2), (1, 2))
+    assert not sliding.weaves(1, (2, 2), (1, 2))
+    assert not sliding._replace(stride=(1, 2)).weaves(2, (2, 2), (1, 2))
+    assert sliding.woven(3).before == (1, 3)
+    assert sliding.woven(3).dilation == (2, 3)
 
 
 def test_no_channels_leave_the_bias() -> None:
