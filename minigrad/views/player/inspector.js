@@ -11,7 +11,6 @@ export class Inspector {
     this.index = index;
     this.memory = memory;
     this.stopAt = stopAt;
-    this.forwards = new Map(); // ctx -> the source of its forward, where it is known
   }
 
   // The lines below an entry; `since` is where the step before stood.
@@ -56,20 +55,25 @@ export class Inspector {
 
   // A forward may be that of another class: it is known by its call, else by its name.
   argumentsOf(cid) {
-    let source = this.forwards.get(cid);
-    if (source === undefined) {
-      const { sources, events } = this.trace;
-      const isForward = (one) => one?.name.endsWith(".forward");
-      const call = events.find(({ k, cid: of, s }) => k === "call" && of === cid && isForward(sources[s]));
-      const name = `${this.story.ctxs[cid]?.function}.forward`;
-      source = (call ? sources[call.s] : sources.find((one) => one.name === name)) || null;
-      this.forwards.set(cid, source);
-    }
+    const { sources } = this.trace;
+    this.forwards ||= forwardsOf(this.trace);
+    const name = `${this.story.ctxs[cid]?.function}.forward`;
+    const source = sources[this.forwards.get(cid)] || sources.find((one) => one.name === name);
     const text = (source?.tokens || []).flat().map(([, part]) => part).join("");
     const listed = text.match(/def forward\(([^)]*)\)/)?.[1] || "";
     const names = listed.split(",").map((one) => one.trim().split(/[:=]/)[0].trim());
     return names[0] === "ctx" ? names.slice(1) : names;
   }
+}
+
+// For each ctx the number of the source that its forward has run.
+function forwardsOf({ events, sources }) {
+  const found = new Map();
+  for (const { k, cid, s } of events) {
+    const isForward = k === "call" && sources[s]?.name.endsWith(".forward");
+    if (isForward && !found.has(cid)) found.set(cid, s);
+  }
+  return found;
 }
 
 // Those that come in a *list are told apart by their places in it.
