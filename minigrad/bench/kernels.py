@@ -88,7 +88,7 @@ def case_row(
     )
     if row.ratio is not None and case.goal is None:
         found.append(row.ratio.median)
-    if has_its_own and row.ratio is not None and case.products is not None:
+    if goals and has_its_own and row.ratio is not None and case.products is not None:
         row = replace(row, note=bound(case.products(), theirs(case), seconds / 3))
     yield row
 
