@@ -49,9 +49,8 @@ class FrameLog:
         self._driver = driver
         self._opening_line = None if driver is None else driver.f_lineno
         self._file = "" if driver is None else driver.f_code.co_filename
-        self._users = set(codes)
         # By id, which is quicker than the hash of a code object.
-        self._wanted: dict[int, tuple[CodeType, bool]] = {}
+        self._wanted = {id(code): (code, True) for code in (*codes, *ENGINE_CODES)}
         self._codes: dict[int, ShownCode] = {}
         self._kinds: dict[type, bool] = {}
         self._frames: list[OpenFrame] = []
@@ -68,7 +67,6 @@ class FrameLog:
     def watch(self, code: CodeType) -> None:
         """Count ``code`` among the user's own."""
         self._wanted[id(code)] = code, True
-        self._users.add(code)
 
     def wants(self, code: CodeType) -> bool:
         """Whether the lines of ``code`` are shown."""
@@ -78,12 +76,11 @@ class FrameLog:
         return known[1]
 
     def _wants(self, code: CodeType) -> bool:
-        if code in ENGINE_CODES or code in self._users:
-            return True
         name = code.co_filename
-        if code.co_name.startswith("<") and code.co_name != "<module>":
+        is_nameless = code.co_name.startswith("<") and code.co_name != "<module>"
+        if is_nameless or is_ours(name):
             return False
-        return (name == self._file or is_users(name)) and not is_ours(name)
+        return name == self._file or is_users(name)
 
     def on_call(self, frame: FrameType) -> None:
         """A watched function begins."""

@@ -103,6 +103,13 @@ def test_phase_told_late_stands_at_its_own_line() -> None:
     assert texts["wrap outputs"].startswith("outputs, differentiable =")
 
 
+def test_variable_of_the_engine_that_shares_what_changed_is_shown_anew() -> None:
+    told = [e["loc"] for e in record_scale().data["events"] if "loc" in e]
+    wrapped, wired, *_ = [local for local in told if "outputs" in local]
+    assert "result" not in wrapped
+    assert wired["outputs"]["i"][0]["fn"] == wired["result"]["fn"] == "ScaleBackward"
+
+
 def test_name_python_made_is_no_local_of_the_learner() -> None:
     trace = Trace()
     with Recorder(trace):

@@ -11,6 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.marks import mark_of
+from minigrad.tracing.names import Names
 from minigrad.tracing.pictures import json_number
 from minigrad.tracing.values import brief
 from tests.tracing.programs import shown_locals
@@ -184,3 +185,15 @@ def test_mark_of_a_long_list_does_not_read_its_elements() -> None:
 
     assert mark_of(Unread(range(9)))[2] == 9
     assert mark_of([1, 2]) != mark_of([1, 3])
+
+
+def test_name_that_was_found_is_good_while_it_holds() -> None:
+    names, tensor = Names(), mg.zeros(2)
+    variables = {"first": tensor}
+    names.add(variables)
+    assert names.of(tensor) == "first"
+    variables["second"] = variables.pop("first")
+    names.may_have_changed()
+    assert names.of(tensor) == "second"
+    variables["second"] = mg.zeros(2)
+    assert names.of(tensor) is None
