@@ -34,7 +34,9 @@ from minigrad.course.limits import (
 from minigrad.course.looks import table
 from minigrad.course.watch import Watch, crash_of
 from minigrad.kernels._jit import in_numpy
+from minigrad.mistakes import TABLE
 from minigrad.nn import data
+from minigrad.tracing import messages as sentences
 
 _MOST_ERRORS = 20
 
@@ -69,7 +71,10 @@ def prepare() -> Guard:
 
 
 def keep_data() -> None:
-    """Read what minigrad's data sets are made from, while there are files."""
+    """Read what else is in minigrad's files, while there are any."""
+    # Teaching mode looks up what a mistake is called; both are kept once read.
+    len(TABLE)
+    sentences.read(sentences.ENGLISH)
     images, labels = data.digits()
     words = data.names()
     data.digits = lambda: (images.clone(), labels.clone())
