@@ -113,7 +113,11 @@ class Watch:
             for m in ("backward", "vjp")
             if getattr(answer, m) is not getattr(self.engine.function, m)
         ]
-        namespace: dict[str, Any] = {"__module__": answer.__module__}
+        namespace: dict[str, Any] = {
+            "__module__": answer.__module__,
+            # What is asked for is a rule: an apply of its own would pass it by.
+            "apply": vars(self.engine.function)["apply"],
+        }
         if len(methods) == 1:
             namespace[methods[0]] = staticmethod(
                 self._seen(getattr(answer, methods[0]))

@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any
 
+from minigrad import course
 from minigrad.autograd import forward_ad
+from minigrad.course import calls
+from minigrad.course.looks import lifetimes
 from minigrad.engine import builtin_jvp, levels
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.function import BackwardCFunction, Function
+from minigrad.engine.running import run_here
 from minigrad.func import forward as func_forward
 
 
@@ -21,7 +27,8 @@ class Guard:
 
     ``inside`` counts the Functions of an answer that are running, ``running`` the
     traversals. Only the judge's own calls come from the main thread, from outside of
-    every Function and from no cell. ``home`` is the process of the worker.
+    every Function, from no cell, and from those places that are ``asking``. ``home``
+    is the process of the worker.
     """
 
     def __init__(self) -> None:
@@ -29,6 +36,10 @@ class Guard:
         self.home = os.getpid()
         self.inside = 0
         self.running = 0
+        asking: list[Any] = [calls.forward_mode, lifetimes.gradient_of_a_sum]
+        asking += [calls.Call.backward, calls.Call.backward_of_the_sum]
+        asking += [calls.Call.second, lifetimes.alive_after]
+        self.asking: set[CodeType] = {each.__code__ for each in asking}
         self._install()
 
     def _install(self) -> None:
@@ -37,6 +48,7 @@ class Guard:
         node: Any = BackwardCFunction
         node._run_backward = self._entering(node._run_backward)
         node.apply = self._entering(node.apply)
+        node._edges = self._from_no_cell(node._edges)
         builtin: Any = BuiltinBackward
         builtin._run_backward = self._outside(builtin._run_backward)
         # Whoever calls such a rule by hand needs what its node has saved.
@@ -84,12 +96,22 @@ class Guard:
         """``run`` begins a derivative, which no code of an answer may do now."""
 
         def guarded(*arguments: Any, **options: Any) -> Any:
-            busy = self.inside or self.running
-            if self._watches() and (busy or is_from_an_answer()):
+            within = self.inside or self.running or is_from_an_answer()
+            if self._watches() and (within or not is_from(self.asking)):
                 raise refused()
             return run(*arguments, **options)
 
         return guarded
+
+    def _from_no_cell(self, slot: Any) -> property:
+        """Where a node sends its gradients, which an answer may read and not change."""
+
+        def change(node: Any, edges: Any) -> None:
+            if self._watches() and sys._getframe(1).f_code.co_filename.startswith("<"):
+                raise refused()
+            slot.__set__(node, edges)
+
+        return property(slot.__get__, change)
 
     def _counted(self, run: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **options: Any) -> Any:
@@ -111,6 +133,26 @@ def is_from_an_answer() -> bool:
         # Cells, and what they compile, have no file; nor has the first frame of all.
         if frame.f_code.co_filename.startswith("<"):
             return True
+        frame = frame.f_back
+    return False
+
+
+_COURSE = str(Path(course.__file__).parent)
+
+
+def is_from(asking: Set[CodeType]) -> bool:
+    """Whether one of the judge's questions is what has called the engine.
+
+    What an answer borrows from the engine has no frame of its own. Then whoever has
+    called it is somebody else: who iterates a list, or a traversal that has ended.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    traversals = 0
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(_COURSE) and code.co_filename != __file__:
+            return code in asking and traversals <= 1
+        traversals += code is run_here.__code__
         frame = frame.f_back
     return False
 

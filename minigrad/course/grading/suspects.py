@@ -50,6 +50,16 @@ settrace shutil socket subprocess sys tb_frame tb_next threading vars
 _WORDS = frozenset(_DOORS.split())
 """Doors to the interpreter, and to the engine's inside, in whatever place."""
 
+_PRIVATE_NAMES = """
+_accumulate_node _apply_to_examples _attached _become_view_of _carry_tangents
+_check_returned _create_ctx _ctx_base _edges _grad_fn _history_of_output
+_history_of_view _keep_saved _leave_history _output_metadata _post_accumulate_hooks
+_raw_saved_tensors _requires_grad _set_history _set_requires_grad
+_take_what_was_saved _takes_detached _tensor_hooks _view_history _wire_edges
+"""
+_PRIVATE = frozenset(_PRIVATE_NAMES.split())
+"""What the engine alone writes on its nodes and tensors."""
+
 _BARE = frozenset(["compile", "eval", "exec"])
 """The same, where they are no method: a model has ``eval``, a pattern ``compile``."""
 
@@ -101,7 +111,8 @@ def named_in(cell: str) -> Iterator[str]:
 
 def _is_door(word: str) -> bool:
     dunder = word.startswith("__") and word.endswith("__")
-    return (dunder and word not in _HONEST) or word.lstrip("_") in _WORDS
+    unusual = (dunder and word not in _HONEST) or word in _PRIVATE
+    return unusual or word.lstrip("_") in _WORDS
 
 
 def _imported(words: Sequence[str], place: int) -> Iterator[str]:
