@@ -44,7 +44,7 @@ usage: python3 minigrad <command> [arguments]
   test   run the tests, in several processes; arguments go to pytest
          (for example: -k saved tests/engine, or -n 0 for a single process)
   doctor look whether everything the course needs works here; installs nothing
-  build  write the notebooks from their sources; with --check, only compare
+  build  write the notebooks and what else is generated; with --check, only compare
   new    begin an exercise: new 02.4 B
   check-exercise  say what an exercise still lacks: check-exercise 02.4
   slides write the slides of a lesson, one HTML file that works offline: slides 05
@@ -130,6 +130,10 @@ def main(arguments: Sequence[str], *, as_package: bool) -> int:
             known = ", ".join(COMMANDS)
             fix = f"\n  fix: use one of these: {known}; or --help"
             raise BootstrapError("there is no such command" + fix)
+        if command not in MODULES and rest in (["-h"], ["--help"]):
+            # A question is not worth an installation.
+            print(USAGE, end="")
+            return 0
         if command in MODULES and as_package:
             # Whoever says -m has chosen the environment already.
             name, function = MODULES[command].split(":")

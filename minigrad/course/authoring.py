@@ -152,7 +152,7 @@ def main_new(arguments: Sequence[str]) -> int:
 
 def main_check(arguments: Sequence[str]) -> int:
     """``python -m minigrad check-exercise 02.4``: a line for everything it lacks."""
-    if len(arguments) != 1:
+    if len(arguments) != 1 or arguments[0].startswith("-"):
         print("usage: python -m minigrad check-exercise ID\n  for example: 01.4")
         return 2
     lacks = list(lacking(arguments[0]))

@@ -247,8 +247,14 @@ def orphans(root: Path, files: dict[str, str]) -> list[str]:
 
 def main(argv: Sequence[str], root: Path | None = None) -> int:
     """Write what is stale and remove orphans, or with ``--check`` only list them."""
-    parser = argparse.ArgumentParser(prog="python -m minigrad build")
-    parser.add_argument("--check", action="store_true", help="change nothing")
+    parser = argparse.ArgumentParser(
+        prog="python -m minigrad build",
+        description="Write the notebooks from their sources, and the text that is "
+        "generated: type stubs, the table of rules, MISSING.md.",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; say what is stale"
+    )
     check = parser.parse_args(list(argv)).check
     root = root or Path(__file__).resolve().parents[2]
     try:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from minigrad.tracing.messages import ENGLISH, faults, file_of, read
+
+USAGE: Final = """\
+usage: python -m minigrad.tracing.translation LANGUAGE ...
+  LANGUAGE like de, for messages.de.toml beside messages.toml; or the path of a table"""
 
 
 def told_of(language: str) -> list[str]:
@@ -25,7 +30,14 @@ def told_of(language: str) -> list[str]:
 
 def main(languages: list[str]) -> int:
     """List what is to be done in some languages."""
-    lines = [line for language in languages for line in told_of(language)]
+    if not languages or languages[0].startswith("-"):
+        print(USAGE)
+        return 2
+    try:
+        lines = [line for language in languages for line in told_of(language)]
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 2
     print("\n".join(lines) or "nothing is missing")
     return 1 if lines else 0
 

@@ -6,6 +6,7 @@ the Python that runs this. No test of each change, for the course does not insta
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -79,4 +80,8 @@ def main(server: str, pictures: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2] if sys.argv[2:] else ".")))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("python", help="a Python that has the package notebook")
+    parser.add_argument("pictures", type=Path, nargs="?", default=Path())
+    options = parser.parse_args()
+    sys.exit(main(options.python, options.pictures))

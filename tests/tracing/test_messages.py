@@ -15,6 +15,7 @@ import minigrad as mg
 from minigrad.tracing import messages, translation
 from minigrad.tracing.codes import APPLY_PHASES, BACKWARD_PHASES
 from minigrad.views import page, record, script
+from minigrad.views.recording import Recording
 from tests.tracing import happenings
 from tests.tracing.programs import record_failure, record_scale
 from tests.tracing.pseudo import translated, untranslated
@@ -186,7 +187,7 @@ def test_recording_in_another_language_has_no_english_word(pseudo: Path) -> None
 
 
 def test_what_is_compared_and_asked_is_translated_too(pseudo: Path) -> None:
-    def one(factor: float) -> mg.views.Recording:  # type: ignore[name-defined]
+    def one(factor: float) -> Recording:
         with record(keep_values=True) as trace:
             x = mg.tensor([3.0, 1.0], requires_grad=True)
             (x * x + x * factor).sum().backward()
@@ -242,9 +243,15 @@ def test_command_says_that_nothing_is_missing() -> None:
     assert done.stdout == "nothing is missing\n"
 
 
-def test_language_without_a_table_is_refused() -> None:
+def test_language_without_a_table_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(FileNotFoundError, match=r"there is no table of messages '.*xx"):
         messages.use("xx")
+    assert translation.main(["xx"]) == 2
+    assert "there is no table of messages" in capsys.readouterr().err
+    assert translation.main([]) == translation.main(["--help"]) == 2
+    assert capsys.readouterr().out == 2 * f"{translation.USAGE}\n"
 
 
 def test_page_carries_the_table_of_its_language(pseudo: Path) -> None:

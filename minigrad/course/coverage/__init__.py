@@ -38,9 +38,9 @@ PLACES: Final = {
 ELSEWHERE: Final = {
     "torch": ("torch.Tensor", "As a method only (`x.abs_()`)"),
     "torch.Tensor": ("torch", "As a function only (`minigrad.bernoulli`)"),
-    "torch.nn.functional": ("torch", "As `minigrad.relu`"),
-    "torch.linalg": ("torch", "As `minigrad.matmul`"),
-    "torch.special": ("torch", "As `minigrad.erf`"),
+    "torch.nn.functional": ("torch", "In `minigrad` itself (`minigrad.relu`)"),
+    "torch.linalg": ("torch", "In `minigrad` itself (`minigrad.matmul`)"),
+    "torch.special": ("torch", "In `minigrad` itself (`minigrad.erf`)"),
 }
 """Where a name may be instead, and how a reader is told so."""
 
@@ -54,7 +54,7 @@ INTRODUCTION: Final = """\
 
 Written by `python -m minigrad build` from the names of torch {version} and of minigrad:
 a name is listed as long as minigrad has nothing of that name in that place. A name that
-is not listed may still lack an option of torch's; it says so when the option is given.
+is not listed may still lack an option of torch's; an error says so when it is given.
 
 | place | in torch | here | missing |
 |---|---:|---:|---:|

@@ -75,7 +75,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--shard", type=shard_of, help="only one part of several: 2/4 is the second"
     )
-    made.add_argument("--executor", default="threads", help="or dask://host:port")
+    made.add_argument(
+        "--executor",
+        default="threads",
+        help="who hands out the work: threads (the default) or dask://host:port",
+    )
     made.add_argument(
         "--unsafe",
         action="store_true",

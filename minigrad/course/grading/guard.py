@@ -43,8 +43,9 @@ class Guard:
         self._install()
 
     def _install(self) -> None:
+        function: Any = Function
         apply = Function.__dict__["apply"].__func__
-        Function.apply = classmethod(self._entering(apply))  # type: ignore[assignment]
+        function.apply = classmethod(self._entering(apply))
         node: Any = BackwardCFunction
         node._run_backward = self._entering(node._run_backward)
         node.apply = self._entering(node.apply)

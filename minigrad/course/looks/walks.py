@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,8 @@ def nodes_of(graph: Graph) -> list[Any]:
 
 def depth() -> int:
     """How many calls lie inside each other at this moment."""
-    frame, count = sys._getframe(1), 0
+    frame: FrameType | None = sys._getframe(1)
+    count = 0
     while frame is not None:
-        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
+        frame, count = frame.f_back, count + 1
     return count
