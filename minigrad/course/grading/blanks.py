@@ -133,6 +133,6 @@ _BLANKS: dict[str, tuple[str, ...]] = {
     "gym.LogSoftmax": ("log_softmax", "cross_entropy"),
     "gym.ReLU": ("relu",),
     "gym.Sigmoid": ("sigmoid",),
-    "gym.Softmax": ("softmax",),
+    "gym.Softmax": ("softmax", "scaled_dot_product_attention"),
 }
 """Where the engine has the whole rule. What an answer is built from stays: x * y."""

@@ -58,3 +58,54 @@ def test_nothing_goes_past_the_rule_of_an_answer(way: str, graded: Grade) -> Non
 def test_who_writes_where_the_engine_does_is_looked_at() -> None:
     assert flags(["ctx._edges = y._grad_fn"]) == ("_edges", "_grad_fn")
     assert flags(["edges, ctx._kept, x._version = 1, 2, 3"]) == ()
+
+
+SOFTMAX = """
+import minigrad as mg
+class Softmax(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, dim):
+        rows = x.movedim(dim, -1)
+        y = HOW.movedim(-1, dim)
+        ctx.dim = dim
+        ctx.save_for_backward(y)
+        return y
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return y * (grad - (grad * y).sum(ctx.dim, keepdim=True)), None
+"""
+
+
+def test_attention_of_nothing_but_scores_is_no_softmax(graded: Grade) -> None:
+    ones = "mg.eye(rows.shape[-1], dtype=x.dtype)"
+    attention = "mg.nn.functional.scaled_dot_product_attention"
+    whole = f"{attention}(rows.unsqueeze(-2), {ones}, {ones}, scale=1.0).squeeze(-2)"
+    result = graded("gym.Softmax", SOFTMAX.replace("HOW", whole))
+    assert (result.state, result.points) == ("crashed", 0)
+    formula = "(rows - mg.logsumexp(rows, -1, keepdim=True)).exp()"
+    honest = graded("gym.Softmax", SOFTMAX.replace("HOW", formula))
+    assert (honest.points, honest.flags) == (honest.of, ())
+
+
+KEPT = """
+import minigrad as mg
+class Exp(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        KEEP
+        return y
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * KEPT
+"""
+
+
+def test_what_is_kept_alive_is_seen_past_an_apply_of_its_own(graded: Grade) -> None:
+    own = "    @classmethod\n    def apply(cls, x): return x.exp()\n"
+    cycle = KEPT.replace("KEEP", "ctx.y = y").replace("KEPT", "ctx.y")
+    assert graded("03.3", cycle + own).points == 0
+    saved = KEPT.replace("KEEP", "ctx.save_for_backward(y)")
+    honest = graded("03.3", saved.replace("KEPT", "ctx.saved_tensors[0]"))
+    assert (honest.points, honest.flags) == (honest.of, ())
