@@ -113,16 +113,15 @@ class Watch:
             for m in ("backward", "vjp")
             if getattr(answer, m) is not getattr(self.engine.function, m)
         ]
-        namespace: dict[str, Any] = {
-            "__module__": answer.__module__,
-            # What is asked for is a rule: an apply of its own would pass it by.
-            "apply": vars(self.engine.function)["apply"],
-        }
+        namespace: dict[str, Any] = {"__module__": answer.__module__}
         if len(methods) == 1:
             namespace[methods[0]] = staticmethod(
                 self._seen(getattr(answer, methods[0]))
             )
         function: Any = type(answer.__name__, (answer,), namespace)
+        # What is asked for is a rule: an apply of its own would pass it by. This comes
+        # last, as an answer may have its say when a subclass of it is made.
+        function.apply = vars(self.engine.function)["apply"]
         node = answer._backward_cls
         # A ctx is an instance of the answer's own ctx class, as the answer may ask.
         body = {

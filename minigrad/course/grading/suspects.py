@@ -110,8 +110,10 @@ def named_in(cell: str) -> Iterator[str]:
 
 
 def _is_door(word: str) -> bool:
-    dunder = word.startswith("__") and word.endswith("__")
-    unusual = (dunder and word not in _HONEST) or word in _PRIVATE
+    # A class can also be made with a dictionary, where such a name is a text.
+    name = word.strip("'\"")
+    dunder = len(name) > 4 and name.startswith("__") and name.endswith("__")
+    unusual = (dunder and name not in _HONEST) or word in _PRIVATE
     return unusual or word.lstrip("_") in _WORDS
 
 

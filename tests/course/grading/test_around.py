@@ -40,6 +40,9 @@ AROUND = {
     "an apply without a frame": square(
         "apply = staticmethod(functools.partial(mg.pow, exponent=2))"
     ),
+    "an apply for each of its subclasses": square(
+        "def __init_subclass__(cls): cls.apply = lambda x: x * x"
+    ),
     "a list that the judge looks into": square("", ITERATED, "grad * ctx.slope()"),
     "the edges of another node": square(
         "", "with mg.enable_grad(): ctx._edges = ((x * x).grad_fn,)"
@@ -57,7 +60,10 @@ def test_nothing_goes_past_the_rule_of_an_answer(way: str, graded: Grade) -> Non
 
 def test_who_writes_where_the_engine_does_is_looked_at() -> None:
     assert flags(["ctx._edges = y._grad_fn"]) == ("_edges", "_grad_fn")
-    assert flags(["edges, ctx._kept, x._version = 1, 2, 3"]) == ()
+    assert flags(["type('A', (), {'__init_subclass__': f})"]) == (
+        "'__init_subclass__'",
+    )
+    assert flags(["edges, ctx._kept, x._version = 1, 2, '__'"]) == ()
 
 
 SOFTMAX = """
