@@ -115,3 +115,17 @@ def test_what_is_kept_alive_is_seen_past_an_apply_of_its_own(graded: Grade) -> N
     saved = KEPT.replace("KEEP", "ctx.save_for_backward(y)")
     honest = graded("03.3", saved.replace("KEPT", "ctx.saved_tensors[0]"))
     assert (honest.points, honest.flags) == (honest.of, ())
+
+
+def test_no_traversal_is_kept_for_who_writes_one(graded: Grade) -> None:
+    source = """
+import minigrad as mg
+from minigrad.engine.backward import GraphTask
+kept = GraphTask.run
+def backward(root, g):
+    GraphTask.run = kept
+    t = mg.zeros(3, requires_grad=True) * 1
+    t._grad_fn = root
+    mg.autograd.backward(t, g)
+"""
+    assert graded("05.5", source).points == 0
