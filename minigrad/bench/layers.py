@@ -11,6 +11,7 @@ import numpy as np
 import minigrad
 from minigrad.kernels import (
     activations,
+    fused,
     lookup,
     losses,
     normalization,
@@ -248,6 +249,53 @@ def gelu_case(size: int) -> Case:
     return Case(f"GELU {size}", program, on_arrays, in_torch)
 
 
+class GatedSum(minigrad.autograd.Function):
+    """values * sigmoid(gates) + rest, with one loop forward and one back."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Any, gates: Any, rest: Any) -> Any:
+        ctx.save_for_backward(values, gates)
+        arrays = values.numpy(), gates.numpy(), rest.numpy()
+        return minigrad.from_numpy(fused.gated_sum(*arrays))
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        saved = [one.numpy() for one in (grad_output, *ctx.saved_tensors)]
+        gradients = fused.gated_sum_backward(*saved)
+        return *map(minigrad.from_numpy, gradients), grad_output
+
+
+def gated_sum_case(size: int) -> Case:
+    """Several elementwise steps in one loop; torch takes one after the other."""
+    x, gates, rest, g = [normal(size, seed=seed) for seed in range(4)]
+
+    def program(torch: Any) -> Program:
+        function = GatedSum.apply if torch is minigrad else in_steps
+        return through(torch, function, x, gates, rest, upstream=g)
+
+    def in_steps(x: Any, gates: Any, rest: Any) -> Any:
+        return x * gates.sigmoid() + rest
+
+    def on_arrays(twin: Any) -> Program:
+        forward = chosen(fused.gated_sum, twin)
+        backward = chosen(fused.gated_sum_backward, twin)
+        return lambda: (forward(x, gates, rest), *backward(g, x, gates))
+
+    def in_torch(torch: Any) -> Program:
+        values, gate, other, grad = map(torch.tensor, (x, gates, rest, g))
+        slope = torch.ops.aten.sigmoid_backward
+
+        def run() -> Any:
+            share = gate.sigmoid()
+            into = grad * share, slope(grad * values, share)
+            y = values * share + other
+            return tuple([one.numpy() for one in (y, *into)])
+
+        return run
+
+    return Case(f"gated sum {size}", program, on_arrays, in_torch, goal=1.0)
+
+
 def dropout_case(size: int) -> Case:
     """Elementwise, forward and backward."""
     x, g = normal(size), normal(size, seed=1)
@@ -405,6 +453,8 @@ def layer_cases() -> list[Case]:
         batch_norm_case(32, 64, 16, 16),
         gelu_case(4096),
         gelu_case(1_000_000),
+        gated_sum_case(4096),
+        gated_sum_case(1_000_000),
         dropout_case(4096),
         dropout_case(1_000_000),
         embedding_case(100, 16, 256),

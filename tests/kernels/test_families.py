@@ -9,6 +9,7 @@ import pytest
 from minigrad.kernels import (
     _math,
     activations,
+    fused,
     lookup,
     losses,
     normalization,
@@ -76,6 +77,10 @@ def of_two(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
     return normal(dtype, n, d), normal(dtype, n, d, seed=1)
 
 
+def of_three(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
+    return tuple([normal(dtype, n * d, seed=i) for i in range(3)])
+
+
 def of_dropout(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
     return normal(dtype, n * d), 2**32 - 5, 77, 2**30, 4 / 3
 
@@ -131,6 +136,8 @@ CASES: list[tuple[str, Any, Inputs, float]] = [
     ),
     ("gelu", activations.gelu, of_rows, 4),
     ("gelu backward", activations.gelu_backward, of_two, 8),
+    ("gated sum", fused.gated_sum, of_three, 4),
+    ("gated sum backward", fused.gated_sum_backward, of_three, 8),
     ("dropout", randomness.drop, of_dropout, 0),
     ("embedding backward", lookup.add_rows, of_lookup, 0),
     ("adam", steps.adam, of_adam, 64),

@@ -139,7 +139,7 @@ PARTS = (
 )
 """Expand first: a Sum whose backward calls it could not be right before."""
 
-SHAPES: tuple[tuple[int, ...], ...] = ((3,), (2, 3), (3, 3), (4, 2, 3), (2, 3, 1, 4))
+SHAPES: tuple[tuple[int, ...], ...] = ((3,), (4, 2, 3), (2, 3, 1, 4))
 
 
 def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
