@@ -80,7 +80,8 @@ def leaves_last(patch: Patch) -> None:
 
 
 def no_version_check(patch: Patch) -> None:
-    patch.setattr(saved.Record, "check", lambda record, node: None)
+    for kind in (saved.Record, saved.OwnOutput):
+        patch.setattr(kind, "check", lambda record, node: None)
 
 
 def version_taken_when_saving_is_asked_for(patch: Patch) -> None:
