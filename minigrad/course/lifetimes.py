@@ -98,6 +98,13 @@ def peak_bytes(function: Callable[..., Any], *args: Any) -> int:
     >>> round(minigrad.course.peak_bytes(lambda: x + x + x) / x.array.nbytes)
     2
     """
+    with teaching(False):
+        function(*args)
+        return traced_peak(function, *args)
+
+
+def traced_peak(function: Callable[..., Any], *args: Any) -> int:
+    """The same of one call, for a function whose like has been called before."""
     if tracemalloc.is_tracing():
         raise errors.ArgumentValueError(
             errors.message(
@@ -106,14 +113,12 @@ def peak_bytes(function: Callable[..., Any], *args: Any) -> int:
                 "let one measurement end before the next: tracemalloc.stop()",
             )
         )
-    with teaching(False):
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
         function(*args)
-        gc.collect()
-        tracemalloc.start()
-        try:
-            before, _ = tracemalloc.get_traced_memory()
-            function(*args)
-            _, most = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
     return most - before

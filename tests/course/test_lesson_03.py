@@ -201,12 +201,12 @@ def test_wrong_formula_for_the_peak_is_named(formula: Any, says: str) -> None:
 def test_peak_that_somebody_disturbed_is_measured_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    peak_bytes, disturbed = chains.peak_bytes, iter([7, 7, 7, 2])
+    traced_peak, disturbed = chains.traced_peak, iter([7, 7, 7, 2])
 
     def measured(run: Any) -> int:
-        return peak_bytes(run) * next(disturbed, 1)
+        return traced_peak(run) * next(disturbed, 1)
 
-    monkeypatch.setattr(chains, "peak_bytes", measured)
+    monkeypatch.setattr(chains, "traced_peak", measured)
     assert examine("03.4", lambda n, size: 16 * n * size).state == "solved"
     assert examine("03.4", lambda n, size: 8 * n * size).state == "wrong"
     assert examine("03.4", lambda n, size: float("nan")).state == "wrong"
