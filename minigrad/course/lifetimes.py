@@ -100,6 +100,7 @@ def peak_bytes(function: Callable[..., Any], *args: Any) -> int:
     """
     with teaching(False):
         function(*args)
+        gc.collect()
         return traced_peak(function, *args)
 
 
@@ -113,7 +114,6 @@ def traced_peak(function: Callable[..., Any], *args: Any) -> int:
                 "let one measurement end before the next: tracemalloc.stop()",
             )
         )
-    gc.collect()
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
