@@ -8,7 +8,9 @@ from minigrad.bench.training import step_of
 def test_import_is_timed_and_what_it_loads_is_named() -> None:
     times, loaded = starts.import_times(["numpy", "minigrad"], rounds=1)
     assert len(times["minigrad"].rounds) == 1
-    assert times["minigrad"].median > times["numpy"].median > 0
+    # Which takes longer is not sure: the first import may compile NumPy's files.
+    assert times["minigrad"].median > 0
+    assert times["numpy"].median > 0
     assert loaded == set()
     code = starts.IMPORTS.format(module="minigrad.views.plots", others=("minigrad",))
     assert starts.printed_by(code).split()[1:] == ["minigrad"]
