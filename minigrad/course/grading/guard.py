@@ -58,7 +58,7 @@ class Guard:
         rules: Any = builtin_jvp
         rules.builtin_tangents = self._outside(rules.builtin_tangents)
         task: Any = GraphTask
-        task.run = self._judge_only(self._counted(task.run))
+        task.run = self._judge_only(self._counted("running", task.run))
         enter = self._judge_only(levels.enter_level)
         modules: tuple[Any, ...] = (levels, forward_ad, func_forward)
         for module in modules:
@@ -73,15 +73,7 @@ class Guard:
 
     def _entering(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """``run`` runs code of an answer."""
-
-        def entering(*arguments: Any, **options: Any) -> Any:
-            self.inside += 1
-            try:
-                return run(*arguments, **options)
-            finally:
-                self.inside -= 1
-
-        return entering
+        return self._counted("inside", run)
 
     def _outside(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """``run`` is a rule of the engine, and not for rules of an answer."""
@@ -114,13 +106,15 @@ class Guard:
 
         return property(slot.__get__, change)
 
-    def _counted(self, run: Callable[..., Any]) -> Callable[..., Any]:
+    def _counted(self, name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+        """While ``run`` runs, the number of that name is one more."""
+
         def counted(*arguments: Any, **options: Any) -> Any:
-            self.running += 1
+            setattr(self, name, getattr(self, name) + 1)
             try:
                 return run(*arguments, **options)
             finally:
-                self.running -= 1
+                setattr(self, name, getattr(self, name) - 1)
 
         return counted
 
