@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad.kernels import _math
 
@@ -21,6 +22,8 @@ Loop = Callable[..., None]
 IN_ANY_ORDER = {"reassoc", "nsz", "arcp", "contract"}
 """Sums may be regrouped, which makes them several times as fast; NaN stays NaN."""
 
+MANY = 1024
+"""From so many elements on a loop gains more than its call takes."""
 
 _plain = False
 
@@ -64,10 +67,11 @@ class kernel:
 
         @functools.wraps(loop)
         def launch(*inputs: Any) -> Any:
-            if _plain or not (self._usable and self._takes(inputs)):
+            given = None if _plain or not self._usable else self._given(inputs)
+            if given is None:
                 return self._twin(*inputs)
             try:
-                return self._run(inputs)
+                return self._run(given)
             except Exception as error:
                 self._give_up(error)
                 return self._twin(*inputs)
@@ -76,32 +80,39 @@ class kernel:
         launch.twin = self._twin  # type: ignore[attr-defined]  # tests compare the two
         return launch
 
-    def _takes(self, inputs: tuple[Any, ...]) -> bool:
-        """Whether the loop is for these: one dtype, and in order if it changes them."""
-        char = inputs[0].dtype.char
-        if char not in "fd":
-            return False
-        for value in inputs:
-            if type(value) is not np.ndarray:
-                continue
-            if value.dtype.char != char and value.dtype.kind == "f":
-                return False
-            if self._makes is None and not value.flags.carray:
-                return False
-        return True
+    def _given(self, inputs: tuple[Any, ...]) -> list[Any] | None:
+        """What the loop is called with; None if it is not for these inputs.
 
-    def _run(self, inputs: tuple[Any, ...]) -> Any:
-        if self._makes is None:
-            self._kernel()(*inputs)
+        It takes one dtype, and row after row: each other layout would be compiled for
+        itself. What it changes has to lie in that order; others are copied.
+        """
+        dtype = inputs[0].dtype
+        if dtype.char not in "fd":
             return None
-        given = [in_order(value) for value in inputs]
+        given = []
+        for value in inputs:
+            if type(value) is ndarray:
+                other = value.dtype
+                if other is not dtype and other != dtype and other.kind == "f":
+                    return None
+                if not value.flags.carray:
+                    if self._makes is None:
+                        return None
+                    value = in_order(value)
+            given.append(value)
+        return given
+
+    def _run(self, given: list[Any]) -> Any:
+        loop = self._compiled or self._compile()
+        if self._makes is None:
+            loop(*given)
+            return None
         outputs = self._makes(*given)
-        self._kernel()(*given, *outputs)
+        loop(*given, *outputs)
         return outputs if len(outputs) > 1 else outputs[0]
 
-    def _kernel(self) -> Loop:
-        if self._compiled is None:
-            self._compiled = compile_loop(self._loop, self._regroups)
+    def _compile(self) -> Loop:
+        self._compiled = compile_loop(self._loop, self._regroups)
         return self._compiled
 
     def _give_up(self, error: Exception) -> None:
@@ -115,15 +126,30 @@ class kernel:
 
 
 class elementwise_kernel(kernel):
-    """A loop over the elements of arrays of one shape: it sees them flat."""
+    """A loop over the elements of arrays of one shape: it sees them flat.
 
-    def __init__(self, twin: Twin, *, regroups: bool = False) -> None:
+    A loop ``for_many`` leaves few elements, and those in another order in memory, to
+    the twin: it takes no longer for them.
+    """
+
+    def __init__(
+        self, twin: Twin, *, regroups: bool = False, for_many: bool = False
+    ) -> None:
         super().__init__(twin, like_the_first, regroups=regroups)
+        self._least = MANY if for_many else 0
 
-    def _run(self, inputs: tuple[Any, ...]) -> Any:
-        flat = [flattened(value) for value in inputs]
-        output = np.empty(inputs[0].shape, inputs[0].dtype)
-        self._kernel()(*flat, output.reshape(-1))
+    def _given(self, inputs: tuple[Any, ...]) -> list[Any] | None:
+        if self._least:
+            for value in inputs:
+                if value.size < self._least or not value.flags.c_contiguous:
+                    return None
+        return super()._given(inputs)
+
+    def _run(self, given: list[Any]) -> Any:
+        first = given[0]
+        output = np.empty(first.shape, first.dtype)
+        loop = self._compiled or self._compile()
+        loop(*[flattened(value) for value in given], flattened(output))
         return output
 
 
@@ -133,21 +159,16 @@ def like_the_first(array: Any, *others: Any) -> tuple[Any, ...]:
 
 
 def in_order(value: Any) -> Any:
-    """An array with row after row in memory that can be written; others as they are.
-
-    Each other layout would be compiled for itself.
-    """
-    if type(value) is not np.ndarray:
-        return value
+    """A copy with row after row in memory that can be written, unless it is that."""
     array = np.ascontiguousarray(value)
     return array if array.flags.writeable else array.copy()
 
 
 def flattened(value: Any) -> Any:
-    """An array in order and in one dimension; others as they are."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return in_order(np.asarray(value)).reshape(-1)
-    return value
+    """An array, or a number of NumPy's, in one dimension; others as they are."""
+    if type(value) is ndarray:
+        return value if value.ndim == 1 else value.reshape(-1)
+    return value.reshape(-1) if isinstance(value, np.generic) else value
 
 
 def shaped(array: Any, shape: tuple[int, ...]) -> Any:

@@ -66,3 +66,30 @@ def erfc(array: Any, output: Any) -> None:
     """1 - erf(x), elementwise, exact also where that is small."""
     for i in range(array.size):
         output[i] = math.erfc(array[i])
+
+
+def relu_in_numpy(array: Any) -> Any:
+    """max(x, 0)."""
+    return np.maximum(array, 0)
+
+
+@elementwise_kernel(relu_in_numpy, for_many=True)
+def relu(array: Any, output: Any) -> None:
+    """max(x, 0), elementwise; NaN stays NaN."""
+    for i in range(array.size):
+        output[i] = 0 if array[i] <= 0 else array[i]
+
+
+def where_positive_in_numpy(grad: Any, output: Any) -> Any:
+    """The gradient with no bit left where the output is not positive."""
+    # np.where takes six times as long.
+    bits = np.dtype(f"i{grad.dtype.itemsize}")
+    kept = (output <= 0).astype(bits) - bits.type(1)
+    return (grad.view(bits) & kept).view(grad.dtype)
+
+
+@elementwise_kernel(where_positive_in_numpy, for_many=True)
+def where_positive(grad: Any, output: Any, result: Any) -> None:
+    """The gradient where the output of a relu is positive or NaN, else 0."""
+    for i in range(grad.size):
+        result[i] = 0 if output[i] <= 0 else grad[i]

@@ -24,6 +24,7 @@ from minigrad.ops.activations import Elu, Gelu, LeakyRelu, Silu
 from minigrad.ops.elementwise import Relu
 from minigrad.ops.embedding import Dropout, drawn_seed
 from minigrad.ops.functions import conv1d, conv2d, sigmoid, softplus, tanh
+from minigrad.ops.linear import Linear
 from minigrad.ops.pooling import MaxPool, of_maxima
 
 __all__ = [
@@ -63,12 +64,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Shape: (..., in), (out, in) and (out) give (..., out).
     See: torch ``nn.functional.linear``.
     """
-    across = functions.t(weight)
-    if bias is None:
-        return functions.matmul(input, across)
-    if input.ndim == 2:
-        return functions.addmm(bias, input, across)
-    return functions.matmul(input, across) + bias
+    result: Tensor
+    if weight.ndim == 2:
+        result = Linear.apply(bias, input, weight)
+    else:
+        result = functions.matmul(input, functions.t(weight))
+        result = result if bias is None else result + bias
+    return result
 
 
 def applied(operation: type[Builtin], inplace: bool, *values: Any) -> Tensor:

@@ -9,6 +9,7 @@ import pytest
 from minigrad.kernels import (
     _math,
     activations,
+    elementwise,
     fused,
     lookup,
     losses,
@@ -136,6 +137,8 @@ CASES: list[tuple[str, Any, Inputs, float]] = [
     ),
     ("gelu", activations.gelu, of_rows, 4),
     ("gelu backward", activations.gelu_backward, of_two, 8),
+    ("relu", elementwise.relu, of_rows, 0),
+    ("where positive", elementwise.where_positive, of_two, 0),
     ("gated sum", fused.gated_sum, of_three, 4),
     ("gated sum backward", fused.gated_sum_backward, of_three, 8),
     ("dropout", randomness.drop, of_dropout, 0),
@@ -187,6 +190,17 @@ def test_kernel_agrees_where_an_element_is_hard(
         given = inputs(np.float64, 3, 9)
         given[0].flat[place % given[0].size] = bad
         agree(kernel, given, roundings)
+
+
+HARD = [np.nan, np.inf, -np.inf, 0.0, -0.0, 2.0, -2.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_relu_of_many_hard_elements_agrees_with_its_twin(dtype: Any) -> None:
+    output = np.repeat(np.array(HARD, dtype), 7 * 25)
+    grad = np.tile(np.array(HARD, dtype), 7 * 25)
+    agree(elementwise.relu, (output,), 0)
+    agree(elementwise.where_positive, (grad, output), 0)
 
 
 @pytest.mark.parametrize("kernel", [softmax.softmax_of_rows, activations.gelu])

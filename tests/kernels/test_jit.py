@@ -51,6 +51,16 @@ def test_other_dtypes_go_to_the_twin(
     assert make(doubled)(np.ones(2, dtype)).tolist() == [2, 2]
 
 
+def test_loop_for_many_leaves_few_and_other_layouts_to_the_twin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_jit, "compile_loop", lambda loop, *_: loop)
+    launch = elementwise_kernel(lambda array: array * 3, for_many=True)(doubled)
+    ones = np.ones((2, _jit.MANY // 2))
+    for array, factor in ((ones, 2), (ones[:, 1:], 3), (ones.T, 3), (ones[:0], 3)):
+        assert (launch(array) == factor).all()
+
+
 def test_loop_is_compiled_once_at_the_first_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -128,3 +128,48 @@ def test_target_for_each_score(torch: Any) -> None:
     with raises(torch, errors.ArgumentValueError, "must be the same as input size"):
         loss(torch.ones(2), torch.ones(2, 1))
     assert loss(torch.zeros(2), torch.ones(2), reduction="none").shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("shape", "with_bias", "name"),
+    [
+        ((4, 2), True, "AddmmBackward0"),
+        ((4, 2), False, "MmBackward0"),
+        ((5, 4, 2), True, "ViewBackward0"),
+        ((5, 4, 2), False, "UnsafeViewBackward0"),
+    ],
+)
+def test_node_of_a_linear_layer_has_the_name_of_torchs_last(
+    torch: Any, shape: tuple[int, ...], with_bias: bool, name: str
+) -> None:
+    layer = torch.nn.Linear(2, 3, bias=with_bias)
+    assert layer(torch.ones(shape)).grad_fn.name() == name
+
+
+def test_bias_gets_its_gradient_before_the_weight(torch: Any) -> None:
+    layer = torch.nn.Linear(2, 3)
+    order = []
+    for name, parameter in layer.named_parameters():
+        parameter.register_post_accumulate_grad_hook(
+            lambda _, name=name: order.append(name)
+        )
+    layer(torch.ones(4, 2)).sum().backward()
+    assert order == ["bias", "weight"]
+
+
+def test_layer_on_examples_with_weights_of_their_own(torch: Any) -> None:
+    linear = torch.nn.functional.linear
+    values = [torch.randn(2, 3), torch.randn(2, 4, 5, 3), torch.randn(2, 3, 3)]
+    bias, input, weight = values
+    for dims in [(0, 0, 0), (0, None, None), (None, 0, None), (None, None, 0)]:
+        given = [
+            value if dim == 0 else value[0]
+            for value, dim in zip((input, weight, bias), dims, strict=True)
+        ]
+        together = torch.func.vmap(linear, dims)(*given)
+        pairs = list(zip(given, dims, strict=True))
+        alone = [
+            linear(*[value if dim is None else value[i] for value, dim in pairs])
+            for i in range(2)
+        ]
+        assert torch.allclose(together, torch.stack(alone), atol=1e-6)

@@ -11,7 +11,8 @@ from tests.ops.laws import arguments, variables
 from tests.parity.test_ops import call
 
 WITH_RECORDED_STEPS = {"argsort", "einsum", "isclose", "isfinite"} | {
-    "scaled_dot_product_attention"
+    "linear",
+    "scaled_dot_product_attention",
 }
 """torch computes these by other operations, which save what they need."""
 

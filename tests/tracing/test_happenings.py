@@ -254,7 +254,7 @@ def test_recomputation_that_fails_is_over(use_reentrant: bool) -> None:
 def test_training_step_is_told_layer_by_layer() -> None:
     trace = happenings.recorded(happenings.training_step)
     (layer,) = events_of(trace, "module")
-    assert layer["say"].startswith("model, a Linear, has run. TBackward0 and Addmm")
+    assert layer["say"].startswith("model, a Linear, has run. AddmmBackward0 joined")
     shown = {e["n"] for e in events_of(trace, "graph.node") if e["lvl"] == 1}
     labels = {n["id"]: n["label"] for n in trace.data["graph"]["nodes"]}
     assert {labels[node] for node in shown} == {
