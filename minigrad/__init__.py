@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from minigrad import autograd
+from minigrad._later import later
 from minigrad.engine.creation import (
     arange,
     as_tensor,
@@ -77,13 +78,13 @@ from minigrad.engine.randomness import (
 )
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops.functions import *  # noqa: F403  the op table says which
-from minigrad.ops.questions import is_tensor, result_type
 
 if TYPE_CHECKING:
     from minigrad import course, func, nn, optim, utils
     from minigrad.course import diagnose
     from minigrad.func import vmap
+    from minigrad.ops.functions import *  # noqa: F403  the op table says which
+    from minigrad.ops.questions import is_tensor, result_type
     from minigrad.utils.serialization import load, save
     from minigrad.views import (
         compare,
@@ -206,30 +207,35 @@ pi = _np.pi
 e = _np.e
 newaxis = None
 
-_FROM_VIEWS = (
-    "compare",
-    "live",
-    "load_trace",
-    "plot_lines",
-    "record",
-    "step",
-    "training",
-)
+_FROM = {
+    "compare": "views",
+    "course": "course",
+    "diagnose": "course",
+    "func": "func",
+    "is_tensor": "ops.questions",
+    "live": "views",
+    "load": "utils.serialization",
+    "load_trace": "views",
+    "nn": "nn",
+    "optim": "optim",
+    "plot_lines": "views",
+    "record": "views",
+    "result_type": "ops.questions",
+    "save": "utils.serialization",
+    "step": "views",
+    "training": "views",
+    "utils": "utils",
+    "vmap": "func",
+} | dict.fromkeys(functions.__all__, "ops.functions")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the layers above the engine when one of their names is first used."""
-    if name in _FROM_VIEWS:
-        return getattr(importlib.import_module("minigrad.views"), name)
-    if name in ("course", "func", "nn", "optim", "utils"):
-        return importlib.import_module(f"minigrad.{name}")
-    if name in ("load", "save"):
-        return getattr(importlib.import_module("minigrad.utils.serialization"), name)
-    if name == "vmap":
-        return importlib.import_module("minigrad.func").vmap
-    if name == "diagnose":
-        return importlib.import_module("minigrad.course").diagnose
-    raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
+    """Operations, and the layers above the engine, load when they are first used."""
+    return later("minigrad", name, _FROM)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def _is_under_ipython() -> Any:

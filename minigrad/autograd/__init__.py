@@ -1,21 +1,27 @@
 """torch.autograd's names."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from minigrad.autograd import anomaly_mode, forward_ad, function, grad_mode, graph
-from minigrad.autograd._versions import _unsafe_preserve_version_counter
-from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
-from minigrad.autograd.grad_mode import set_multithreading_enabled
+from minigrad._later import later
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
-from minigrad.autograd.variable import Variable
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.gradients import backward, grad
 from minigrad.engine.inference import inference_mode
 
 if TYPE_CHECKING:
-    from minigrad.autograd import functional
+    from minigrad.autograd import (
+        anomaly_mode,
+        forward_ad,
+        function,
+        functional,
+        grad_mode,
+        graph,
+    )
+    from minigrad.autograd._versions import _unsafe_preserve_version_counter
+    from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+    from minigrad.autograd.grad_mode import set_multithreading_enabled
+    from minigrad.autograd.variable import Variable
 
 __all__ = [
     "Function",
@@ -41,8 +47,26 @@ __all__ = [
 ]
 
 
+_FROM = {
+    "Variable": "variable",
+    "_unsafe_preserve_version_counter": "_versions",
+    "anomaly_mode": "anomaly_mode",
+    "detect_anomaly": "anomaly_mode",
+    "forward_ad": "forward_ad",
+    "function": "function",
+    "functional": "functional",
+    "grad_mode": "grad_mode",
+    "graph": "graph",
+    "set_detect_anomaly": "anomaly_mode",
+    "set_multithreading_enabled": "grad_mode",
+    "variable": "variable",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Load ``functional`` when it is first used."""
-    if name == "functional":
-        return importlib.import_module("minigrad.autograd.functional")
-    raise AttributeError(f"module 'minigrad.autograd' has no attribute {name!r}")
+    """Import what few programs need when it is first used."""
+    return later(__name__, name, _FROM)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

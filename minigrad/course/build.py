@@ -175,10 +175,10 @@ def notebook(text: str, file: str, *, solved: bool) -> str:
 
 
 def op_stubs() -> dict[str, str]:
-    """The type stubs generated from the op table."""
-    from minigrad.ops import _registry
+    """The type stubs generated from the op table, and which family has what."""
+    from minigrad.ops import _stubs
 
-    return _registry.stub_files()
+    return _stubs.built_files()
 
 
 def answer_table(root: Path | None = None) -> dict[str, str]:

@@ -19,7 +19,8 @@ from minigrad.nn.loss_functions import (
     nll_loss,
     smooth_l1_loss,
 )
-from minigrad.ops import OPS, functions
+from minigrad.ops import attention, functions
+from minigrad.ops._registry import OPS
 from minigrad.ops.activations import Elu, Gelu, LeakyRelu, Silu
 from minigrad.ops.elementwise import Relu
 from minigrad.ops.embedding import Dropout, drawn_seed
@@ -371,7 +372,7 @@ def scaled_dot_product_attention(
                 "repeat the heads of the keys and values",
             )
         )
-    attend = OPS["scaled_dot_product_attention"].call
+    attend = attention.scaled_dot_product_attention
     options = attn_mask, dropout_p, is_causal, scale
     result: Tensor = attend(query, key, value, *options)
     return result

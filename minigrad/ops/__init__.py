@@ -1,85 +1,24 @@
-"""The built-in operations; importing this registers them all."""
+"""The built-in operations: one family a module, imported when it is first used."""
 
-from minigrad.ops import (
-    activations,
-    arithmetic,
-    attention,
-    blends,
-    choose,
-    class_losses,
-    comparison,
-    conversion,
-    convolution,
-    cumprod,
-    diagonals,
-    einsum,
-    elementwise,
-    embedding,
-    extremes,
-    gathering,
-    indexing,
-    joining,
-    linalg,
-    linear,
-    logic,
-    losses,
-    median,
-    noise,
-    normalization,
-    order,
-    overwriting,
-    parts,
-    pooling,
-    questions,
-    reduce,
-    rounding,
-    shape,
-    smooth,
-    softmax,
-    splitting,
-    statistics,
-)
-from minigrad.ops._registry import OPS, Op, op
+from __future__ import annotations
 
-__all__ = [
-    "OPS",
-    "Op",
-    "activations",
-    "arithmetic",
-    "attention",
-    "blends",
-    "choose",
-    "class_losses",
-    "comparison",
-    "conversion",
-    "convolution",
-    "cumprod",
-    "diagonals",
-    "einsum",
-    "elementwise",
-    "embedding",
-    "extremes",
-    "gathering",
-    "indexing",
-    "joining",
-    "linalg",
-    "linear",
-    "logic",
-    "losses",
-    "median",
-    "noise",
-    "normalization",
-    "op",
-    "order",
-    "overwriting",
-    "parts",
-    "pooling",
-    "questions",
-    "reduce",
-    "rounding",
-    "shape",
-    "smooth",
-    "softmax",
-    "splitting",
-    "statistics",
-]
+from typing import TYPE_CHECKING, Any
+
+from minigrad._later import later
+from minigrad.ops._later import families, load_all, put_placeholders
+
+if TYPE_CHECKING:
+    from minigrad.ops._registry import OPS, Op, op
+
+__all__ = ["OPS", "Op", "families", "load_all", "op"]
+
+put_placeholders()
+
+
+def __getattr__(name: str) -> Any:
+    """``OPS`` is the whole table: to ask for it imports every family."""
+    if name == "OPS":
+        load_all()
+    homes = {family: family for family in families()}
+    homes |= dict.fromkeys(("OPS", "Op", "op"), "_registry")
+    return later(__name__, name, homes)

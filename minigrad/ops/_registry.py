@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -15,6 +16,7 @@ from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
+from minigrad.ops._homes import FUNCTIONS
 
 Operation = TypeVar("Operation", bound=type[Builtin])
 Called = TypeVar("Called", bound=Callable[..., Any])
@@ -57,6 +59,9 @@ IN_PLACE: dict[str, Callable[..., Any]] = {}
 
 OPERATORS: dict[str, Callable[..., Any]] = {}
 """Python's operators, such as ``__add__``, and what they call."""
+
+HOMES: tuple[dict[str, str], dict[str, str]] = ({}, {})
+"""For every function, and for every method of Tensor, the family it comes from."""
 
 REFLECTED = frozenset(
     {"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"}
@@ -174,11 +179,35 @@ def publish(
     """Make ``call`` the function ``name``, and the method of that name."""
     if function:
         CALLS[name] = call
+        HOMES[0][name] = family()
         setattr(functions, name, call)
-        functions.__all__.append(name)
+        if name not in FUNCTIONS:
+            functions.__all__.append(name)
     if method:
-        METHODS[name] = call
-        setattr(TensorMethods, name, call)
+        add_method(name, call, METHODS)
+
+
+def add_method(
+    name: str,
+    method: Callable[..., Any],
+    table: dict[str, Callable[..., Any]],
+    original: Callable[..., Any] | None = None,
+) -> None:
+    """Make ``method`` Tensor's method ``name``; its stub is like that of ``original``.
+
+    ``table`` says what it is: METHODS, IN_PLACE or OPERATORS.
+    """
+    setattr(TensorMethods, name, method)
+    table[name] = original or method
+    HOMES[1][name] = family()
+
+
+def family() -> str:
+    """The module that registers: the nearest caller outside of this file."""
+    depth = 1
+    while (name := sys._getframe(depth).f_globals["__name__"]) == __name__:
+        depth += 1
+    return str(name).rpartition(".")[2]
 
 
 def alias(name: str, original: str) -> None:
@@ -186,8 +215,8 @@ def alias(name: str, original: str) -> None:
     call = CALLS.get(original) or METHODS[original]
     publish(name, call, original in CALLS, original in METHODS)
     if f"{original}_" in IN_PLACE:
-        setattr(TensorMethods, f"{name}_", getattr(TensorMethods, f"{original}_"))
-        IN_PLACE[f"{name}_"] = IN_PLACE[f"{original}_"]
+        method = getattr(TensorMethods, f"{original}_")
+        add_method(f"{name}_", method, IN_PLACE, IN_PLACE[f"{original}_"])
 
 
 def make_call(
@@ -338,18 +367,15 @@ def add_operators(
     reflected: Callable[..., Tensor] | None = None,
 ) -> None:
     """Python's operator and, for two operands, the one with the sides exchanged."""
-    setattr(TensorMethods, f"__{operator}__", call)
-    OPERATORS[f"__{operator}__"] = call
+    add_method(f"__{operator}__", call, OPERATORS)
     if operator not in REFLECTED:
         return
-    if reflected is None:
 
-        @functools.wraps(call)
-        def reflected(self: Tensor, other: Any) -> Tensor:
-            return call(other, self)
+    @functools.wraps(call)
+    def exchanged(self: Tensor, other: Any) -> Tensor:
+        return call(other, self)
 
-    setattr(TensorMethods, f"__r{operator}__", reflected)
-    OPERATORS[f"__r{operator}__"] = call
+    add_method(f"__r{operator}__", reflected or exchanged, OPERATORS, call)
 
 
 def add_in_place(
@@ -377,85 +403,6 @@ def add_in_place(
 
     overwrite.__name__ = overwrite.__qualname__ = f"{name}_"
     overwrite.__doc__ = f"``{name}``, written into this tensor's own memory."
-    setattr(TensorMethods, f"{name}_", overwrite)
-    IN_PLACE[f"{name}_"] = OPS[name].call
+    add_method(f"{name}_", overwrite, IN_PLACE, OPS[name].call)
     if operator in REFLECTED:
-        setattr(TensorMethods, f"__i{operator}__", overwrite)
-        OPERATORS[f"__i{operator}__"] = OPS[name].call
-
-
-METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
-
-from typing import Any
-
-from minigrad.engine.tensor import Tensor
-
-class TensorMethods:
-'''
-
-FUNCTIONS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
-
-from typing import Any
-
-from minigrad.engine.tensor import Tensor
-
-__all__: list[str]
-
-'''
-
-
-def stub_files() -> dict[str, str]:
-    """The type stubs of all methods and functions, by path below the repository."""
-    methods = [METHODS_HEAD]
-    free = [FUNCTIONS_HEAD]
-    for name, call in CALLS.items():
-        free.append(stub_line("", name, stub_parameters(call), stub_result(call)))
-    for name, call in (METHODS | IN_PLACE | OPERATORS).items():
-        parameters = ["self", *stub_parameters(call)[1:]]
-        if name in OPERATORS and "*" in parameters:
-            parameters = parameters[: parameters.index("*")]
-        # A method may be called bool or int, so no other can say that it returns one.
-        result = "Tensor" if stub_result(call) == "Tensor" else "Any"
-        line = stub_line("    ", name, parameters, result)
-        if name in ("__eq__", "__ne__"):
-            ignore = "  # type: ignore[override]  # elementwise, as in torch"
-            line = line.rstrip() + ignore + "\n"
-        methods.append(line)
-    return {
-        "minigrad/engine/_tensor_methods.pyi": "".join(methods),
-        "minigrad/ops/functions.pyi": "".join(free),
-    }
-
-
-def stub_line(indent: str, name: str, parameters: list[str], result: str) -> str:
-    """One function of a stub, broken where it is too long as the formatter breaks."""
-    text = ", ".join(parameters)
-    line = f"{indent}def {name}({text}) -> {result}: ..."
-    if len(line) <= 88:
-        return f"{line}\n"
-    inner = f"{indent}    "
-    if len(inner + text) > 88:
-        text = f",\n{inner}".join(parameters) + ","
-    return f"{indent}def {name}(\n{inner}{text}\n{indent}) -> {result}: ...\n"
-
-
-def stub_parameters(call: Callable[..., Any]) -> list[str]:
-    """The parameters of one op, as a stub writes them."""
-    written = []
-    keyword_only = False
-    for index, parameter in enumerate(inspect.signature(call).parameters.values()):
-        text = str(parameter.replace(annotation=inspect.Parameter.empty))
-        name, equals, default = text.replace("'", '"').partition("=")
-        kind = "Tensor | float" if index == 0 and not name.startswith("*") else "Any"
-        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
-            written.append("*")
-        star = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        keyword_only = keyword_only or star
-        written.append(f"{name}: {kind}{' = ' + default if equals else ''}")
-    return written
-
-
-def stub_result(call: Callable[..., Any]) -> str:
-    """What one op returns, as a stub writes it."""
-    written = getattr(call, "__annotations__", {}).get("return", "Tensor")
-    return str(written) if written in ("Tensor", "bool", "int") else "Any"
+        add_method(f"__i{operator}__", overwrite, OPERATORS, OPS[name].call)

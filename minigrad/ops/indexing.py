@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import as_tensor
@@ -27,7 +26,7 @@ from minigrad.engine.memory_order import (
 )
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, name_nodes, op
+from minigrad.ops._registry import OPERATORS, add_method, name_nodes, op
 from minigrad.ops.overwriting import Copy, Fill
 from minigrad.ops.parts import WHOLE, Alias, Key, Select, Slice, Unsqueeze, as_index, at
 from minigrad.ops.shape import MATRIX, View
@@ -581,5 +580,4 @@ def check_bounds(array: Array, pick: Array, dim: int) -> None:
 
 
 for name, method in (("__getitem__", getitem), ("__setitem__", setitem)):
-    setattr(TensorMethods, name, method)
-    OPERATORS[name] = method
+    add_method(name, method, OPERATORS)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.randomness import Generator, source
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import IN_PLACE, name_nodes
+from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
 from minigrad.ops.elementwise import Fill
 
 
@@ -141,5 +140,4 @@ METHODS: tuple[Callable[..., Tensor], ...] = (
     random_,
 )
 for method in METHODS:
-    setattr(TensorMethods, method.__name__, method)
-    IN_PLACE[method.__name__] = method
+    add_method(method.__name__, method, IN_PLACE)

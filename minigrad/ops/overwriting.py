@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import elementwise
-from minigrad.ops._registry import IN_PLACE, name_nodes
+from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
 from minigrad.ops.elementwise import zeros
 
 
@@ -94,5 +93,4 @@ name_nodes(
 name_nodes(Zero, "ZeroBackward0")
 
 for method in (copy_, fill_, zero_):
-    setattr(TensorMethods, method.__name__, method)
-    IN_PLACE[method.__name__] = method
+    add_method(method.__name__, method, IN_PLACE)

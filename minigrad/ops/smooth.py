@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.promotion import as_floating, promoted
 from minigrad.engine.silence import quietly
@@ -16,7 +15,7 @@ from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise
 from minigrad.ops import functions
-from minigrad.ops._registry import IN_PLACE, alias, composite, op
+from minigrad.ops._registry import IN_PLACE, add_method, alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import Exp, like, plain
 
@@ -287,6 +286,4 @@ def square_(self: Tensor) -> Tensor:
     return result
 
 
-for method in (square_,):
-    setattr(TensorMethods, method.__name__, method)
-    IN_PLACE[method.__name__] = method
+add_method("square_", square_, IN_PLACE)

@@ -7,7 +7,8 @@ import pytest
 
 import minigrad
 from minigrad.engine.tensor import Tensor
-from minigrad.ops._registry import OPS, quickest
+from minigrad.ops import OPS
+from minigrad.ops._registry import quickest
 
 MATRIX = minigrad.arange(6.0).reshape(2, 3) + 1
 LEAF = (MATRIX * 2).requires_grad_()

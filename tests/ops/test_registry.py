@@ -10,7 +10,7 @@ import minigrad
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.ops import OPS, _registry, functions, op
-from minigrad.ops._registry import stub_files
+from minigrad.ops._stubs import built_files
 
 ROOT = Path(minigrad.__file__).resolve().parent.parent
 
@@ -44,6 +44,9 @@ def cubed(monkeypatch: pytest.MonkeyPatch) -> Any:
         (_registry.CALLS, "cubed"),
         (_registry.METHODS, "cubed"),
         (_registry.IN_PLACE, "cubed_"),
+        (_registry.HOMES[0], "cubed"),
+        (_registry.HOMES[1], "cubed"),
+        (_registry.HOMES[1], "cubed_"),
     ):
         monkeypatch.setitem(table, name, None)
         del table[name]
@@ -83,7 +86,7 @@ def test_registration_makes_function_method_and_row(cubed: Any) -> None:
     assert OPS["cubed"].function is cubed
     assert functions.cubed.__doc__ == "input ** 3."
     assert "def cubed(input: Tensor | float) -> Tensor: ..." in "".join(
-        stub_files().values()
+        built_files().values()
     )
 
 
@@ -98,9 +101,9 @@ def test_every_operation_is_documented_and_exported() -> None:
         assert getattr(minigrad.Tensor, name) is call
 
 
-@pytest.mark.parametrize("path", sorted(stub_files()))
-def test_stubs_are_current(path: str) -> None:
-    assert (ROOT / path).read_text(encoding="utf-8") == stub_files()[path]
+@pytest.mark.parametrize("path", sorted(built_files()))
+def test_built_files_are_current(path: str) -> None:
+    assert (ROOT / path).read_text(encoding="utf-8") == built_files()[path]
 
 
 def test_wrong_keyword_is_a_type_error() -> None:

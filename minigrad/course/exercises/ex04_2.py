@@ -12,7 +12,7 @@ import numpy as np
 import minigrad
 from minigrad.course.exercises.gym import linear
 from minigrad.course.findings import Finding
-from minigrad.ops import _registry
+from minigrad.ops import OPS
 
 CONTRACT = linear.CONTRACT
 
@@ -61,7 +61,7 @@ def counted_products() -> Iterator[list[int]]:
 
         return staticmethod(count_and_run)
 
-    rows = [_registry.OPS[name] for name in PRODUCTS if name in _registry.OPS]
+    rows = [OPS[name] for name in PRODUCTS if name in OPS]
     functions = dict.fromkeys([row.function for row in rows if row.function])
     with ExitStack() as patches:
         for function in functions:

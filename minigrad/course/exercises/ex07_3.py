@@ -13,7 +13,7 @@ import numpy as np
 import minigrad
 from minigrad.course.exercises.gym import two_outputs
 from minigrad.course.findings import Finding
-from minigrad.ops import _registry
+from minigrad.ops import OPS
 
 CONTRACT = replace(two_outputs.CONTRACT, name="SineAndSquare", second_derivative="any")
 
@@ -92,7 +92,7 @@ def zeros_counted() -> Iterator[list[str]]:
 def runs_counted(name: str) -> Iterator[list[str]]:
     """A note for each run of an operation meanwhile."""
     called: list[str] = []
-    function: Any = _registry.OPS[name].function
+    function: Any = OPS[name].function
     forward = function.forward
 
     def note_and_run(*args: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import minigrad
-from minigrad.ops import _registry
+from minigrad import ops
 
 _FAMILIES = ("minigrad.kernels", "minigrad.ops", "minigrad.nn")
 """Where an operation lies: its numbers, its rule, and what calls it."""
@@ -71,7 +71,7 @@ _code_of: dict[str, list[types.FunctionType]] = {}
 def _computing(
     name: str, functions: Iterable[types.FunctionType]
 ) -> Iterator[types.FunctionType]:
-    rows = [row for row in _registry.OPS.values() if row.public_name == name]
+    rows = [row for row in ops.OPS.values() if row.public_name == name]
     # Its class is called like it; a slope that is an operation itself, as NllSlope.
     title = name.title().replace("_", "")
     outer = (title, title.removesuffix("Loss") + "Slope")

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import course
-from minigrad.ops import _registry
+from minigrad import course, ops
 
 MOST_USED = 500
 
@@ -125,7 +124,7 @@ def noted() -> Iterator[list[str]]:
 
         return note_and_make
 
-    rows = [(row.function, name) for name, row in _registry.OPS.items()]
+    rows = [(row.function, name) for name, row in ops.OPS.items()]
     places: list[tuple[Any, str, Any]] = [
         (function, "forward", staticmethod(noting(name, function.forward)))
         for function, name in {f: n for f, n in reversed(rows) if f}.items()
@@ -152,7 +151,7 @@ _INHERITED = object()
 
 def use_once_more(label: str) -> None:
     """Compute with what bears this label, for whoever counts on this side."""
-    row = _registry.OPS.get(label)
+    row = ops.OPS.get(label)
     one = np.ones((1, 1))
     # It is counted all the same, whatever it may lack.
     with contextlib.suppress(Exception):
