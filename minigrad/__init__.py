@@ -58,30 +58,30 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.inference import inference_mode
 from minigrad.engine.lint import TeachingWarning, teaching
-from minigrad.engine.printing import set_printoptions
-from minigrad.engine.randomness import (
-    Generator,
-    bernoulli,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randn,
-    randn_like,
-    randperm,
-    seed,
-    set_rng_state,
-)
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 
 if TYPE_CHECKING:
     from minigrad import course, func, nn, optim, utils
     from minigrad.course import diagnose
+    from minigrad.engine.printing import set_printoptions
+    from minigrad.engine.randomness import (
+        Generator,
+        bernoulli,
+        default_generator,
+        get_rng_state,
+        initial_seed,
+        manual_seed,
+        normal,
+        rand,
+        rand_like,
+        randint,
+        randn,
+        randn_like,
+        randperm,
+        seed,
+        set_rng_state,
+    )
     from minigrad.func import vmap
     from minigrad.ops.functions import *  # noqa: F403  the op table says which
     from minigrad.ops.questions import is_tensor, result_type
@@ -207,26 +207,47 @@ pi = _np.pi
 e = _np.e
 newaxis = None
 
+_RANDOM = (
+    "Generator",
+    "bernoulli",
+    "default_generator",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "seed",
+    "set_rng_state",
+)
+
 _FROM = {
-    "compare": "views",
-    "course": "course",
-    "diagnose": "course",
-    "func": "func",
-    "is_tensor": "ops.questions",
-    "live": "views",
-    "load": "utils.serialization",
-    "load_trace": "views",
-    "nn": "nn",
-    "optim": "optim",
-    "plot_lines": "views",
-    "record": "views",
-    "result_type": "ops.questions",
-    "save": "utils.serialization",
-    "step": "views",
-    "training": "views",
-    "utils": "utils",
-    "vmap": "func",
-} | dict.fromkeys(functions.__all__, "ops.functions")
+    "compare": ".views",
+    "course": ".course",
+    "diagnose": ".course",
+    "func": ".func",
+    "is_tensor": ".ops.questions",
+    "live": ".views",
+    "load": ".utils.serialization",
+    "load_trace": ".views",
+    "nn": ".nn",
+    "optim": ".optim",
+    "plot_lines": ".views",
+    "record": ".views",
+    "result_type": ".ops.questions",
+    "save": ".utils.serialization",
+    "set_printoptions": ".engine.printing",
+    "step": ".views",
+    "training": ".views",
+    "utils": ".utils",
+    "vmap": ".func",
+}
+_FROM |= dict.fromkeys(_RANDOM, ".engine.randomness")
+_FROM |= dict.fromkeys(functions.__all__, ".ops.functions")
 
 
 def __getattr__(name: str) -> Any:

@@ -15,15 +15,15 @@ from typing import Any
 def later(package: str, name: str, homes: Mapping[str, str]) -> Any:
     """Import the home of ``name``, and give the package that name from now on.
 
-    ``homes`` has modules by name, as seen from the package; a name that is its own home
-    is a module.
+    ``homes`` has the module of each name, written as in ``from .module import name``;
+    the name ``nn`` at home in ``.nn`` is that module.
     Raises: AttributeError for a name that is not among them.
     """
     if name not in homes:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     home = homes[name]
-    found: Any = importlib.import_module(f"{package}.{home}")
-    if home != name:
+    found: Any = importlib.import_module(home, package)
+    if home != f".{name}":
         found = getattr(found, name)
     vars(sys.modules[package])[name] = found
     return found

@@ -6,7 +6,6 @@ from minigrad._later import later
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
-from minigrad.engine.gradients import backward, grad
 from minigrad.engine.inference import inference_mode
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
     from minigrad.autograd.grad_mode import set_multithreading_enabled
     from minigrad.autograd.variable import Variable
+    from minigrad.engine.gradients import backward, grad
 
 __all__ = [
     "Function",
@@ -48,18 +48,20 @@ __all__ = [
 
 
 _FROM = {
-    "Variable": "variable",
-    "_unsafe_preserve_version_counter": "_versions",
-    "anomaly_mode": "anomaly_mode",
-    "detect_anomaly": "anomaly_mode",
-    "forward_ad": "forward_ad",
-    "function": "function",
-    "functional": "functional",
-    "grad_mode": "grad_mode",
-    "graph": "graph",
-    "set_detect_anomaly": "anomaly_mode",
-    "set_multithreading_enabled": "grad_mode",
-    "variable": "variable",
+    "Variable": ".variable",
+    "_unsafe_preserve_version_counter": "._versions",
+    "anomaly_mode": ".anomaly_mode",
+    "backward": "..engine.gradients",
+    "detect_anomaly": ".anomaly_mode",
+    "forward_ad": ".forward_ad",
+    "function": ".function",
+    "functional": ".functional",
+    "grad": "..engine.gradients",
+    "grad_mode": ".grad_mode",
+    "graph": ".graph",
+    "set_detect_anomaly": ".anomaly_mode",
+    "set_multithreading_enabled": ".grad_mode",
+    "variable": ".variable",
 }
 
 

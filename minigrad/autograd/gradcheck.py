@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.gradients import grad
 from minigrad.engine.tensor import Tensor
 from minigrad.errors import GradcheckError
 
@@ -119,6 +118,7 @@ def gradgradcheck(
         check_goes_with(name, asked, check_rev_over_rev, "check_rev_over_rev")
     from minigrad.autograd._gradient_checks import random_upstream
     from minigrad.autograd._slopes import Point, as_tuple
+    from minigrad.engine.gradients import grad
 
     given = as_tuple(inputs)
     watched = [isinstance(x, Tensor) and x.requires_grad for x in given]

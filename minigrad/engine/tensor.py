@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import enum
 import functools
 import operator
@@ -200,9 +199,11 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                     "copy x.detach(), or record the copy: x.clone()",
                 )
             )
-        copied = Tensor(copy.deepcopy(self.array, memo), self._requires_grad)
+        from copy import deepcopy  # whoever comes here has imported it
+
+        copied = Tensor(deepcopy(self.array, memo), self._requires_grad)
         memo[id(self)] = copied
-        copied._grad = copy.deepcopy(self._grad, memo)
+        copied._grad = deepcopy(self._grad, memo)
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:

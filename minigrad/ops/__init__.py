@@ -19,6 +19,6 @@ def __getattr__(name: str) -> Any:
     """``OPS`` is the whole table: to ask for it imports every family."""
     if name == "OPS":
         load_all()
-    homes = {family: family for family in families()}
-    homes |= dict.fromkeys(("OPS", "Op", "op"), "_registry")
+    homes = {family: f".{family}" for family in families()}
+    homes |= dict.fromkeys(("OPS", "Op", "op"), "._registry")
     return later(__name__, name, homes)

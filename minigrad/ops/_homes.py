@@ -216,6 +216,7 @@ METHODS: Final = {
     "__ior__": "logic",
     "__ipow__": "arithmetic",
     "__isub__": "arithmetic",
+    "__iter__": "splitting",
     "__itruediv__": "arithmetic",
     "__ixor__": "logic",
     "__le__": "comparison",

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, composite, name_nodes
+from minigrad.ops._registry import OPERATORS, add_method, composite, name_nodes
 from minigrad.ops.parts import WHOLE, Key, Part, at, dimension
 from minigrad.ops.shape import MATRIX
 
@@ -229,5 +228,4 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     return iter(unbind(self))
 
 
-setattr(TensorMethods, "__iter__", iterate)  # noqa: B010  mypy knows it from the stub
-OPERATORS["__iter__"] = iterate
+add_method("__iter__", iterate, OPERATORS)

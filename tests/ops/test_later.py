@@ -8,7 +8,7 @@ import pytest
 import minigrad
 from minigrad import ops
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.ops import functions
+from minigrad.ops import _registry, functions
 from minigrad.ops._later import Later, loaded
 
 FIRST_USES = """
@@ -55,6 +55,8 @@ def test_asking_for_the_table_imports_every_family() -> None:
     assert ops.OPS["max_pool2d"].public_name == "max_pool2d"
     left = [name for name, method in vars(TensorMethods).items() if is_later(method)]
     assert left == []
+    tables = _registry.METHODS, _registry.IN_PLACE, _registry.OPERATORS
+    assert set().union(*tables) == set(_registry.HOMES[1])
     assert set(functions.__all__) <= set(vars(functions))
 
 
