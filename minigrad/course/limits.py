@@ -20,6 +20,7 @@ import numpy as np
 
 import minigrad
 from minigrad.engine import randomness
+from minigrad.ops import load_all
 
 _TICK = 0.1
 
@@ -169,6 +170,7 @@ class _AsImported:
 
 _MISSING = object()
 
+load_all()  # a method that comes later is no one's doing
 # Names that change of themselves, and are no one's doing, are not in here.
 as_imported = _AsImported(np, np.linalg, np.random, math, minigrad.Tensor)
 

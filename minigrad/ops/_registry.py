@@ -212,7 +212,8 @@ def family() -> str:
 
 def alias(name: str, original: str) -> None:
     """Another name for a function or method, and for its form in place."""
-    call = CALLS.get(original) or METHODS[original]
+    # To ask for the method imports its family, if that is another one.
+    call = getattr(TensorMethods, original, None) or CALLS[original]
     publish(name, call, original in CALLS, original in METHODS)
     if f"{original}_" in IN_PLACE:
         method = getattr(TensorMethods, f"{original}_")
