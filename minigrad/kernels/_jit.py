@@ -7,7 +7,7 @@ import importlib
 import os
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,7 +80,7 @@ class kernel:
         launch.twin = self._twin  # type: ignore[attr-defined]  # tests compare the two
         return launch
 
-    def _given(self, inputs: tuple[Any, ...]) -> list[Any] | None:
+    def _given(self, inputs: tuple[Any, ...]) -> Sequence[Any] | None:
         """What the loop is called with; None if it is not for these inputs.
 
         It takes one dtype, and row after row: each other layout would be compiled for
@@ -89,20 +89,18 @@ class kernel:
         dtype = inputs[0].dtype
         if dtype.char not in "fd":
             return None
-        given = []
+        as_wanted = True
         for value in inputs:
             if type(value) is ndarray:
                 other = value.dtype
                 if other is not dtype and other != dtype and other.kind == "f":
                     return None
-                if not value.flags.carray:
-                    if self._makes is None:
-                        return None
-                    value = in_order(value)
-            given.append(value)
-        return given
+                as_wanted = as_wanted and value.flags.carray
+        if as_wanted:
+            return inputs
+        return None if self._makes is None else [put_in_order(x) for x in inputs]
 
-    def _run(self, given: list[Any]) -> Any:
+    def _run(self, given: Sequence[Any]) -> Any:
         loop = self._compiled or self._compile()
         if self._makes is None:
             loop(*given)
@@ -138,14 +136,14 @@ class elementwise_kernel(kernel):
         super().__init__(twin, like_the_first, regroups=regroups)
         self._least = MANY if for_many else 0
 
-    def _given(self, inputs: tuple[Any, ...]) -> list[Any] | None:
+    def _given(self, inputs: tuple[Any, ...]) -> Sequence[Any] | None:
         if self._least:
             for value in inputs:
                 if value.size < self._least or not value.flags.c_contiguous:
                     return None
         return super()._given(inputs)
 
-    def _run(self, given: list[Any]) -> Any:
+    def _run(self, given: Sequence[Any]) -> Any:
         first = given[0]
         output = np.empty(first.shape, first.dtype)
         loop = self._compiled or self._compile()
@@ -156,6 +154,11 @@ class elementwise_kernel(kernel):
 def like_the_first(array: Any, *others: Any) -> tuple[Any, ...]:
     """One empty array as the first input is."""
     return (np.empty(array.shape, array.dtype),)
+
+
+def put_in_order(value: Any) -> Any:
+    """An array with row after row in memory that can be written; others as they are."""
+    return in_order(value) if type(value) is ndarray else value
 
 
 def in_order(value: Any) -> Any:

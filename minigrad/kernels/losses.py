@@ -23,22 +23,23 @@ def nll_in_numpy(
 ) -> tuple[Any, Any, Any]:
     """The same in plain NumPy."""
     counted, safe = places(classes, ignored, rows.shape[1])
-    zero = rows.dtype.type(0)
     if not rows.shape[1]:
-        return np.zeros(len(rows)), np.zeros(len(rows)), np.full(1, ALL_RIGHT)
-    factors = np.where(counted, weight[safe], zero)
+        return np.zeros(len(rows), rows.dtype), np.zeros(2), np.full(1, ALL_RIGHT)
+    zero, one = rows.dtype.type(0), rows.dtype.type(1)
+    factors = np.where(counted, weight[safe] if weight.size else one, zero)
     with np.errstate(all="ignore"):
         losses = np.where(counted, -rows[np.arange(len(rows)), safe] * factors, zero)
+        totals = np.array([one.sum(dtype=np.float64) for one in (losses, factors)])
     wrong = classes[~counted & (classes != ignored)]
-    return losses, factors, wrong[-1:] if wrong.size else np.full(1, ALL_RIGHT)
+    return losses, totals, wrong[-1:] if wrong.size else np.full(1, ALL_RIGHT)
 
 
 @kernel(
     nll_in_numpy,
     lambda rows, *_: (
-        np.zeros(len(rows), rows.dtype),
-        np.zeros(len(rows), rows.dtype),
-        np.full(1, ALL_RIGHT),
+        np.empty(len(rows), rows.dtype),
+        np.empty(2),
+        np.empty(1, np.int64),
     ),
 )
 def nll(
@@ -47,43 +48,58 @@ def nll(
     weight: Any,
     ignored: int,
     losses: Any,
-    factors: Any,
+    totals: Any,
     wrong: Any,
 ) -> None:
-    """Minus the score of each right class, times its weight; the weight; what is wrong.
+    """Minus the score of each right class, times its weight; totals; what is wrong.
 
-    Rows whose class is ``ignored`` are 0.
+    The totals are those of all losses and of their weights. Rows whose class is
+    ``ignored`` are 0. Without elements, ``weight`` is 1 for each class.
     """
+    wrong[0] = ALL_RIGHT
+    total, number = 0.0, 0.0
     for i in range(classes.size):
         right = classes[i]
+        losses[i] = 0
         if 0 <= right < rows.shape[1] and right != ignored:
-            factors[i] = weight[right]
-            losses[i] = -rows[i, right] * weight[right]
+            factor = weight[right] if weight.size else rows.dtype.type(1)
+            losses[i] = -rows[i, right] * factor
+            total += losses[i]
+            number += factor
         elif right != ignored:
             wrong[0] = right
+    totals[0], totals[1] = total, number
 
 
 def nll_backward_in_numpy(
     grad: Any, classes: Any, weight: Any, ignored: int, count: int
 ) -> Any:
     """The same in plain NumPy."""
-    rows = np.zeros((len(grad), count), grad.dtype)
+    rows = np.zeros((len(classes), count), grad.dtype)
     counted, safe = places(classes, ignored, count)
     chosen = np.flatnonzero(counted)
+    factors = weight[safe[chosen]] if weight.size else grad.dtype.type(1)
     with np.errstate(all="ignore"):
-        rows[chosen, safe[chosen]] = -weight[safe[chosen]] * grad[chosen]
+        rows[chosen, safe[chosen]] = (
+            -factors * np.broadcast_to(grad, len(classes))[chosen]
+        )
     return rows
 
 
 @kernel(
     nll_backward_in_numpy,
-    lambda grad, *more: (np.zeros((len(grad), more[-1]), grad.dtype),),
+    lambda grad, classes, *more: (np.zeros((len(classes), more[-1]), grad.dtype),),
 )
 def nll_backward(
     grad: Any, classes: Any, weight: Any, ignored: int, count: int, rows: Any
 ) -> None:
-    """Minus the gradient of each row, times the weight, at its right class; else 0."""
+    """Minus the gradient of each row, times the weight, at its right class; else 0.
+
+    A ``grad`` of one element is that of every row; ``weight`` as in ``nll``.
+    """
+    each = 1 if grad.size > 1 else 0
     for i in range(classes.size):
         right = classes[i]
         if 0 <= right < count and right != ignored:
-            rows[i, right] = -weight[right] * grad[i]
+            factor = weight[right] if weight.size else grad.dtype.type(1)
+            rows[i, right] = -factor * grad[i * each]

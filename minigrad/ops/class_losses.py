@@ -15,7 +15,7 @@ from minigrad.ops import functions
 from minigrad.ops._registry import composite, op
 from minigrad.ops.activations import refuse_integers
 from minigrad.ops.losses import MEAN, NONE, SUM, refuse_gradients
-from minigrad.ops.reduce import add_up
+from minigrad.ops.softmax import LogSoftmax
 
 SCORES = [[0.5, -2.0, 3.0], [-8.0, 1.0, 0.0], [0.3, 0.2, 0.1]]
 CLASSES = np.array([2, 0, -100])
@@ -29,9 +29,21 @@ IGNORED = -100
 
 def in_rows(input: Array, target: Array) -> tuple[Array, Array]:
     """Scores as a table with a row for each class to be found; and those classes."""
+    if is_table(input, target):
+        return input, target
     rows = np.moveaxis(input, 1, -1) if input.ndim > 2 else input
     classes = target.reshape(-1).astype(np.int64, copy=False)
     return rows.reshape(classes.size, input.shape[class_dim(input)]), classes
+
+
+def is_table(input: Array, target: Array) -> bool:
+    """Whether these are rows of scores and the number of the class of each."""
+    return (
+        input.ndim == 2
+        and target.ndim == 1
+        and target.dtype.char in "lq"
+        and len(input) == len(target)
+    )
 
 
 def from_rows(rows: Array, shape: tuple[int, ...]) -> Array:
@@ -44,8 +56,8 @@ def from_rows(rows: Array, shape: tuple[int, ...]) -> Array:
 
 
 def factors_of(weight: Array | None, rows: Array) -> Array:
-    """The weight of each class; 1 unless they are given."""
-    return np.ones(rows.shape[1], rows.dtype) if weight is None else weight
+    """The weight of each class; no elements, unless they are given: each is 1."""
+    return np.empty(0, rows.dtype) if weight is None else weight
 
 
 def check_classes(input: Array, target: Array, weight: Array | None) -> None:
@@ -53,6 +65,8 @@ def check_classes(input: Array, target: Array, weight: Array | None) -> None:
 
     Raises: OperandError, ShapeError.
     """
+    if weight is None and is_table(input, target):
+        return
     if target.dtype.char not in "lqB":
         raise errors.OperandError(
             errors.message(
@@ -198,7 +212,7 @@ class NllLoss(Builtin):
         refuse_integers("nll_loss", "nll_loss_out_frame", input)
         check_classes(input, target, weight)
         rows, classes = in_rows(input, target)
-        losses, factors, wrong = kernels.losses.nll(
+        losses, totals, wrong = kernels.losses.nll(
             rows, classes, factors_of(weight, rows), ignore_index
         )
         if wrong[0] != kernels.losses.ALL_RIGHT:
@@ -206,9 +220,9 @@ class NllLoss(Builtin):
         if reduction == NONE:
             each = losses.reshape(target.shape if input.ndim > 1 else ())
             return each, np.zeros((), input.dtype)
-        number = np.asarray(add_up(factors))
-        together = add_up(losses)
-        return together / number if reduction == MEAN else together, number
+        total, number = totals
+        loss = total / number if reduction == MEAN else total
+        return np.array(loss, input.dtype), np.array(number, input.dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -250,12 +264,9 @@ class NllSlope(Builtin):
     ) -> Any:
         classes = target.reshape(-1).astype(np.int64, copy=False)
         count = shape[min(1, len(shape) - 1)]
-        factors = np.ones(count, grad.dtype) if weight is None else weight
-        each = grad / number if reduction == MEAN else grad
-        spread = np.empty(classes.size, grad.dtype)
-        spread[...] = each.reshape(-1)
+        each = np.asarray(grad / number if reduction == MEAN else grad).reshape(-1)
         rows = kernels.losses.nll_backward(
-            spread, classes, factors, ignore_index, count
+            each, classes, factors_of(weight, each), ignore_index, count
         )
         return from_rows(rows, shape)
 
@@ -303,7 +314,7 @@ def nll_loss_nd(
                 "give a score for each class",
             )
         )
-    if input.ndim != 1 and input.shape[0] != (target.shape or (1,))[0]:
+    if input.ndim != 1 and len(input) != (len(target) if target.ndim else 1):
         raise errors.ArgumentValueError(
             errors.message(
                 "nll_loss",
@@ -381,7 +392,7 @@ def cross_entropy_loss(
     if input.shape == target.shape:
         check_chances(input, target, weight, ignore_index)
         return of_chances(input, target, weight, reduction, label_smoothing)
-    logs = functions.log_softmax(input, class_dim(input))
+    logs = LogSoftmax.apply(input, class_dim(input), None)
     loss = nll_loss_nd(logs, target, *options)
     if label_smoothing <= 0:
         return loss

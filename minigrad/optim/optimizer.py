@@ -140,18 +140,16 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        where = f"{type(self).__name__}.step"
         for group in self.param_groups:
+            upwards = group["maximize"]
             for param in group["params"]:
-                if param.grad is not None:
-                    memory = writable(param, f"{type(self).__name__}.step")
-                    self._move(memory, self._gradient(param, group), param, group)
+                grad = param.grad
+                if grad is not None:
+                    gradient = -grad.array if upwards else grad.array
+                    self._move(writable(param, where), gradient, param, group)
                     param._bump_version()
         return loss
-
-    def _gradient(self, param: Tensor, group: Group) -> Array:
-        """The direction that leads upwards."""
-        gradient = param.grad.array  # type: ignore[union-attr]  # step has looked
-        return -gradient if group["maximize"] else gradient
 
     def _move(
         self, memory: Array, gradient: Array, param: Tensor, group: Group

@@ -102,6 +102,16 @@ def of_classes(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
     return normal(dtype, n, d), classes, normal(dtype, d, seed=1), 2
 
 
+def without_weights(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
+    rows, classes, _, ignored = of_classes(dtype, n, d)
+    return rows, classes, np.empty(0, dtype), ignored
+
+
+def of_one_gradient(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
+    _, classes, no_weight, ignored = without_weights(dtype, n, d)
+    return normal(dtype, 1), classes, no_weight, ignored, d
+
+
 def of_gradients(dtype: Any, n: int, d: int) -> tuple[Any, ...]:
     _, classes, weight, ignored = of_classes(dtype, n, d)
     return normal(dtype, n), classes, weight, ignored, d
@@ -112,8 +122,10 @@ CASES: list[tuple[str, Any, Inputs, float]] = [
     ("log_softmax", softmax.log_softmax_of_rows, of_rows, 8),
     ("softmax backward", softmax.softmax_backward_of_rows, of_softmax, 16),
     ("log_softmax backward", softmax.log_softmax_backward_of_rows, of_logs, 32),
-    ("nll", losses.nll, of_classes, 0),
+    ("nll", losses.nll, of_classes, 4),
+    ("nll without weights", losses.nll, without_weights, 4),
     ("nll backward", losses.nll_backward, of_gradients, 0),
+    ("nll backward of a mean", losses.nll_backward, of_one_gradient, 0),
     ("layer_norm", normalization.layer_norm, of_layer_norm, 64),
     (
         "layer_norm backward",
@@ -262,9 +274,9 @@ def test_class_that_does_not_exist_is_named(wrong: int) -> None:
     classes = np.array([0, wrong, 7])
     inputs = normal(np.float64, 3, 3), classes, np.ones(3), 7
     for function in (losses.nll, losses.nll_in_numpy):
-        each, factors, found = function(*inputs)
+        each, totals, found = function(*inputs)
         assert found.tolist() == [wrong]
-        assert factors.tolist() == [1.0, 0.0, 0.0]
+        assert totals.tolist() == [each[0], 1.0]
         assert each[1:].tolist() == [0.0, 0.0]
 
 
