@@ -1,7 +1,7 @@
 // What stands over the drawing of a graph: gradients that wait or are kept, variables,
 // tangents, the cue, and a gradient on its way.
 
-import { svgElement, tells } from "./dom.js";
+import { setChildren, svgElement, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
@@ -16,15 +16,19 @@ export class Badges {
     this.trace = graph.trace;
     this.story = graph.story;
     this.boxes = []; // of those that stand there
+    this.made = new Map(); // what one looks like and where it stands -> its element
   }
 
+  // Those that would be the same again stay: a step changes few of them.
   show(view) {
-    this.graph.drawing.overlay.replaceChildren();
+    this.before = this.made;
+    this.made = new Map();
     this.boxes = [];
     this.showWaiting(view);
     this.showKept(view);
     this.showHandles(view);
     this.showCue(view);
+    setChildren(this.graph.drawing.overlay, [...this.made.values()]);
   }
 
   showWaiting(view) {
@@ -44,9 +48,9 @@ export class Badges {
         const words = sum && full.length <= MOST_LETTERS ? full : whole;
         const arriving = travelling && this.story.edges[travelling]?.to === node;
         const place = this.placeAbove(node, travelling, Number(slot));
-        const badge = this.badge(this.stillToCome(state, node, words), "badge", place);
+        const look = arriving ? "badge arriving" : "badge";
+        const badge = this.badge(this.stillToCome(state, node, words), look, place);
         if (arriving && animate) badge.style.animationDelay = `${duration}ms`;
-        if (arriving) badge.classList.add("arriving");
       }
     }
     for (const node in state.left) {
@@ -62,12 +66,13 @@ export class Badges {
       const words = message("gradient.kept", { tensor, value });
       const fresh = event.k === "grad.accumulate" && event.n === node;
       const badge = this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
+      if (badge.hasAttribute("role")) continue; // it stood there before
       const name = message("grad.name", { tensor });
       badge.setAttribute("role", "button");
       badge.setAttribute("tabindex", "-1");
       badge.setAttribute("aria-label", message("steps.of", { name: words }));
       badge.onclick = () => this.graph.choose(`grad ${node}`, name);
-      tells(badge, () => ({ title: name, ref: state.grads[node] }));
+      tells(badge, () => ({ title: name, ref: this.graph.now.state.grads[node] }));
     }
   }
 
@@ -96,12 +101,11 @@ export class Badges {
   }
 
   badge(words, className, place) {
-    const badge = svgElement("g", { class: className });
-    if (!place) return badge;
+    if (!place) return svgElement("g");
     const short =
       words.length > MOST_LETTERS ? `${words.slice(0, MOST_LETTERS - 1)}…` : words;
     const width = short.length * LETTERS_WIDE + 10;
-    const { overlay, view, shift } = this.graph.drawing;
+    const { view, shift } = this.graph.drawing;
     const left = view.x - shift.x + 2;
     const most = left + view.width - width - 4;
     const x = Math.max(left, Math.min(most, place.x - width / 2));
@@ -111,10 +115,9 @@ export class Badges {
     if (covered) box.x = Math.max(left, covered.x - width - 3);
     while (this.boxes.some((other) => overlap(other, box))) box.y += 18 * (place.away || -1);
     this.boxes.push(box);
-    const text = svgElement("text", { x: box.x + width / 2, y: box.y + 11.5 });
-    text.textContent = short;
-    badge.append(svgElement("rect", box), text);
-    overlay.append(badge);
+    const look = [className, short, box.x, box.y].join(" ");
+    const badge = this.before.get(look) || badgeOf(className, short, box);
+    this.made.set(look, badge);
     return badge;
   }
 
@@ -147,17 +150,20 @@ export class Badges {
   showCue({ state, event, cue }) {
     const owner = this.story.ctxs[state.cid]?.node;
     const node = event?.n || owner;
-    this.marked?.classList.remove("marked");
-    this.marked = null;
-    if (!cue || !node) return;
-    const box = this.graph.nodeBox(node, event.e);
+    const box = cue && node ? this.graph.nodeBox(node, event.e) : null;
+    this.mark(box && this.graph.elementOf(node));
     if (!box) return;
-    this.marked = this.graph.elementOf(node);
-    this.marked?.classList.add("marked");
     const said = event.k === "grad.accumulate" || cue.includes(this.story.nodes[node].label);
     if (said) return; // the badge of .grad, or the node itself, says it already
     const x = box.x + box.width;
     this.badge(cue, "badge cue", { x, y: box.y + box.height + 7, away: 1 });
+  }
+
+  mark(node) {
+    if (node === this.marked) return;
+    this.marked?.classList.remove("marked");
+    node?.classList.add("marked");
+    this.marked = node;
   }
 
   travel(id, gradient, duration) {
@@ -180,6 +186,14 @@ export class Badges {
     };
     move(begin);
   }
+}
+
+function badgeOf(className, words, box) {
+  const badge = svgElement("g", { class: className });
+  const text = svgElement("text", { x: box.x + box.width / 2, y: box.y + 11.5 });
+  text.textContent = words;
+  badge.append(svgElement("rect", box), text);
+  return badge;
 }
 
 function overlap(one, other) {

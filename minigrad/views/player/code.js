@@ -28,6 +28,8 @@ export class CodePane {
     this.printed.setAttribute("aria-label", message("code.printed"));
     this.body.append(this.stack, this.printed);
     this.cards = [];
+    this.crowded = new Map(); // source, line and cue -> whether the cue would hide code
+    new ResizeObserver(() => this.crowded.clear()).observe(this.body);
     rove(this.box, "button.number");
   }
 
@@ -49,11 +51,18 @@ export class CodePane {
   // Beside its line a cue must not hide code; a line that is marked must be in view.
   measure() {
     for (const card of this.cards) {
-      if (card.cue) card.crowded = card.marked.offsetWidth > card.listing.clientWidth;
+      if (!card.cue || this.crowded.has(card.place)) continue;
+      this.crowded.set(card.place, card.marked.offsetWidth > card.listing.clientWidth);
     }
-    for (const card of this.cards) if (card.cue && card.crowded) card.head.append(card.cue);
     const moves = this.cards.map((card) => card.marked && intoView(card));
+    for (const card of this.cards) if (card.cue) this.placeCue(card);
     for (const move of moves) move?.();
+  }
+
+  // What was measured once is known: measuring would have the page laid out again.
+  placeCue(card) {
+    const box = this.crowded.get(card.place) ? card.head : card.marked;
+    if (card.cue.parentNode !== box) box.append(card.cue);
   }
 
   // Between frames the program itself is shown, with no line marked.
@@ -83,7 +92,7 @@ export class CodePane {
 
   makeCard(index) {
     const source = this.trace.sources[index];
-    const box = element("div", `card ${source.role}`);
+    const box = element("div", `card ${source.role} top`);
     const head = element("div", "card-head");
     head.append(element("b", "", wordFor(source.name)));
     if (source.role === "engine") head.append(element("span", "", message("code.engine")));
@@ -99,7 +108,8 @@ export class CodePane {
       return line;
     });
     box.append(head, listing);
-    return { box, head, listing, lines, source: index, notes: [], marked: null, cue: null };
+    const shown = { role: "top", notes: [], marked: null, mark: null, cue: null };
+    return { box, head, listing, lines, source: index, ...shown };
   }
 
   // The number of a line that has steps leads to them; so does a click on the line.
@@ -119,31 +129,40 @@ export class CodePane {
   }
 
   showFrame(card, frame, role, cue) {
-    card.box.classList.remove("top", "near", "far", "between");
-    card.box.classList.add(role);
     for (const note of card.notes) note.remove();
     card.notes = [];
-    card.marked?.classList.remove("current", "caller", "failed");
     card.cue = null;
-    const line = (card.marked = card.lines[frame.l] || null);
+    const line = card.lines[frame.l] || null;
+    const mark = frame.failed ? "failed" : role === "top" ? "current" : "caller";
+    this.markCard(card, role, line, mark);
     if (!line) return;
     if (role === "top") tabStop(this.box, line.querySelector("button"));
-    line.classList.add(frame.failed ? "failed" : role === "top" ? "current" : "caller");
     if (cue) {
       card.cue = element("span", "cue", cue);
-      this.annotate(card, line, card.cue, false);
+      card.place = `${card.source} ${frame.l} ${cue}`;
+      card.notes.push(card.cue);
+      this.placeCue(card);
     }
     if (frame.failed) {
-      this.annotate(card, line, element("div", "said failed", frame.failed), true);
+      this.annotate(card, line, element("div", "said failed", frame.failed));
     } else if (frame.over) {
       const text = message("code.returns", { value: brief(this.trace, frame.returned) });
-      this.annotate(card, line, element("div", "said", text), true);
+      this.annotate(card, line, element("div", "said", text));
     }
   }
 
-  annotate(card, line, note, below) {
-    if (below) line.after(note);
-    else line.append(note);
+  // A class that is taken off and put on again would have the card styled anew.
+  markCard(card, role, line, mark) {
+    if (card.role !== role) card.box.classList.replace(card.role, role);
+    card.role = role;
+    if (card.marked === line && card.mark === mark) return;
+    card.marked?.classList.remove(card.mark);
+    line?.classList.add(mark);
+    Object.assign(card, { marked: line, mark });
+  }
+
+  annotate(card, line, note) {
+    line.after(note);
     card.notes.push(note);
   }
 }

@@ -1,6 +1,6 @@
 // The ctx pane: what the ctx at work holds, what moves, and the locals.
 
-import { element, pane, rove, setText, tells } from "./dom.js";
+import { element, pane, rove, setChildren, setText, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { isMeant, keyLabel, keyRank, valueView } from "./values.js";
 
@@ -32,11 +32,12 @@ export class CtxPane {
     this.localsTable = element("dl", "entries");
     this.locals.append(this.summary, this.localsTable);
     this.body.append(this.advice, this.empty, this.table, this.moving, this.locals);
+    this.rows = new Map(); // what -> the row of an entry or a local
     rove(this.body, ".entry");
     this.makesSome = trace.events.some((event) => event.k === "ctx.new");
   }
 
-  // The rows are made anew: the one that has the focus keeps it.
+  // What has changed is made anew: if it has the focus, it keeps it.
   show(view) {
     const focused = this.body.contains(document.activeElement);
     const what = focused ? document.activeElement.dataset.what : null;
@@ -56,24 +57,22 @@ export class CtxPane {
     setText(this.title, ctx ? message("ctx.of", { function: ctx.function }) : message("ctx.name"));
     setText(this.empty, this.emptyWords(state, event, entries));
     this.empty.hidden = !this.empty.textContent;
-    this.table.replaceChildren();
     const keys = Object.keys(entries || {});
     keys.sort((a, b) => keyRank(a) - keyRank(b) || a.localeCompare(b, "en", { numeric: true }));
-    for (const key of keys) {
+    const rows = keys.map((key) => {
       const changed = changes.ctx.has(`${state.cid} ${key}`);
       const what = `entry ${state.cid} ${key}`;
-      const row = this.addRow(this.table, keyLabel(key), entries[key], changed, cue, what);
-      row.dataset.key = key;
       const lines = this.inspector.linesOf(state.cid, key, entries[key], view);
-      if (!lines.length) continue;
-      const more = element("dd", "more");
-      more.append(...lines.map((line) => element("p", "", line)));
-      row.append(more);
-    }
+      const row = this.rowOf(what, keyLabel(key), entries[key], changed, cue, lines);
+      row.dataset.key = key;
+      return row;
+    });
+    setChildren(this.table, rows);
     this.showAdvice(state.advice[event?.k === "lint" ? event.cid ?? "" : state.cid] || [], event);
     this.showMoving(event);
     this.showLocals(state, changes, cue, level);
     this.showCue(cue, entries);
+    for (const [what, { row }] of this.rows) if (!row.isConnected) this.rows.delete(what);
   }
 
   // What moves, and a change, would go unseen below the fold.
@@ -112,8 +111,21 @@ export class CtxPane {
     return message(stillToCome ? "ctx.not-yet" : "ctx.none");
   }
 
-  addRow(table, label, ref, changed, cue, what) {
-    const row = element("div", changed ? "row flash" : "row");
+  // A row that would be the same again stays: a step changes few of them.
+  rowOf(what, label, ref, changed, cue, lines = []) {
+    const more = lines.join("\n");
+    let known = this.rows.get(what);
+    if (known?.ref !== ref || known.more !== more) {
+      known = { ref, more, row: this.makeRow(what, label, ref, lines) };
+      this.rows.set(what, known);
+    }
+    known.row.classList.toggle("flash", changed);
+    known.row.classList.toggle("cued", isMeant(cue, label));
+    return known.row;
+  }
+
+  makeRow(what, label, ref, lines) {
+    const row = element("div", "row");
     const name = element("dt");
     const entry = element("button", "entry", label);
     entry.type = "button";
@@ -123,9 +135,11 @@ export class CtxPane {
     name.append(entry);
     const value = element("dd");
     value.append(valueView(this.trace, ref, label));
-    if (isMeant(cue, label)) row.classList.add("cued");
     row.append(name, value);
-    table.append(row);
+    if (!lines.length) return row;
+    const more = element("dd", "more");
+    more.append(...lines.map((line) => element("p", "", line)));
+    row.append(more);
     return row;
   }
 
@@ -204,16 +218,15 @@ export class CtxPane {
     const engine = frame && this.story.isEngine(frame.s);
     const names = engine && level < 3 ? [] : Object.keys(frame?.locals || {});
     this.locals.hidden = !names.length;
-    this.localsTable.replaceChildren();
+    const rows = names.map((name) => {
+      const changed = changes.locals.has(name);
+      return this.rowOf(`local ${frame.s} ${name}`, name, frame.locals[name], changed, cue);
+    });
+    setChildren(this.localsTable, rows);
     if (!names.length) return;
     const of = wordFor(this.trace.sources[frame.s].name);
     const number = this.trace.sources[frame.s].first + frame.l;
     setText(this.summary, message(localsWords(frame), { function: of, number }));
-    for (const name of names) {
-      const changed = changes.locals.has(name);
-      const what = `local ${frame.s} ${name}`;
-      this.addRow(this.localsTable, name, frame.locals[name], changed, cue, what);
-    }
   }
 }
 

@@ -16,6 +16,16 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Brings children into an order, and touches only those that are not where they belong:
+// what stays keeps its focus, and is not laid out again.
+export function setChildren(box, children) {
+  const wanted = new Set(children);
+  for (const child of [...box.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, place) => {
+    if (box.children[place] !== child) box.insertBefore(child, box.children[place] || null);
+  });
+}
+
 export function svgElement(tag, attributes = {}) {
   const made = document.createElementNS(SVG, tag);
   for (const name in attributes) made.setAttribute(name, attributes[name]);
@@ -89,7 +99,9 @@ export function rove(box, selector) {
 const TAB_STOPS = new WeakMap();
 
 export function tabStop(box, chosen) {
-  TAB_STOPS.get(box)?.setAttribute("tabindex", "-1");
+  const before = TAB_STOPS.get(box);
+  if (chosen === before) return;
+  before?.setAttribute("tabindex", "-1");
   chosen?.setAttribute("tabindex", "0");
   if (chosen) TAB_STOPS.set(box, chosen);
   else TAB_STOPS.delete(box);

@@ -23,7 +23,8 @@ export class Drawing {
     // Graphviz moves the whole drawing by a translation; the overlay lives inside it.
     const move = this.layer.transform?.baseVal.consolidate?.();
     this.shift = move ? { x: move.matrix.e, y: move.matrix.f } : { x: 0, y: 0 };
-    for (const part of parts) if (part.shape) this.dress(part);
+    this.drawn = this.windowed ? [] : parts; // those that are in the page
+    for (const part of this.drawn) this.dress(part);
   }
 
   // Room for what is written beside the parts.
@@ -74,12 +75,14 @@ export class Drawing {
       height: box.height + 2 * AROUND,
     };
     const focused = this.svg.contains(document.activeElement) && document.activeElement;
+    if (sameBox(near, this.near) && focused === this.focused) return false;
+    Object.assign(this, { near, focused });
     const wanted = this.parts.filter(
       (part) => meet(part.box, near) || (focused && part.shape?.contains(focused)),
     );
     const missing = wanted.filter((part) => !part.shape?.isConnected);
     const stays = new Set(wanted);
-    const gone = this.drawn?.filter((part) => !stays.has(part)) || [];
+    const gone = this.drawn.filter((part) => !stays.has(part));
     this.drawn = wanted;
     for (const part of gone) part.shape.remove();
     this.make(missing.filter((part) => !part.shape));
@@ -168,6 +171,10 @@ function boxOf(outline) {
     bottom = Math.max(bottom, y);
   }
   return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function sameBox(one, other) {
+  return other && ["x", "y", "width", "height"].every((side) => one[side] === other[side]);
 }
 
 function meet(one, other) {

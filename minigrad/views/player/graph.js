@@ -145,18 +145,25 @@ export class GraphPane {
     if (!this.empty.hidden) setText(this.empty, this.emptyWords(view.position));
     this.listing?.show(view);
     if (!this.svg) return;
-    this.showStates(state);
+    this.showStates();
     this.badges.show(view);
   }
 
-  showStates(state) {
-    for (const part of this.drawing.parts) {
-      const [name] = part.names;
-      const now = (part.edge ? state.edges[name] : state.nodes[name]) || "unseen";
-      if (part.state === now) continue;
-      part.state = now;
-      if (part.shape) part.shape.dataset.state = now;
-    }
+  // Those that are not drawn are given theirs when they come into the window.
+  showStates() {
+    for (const part of this.drawing.drawn) this.showState(part);
+  }
+
+  showState(part) {
+    const now = this.stateNow(part);
+    if (part.state === now) return;
+    part.state = now;
+    part.shape.dataset.state = now;
+  }
+
+  stateNow({ edge, names: [name] }) {
+    const { state } = this.now;
+    return (edge ? state.edges[name] : state.nodes[name]) || "unseen";
   }
 
   // After all panes have changed: the window is moved to the node that is spoken of.
@@ -178,7 +185,9 @@ export class GraphPane {
 
   drawWindow() {
     if (!this.drawing.windowed || !this.fitted) return false;
-    return this.drawing.draw(this.drawing.seenIn(this.body.getBoundingClientRect()));
+    const changed = this.drawing.draw(this.drawing.seenIn(this.body.getBoundingClientRect()));
+    if (changed) this.showStates();
+    return changed;
   }
 
   // What of the drawing can be seen, as a viewBox: for a picture to save.
@@ -203,7 +212,8 @@ export class GraphPane {
 
   stateOf(name) {
     const part = this.parts.get(name)?.[0];
-    return part?.shape?.dataset.state ?? part?.state;
+    const drawn = this.drawing?.drawn.includes(part);
+    return drawn ? part.shape.dataset.state : part && this.stateNow(part);
   }
 
   // The element of a node or edge, where it is drawn now.

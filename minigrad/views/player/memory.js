@@ -1,5 +1,7 @@
 // What nodes and leaves keep in memory, from when to when.
 
+import { lastAtMost } from "./story.js";
+
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").Held} Held */
 
@@ -34,46 +36,38 @@ export class Memory {
       this.curve.push({ at, bytes, most: bytes > before.bytes ? { at, bytes } : before });
     });
     this.items = [...items.values()];
-    this.most = this.mostUntil(Infinity);
+    this.ofOwner = Map.groupBy(this.items, (item) => item.owner);
+    this.ofBuffer = Map.groupBy(this.items, (item) => item.buf);
+    this.most = this.stateAt(Infinity).most;
   }
 
-  // When most bytes were held up to a position, and how many.
+  // How many bytes are held at a position, and when they were most until there.
   /** @param {number} position */
-  mostUntil(position) {
-    return this.curve.findLast(({ at }) => at <= position)?.most || { at: 0, bytes: 0 };
-  }
-
-  /** @param {number} position @returns {Held[]} */
-  heldAt(position) {
-    return this.items.filter((item) => isHeld(item, position));
+  stateAt(position) {
+    const none = { at: 0, bytes: 0, most: { at: 0, bytes: 0 } };
+    return this.curve[lastAtMost(this.curve, position, ({ at }) => at)] || none;
   }
 
   // The last thing that an owner held under a key, up to a position.
   /** @param {string} owner @param {string} key @param {number} position @returns {Held | undefined} */
   itemOf(owner, key, position) {
-    return this.items.findLast(
-      (item) => item.owner === owner && item.key === key && item.at <= position,
-    );
+    const items = this.ofOwner.get(owner) || [];
+    return items.findLast((item) => item.key === key && item.at <= position);
   }
 
   // Who else holds the same memory.
   /** @param {Held} item @param {number} position */
   sharing(item, position) {
-    const others = this.heldAt(position).filter((one) => {
-      return one.buf === item.buf && one.owner !== item.owner;
+    const others = this.ofBuffer.get(item.buf).filter((one) => {
+      return one.owner !== item.owner && isHeld(one, position);
     });
     return [...new Set(others.map((one) => one.of))];
   }
 
   // Owners in the order in which they first held something.
   owners() {
-    const owners = new Map();
-    for (const item of this.items) {
-      const known = owners.get(`${item.owner} ${item.of}`);
-      if (known) known.items.push(item);
-      else owners.set(`${item.owner} ${item.of}`, { node: item.owner, of: item.of, items: [item] });
-    }
-    return [...owners.values()];
+    const groups = Map.groupBy(this.items, ({ owner, of }) => `${owner} ${of}`);
+    return [...groups.values()].map((items) => ({ node: items[0].owner, of: items[0].of, items }));
   }
 }
 

@@ -14,7 +14,7 @@ import { message } from "./messages.js";
 import { Numbers } from "./numbers.js";
 import { PhaseStrip } from "./phases.js";
 import { Presenter } from "./presenter.js";
-import { Story } from "./story.js";
+import { Story, lastAtMost } from "./story.js";
 import { savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
@@ -146,7 +146,7 @@ export class Player {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
     const to = this.asks.limit(wanted);
     if (to === this.position) return;
-    const stop = lastIndexAtMost(this.stops, to);
+    const stop = lastAtMost(this.stops, to);
     const single = to > this.position && this.stops[stop - 1] === this.position;
     this.position = to;
     this.presenter.release();
@@ -171,7 +171,7 @@ export class Player {
     for (const part of parts) part.show(view);
     this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
-    for (const part of [this.code, this.graph, this.ctx]) part.measure(view);
+    for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
     this.options.onMove?.(to);
   }
 
@@ -195,12 +195,12 @@ export class Player {
   }
 
   stopNow() {
-    return lastIndexAtMost(this.stops, this.position);
+    return lastAtMost(this.stops, this.position);
   }
 
   // The number of the stop that shows what the event before `position` did.
   stopAt(position) {
-    const place = lastIndexAtMost(this.stops, position - 1) + 1;
+    const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
   }
 
@@ -230,7 +230,7 @@ export class Player {
   }
 
   back() {
-    const before = this.stops[lastIndexAtMost(this.stops, this.position - 1)];
+    const before = this.stops[lastAtMost(this.stops, this.position - 1)];
     if (before !== undefined) this.go(before);
   }
 
@@ -255,7 +255,7 @@ export class Player {
     this.level = Number(level);
     this.levels.querySelector("select").value = String(this.level);
     this.stops = this.story.stopsAt(this.level);
-    const nearest = this.stops[lastIndexAtMost(this.stops, this.position)];
+    const nearest = this.stops[lastAtMost(this.stops, this.position)];
     this.options.onLevel?.(this.level);
     this.position = -1;
     this.timeline.lay();
@@ -309,14 +309,4 @@ export class Player {
       ctx: { id: this.ctx.box.dataset.ctx || null, entries: Object.fromEntries(entries) },
     };
   }
-}
-
-function lastIndexAtMost(sorted, value) {
-  let [low, high] = [-1, sorted.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (sorted[middle] <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

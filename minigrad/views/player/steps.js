@@ -4,7 +4,7 @@
 import { ctxChanges } from "./folding.js";
 import { message } from "./messages.js";
 import { phaseWords } from "./phases.js";
-import { byId } from "./story.js";
+import { byId, lastAtMost } from "./story.js";
 
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").Event} Event */
@@ -49,13 +49,7 @@ export class StepIndex {
   /** @param {string} what @param {number} position */
   last(what, position) {
     const all = this.of(what);
-    let [low, high] = [0, all.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (all[middle].position <= position) low = middle + 1;
-      else high = middle;
-    }
-    return all[low - 1] || null;
+    return all[lastAtMost(all, position, (step) => step.position)] || null;
   }
 
   /** @param {Event} event @param {number} position @param {Record<string, {node: string | null}>} ctxs */

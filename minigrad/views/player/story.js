@@ -96,6 +96,19 @@ export class Story {
   }
 }
 
+// The last place in a sorted list whose item, or what `of` takes of it, is not above a
+// value; -1 if all are.
+/** @template T @param {T[]} sorted @param {number} value @param {(item: T) => number} of */
+export function lastAtMost(sorted, value, of = Number) {
+  let [low, high] = [-1, sorted.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (of(sorted[middle]) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 /** @template {{id: string}} T @param {T[]} records @returns {Record<string, T>} */
 export function byId(records) {
   const found = Object.create(null); // in which a thousand names are soon put and found

@@ -88,9 +88,9 @@ export class Timeline {
 
   show({ position }) {
     if (this.box.hidden) return;
-    const held = this.memory.heldAt(position);
-    const bytes = bytesWords(bytesOnce(held));
-    const most = this.memory.mostUntil(position);
+    const held = this.memory.stateAt(position);
+    const bytes = bytesWords(held.bytes);
+    const { most } = held;
     const fields = {
       bytes,
       most: bytesWords(most.bytes),
@@ -105,8 +105,7 @@ export class Timeline {
       const words = own ? bytesWords(own) : message("memory.none");
       setText(this.sums[index], words);
       const later = owner.items.every(({ at }) => at > position);
-      this.labels[index].style.visibility = later ? "hidden" : "";
-      this.sums[index].style.visibility = later ? "hidden" : "";
+      for (const one of [this.labels[index], this.sums[index]]) one.classList.toggle("later", later);
       if (own) parts.push(message("memory.part", { owner: owner.of, bytes: words }));
     });
     const all = parts.join(", ") || message("memory.nobody");
