@@ -80,9 +80,10 @@ class Module:
 
         Raises: ModuleAttributeError.
         """
-        table = registry.find(self, name)
-        if table is not None:
-            return table[name]
+        own = self.__dict__
+        for kind in registry.KINDS:
+            if kind in own and name in own[kind]:
+                return own[kind][name]
         raise errors.ModuleAttributeError(
             errors.message(
                 type(self).__name__,

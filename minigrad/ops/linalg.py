@@ -148,6 +148,8 @@ class Matmul(Builtin):
 
 def rows_of(stack: Any) -> Any:
     """All matrices of a stack below each other, as one."""
+    if stack.ndim == 2:
+        return stack
     *outer, width = stack.shape
     return reshaped(stack, (math.prod(outer), width))
 

@@ -101,7 +101,8 @@ class Linear(Builtin):
         into_input = into_weight = None
         rows = rows_of(grad)
         if weight is not None:
-            into_input = reshaped(rows @ weight, ctx.shape)
+            product = rows @ weight
+            into_input = product if rows is grad else reshaped(product, ctx.shape)
         if input is not None:
             into_weight = crossed(rows) @ rows_of(input)
         return grad, into_input, into_weight
