@@ -271,16 +271,19 @@ def take_results_in_numpy(
 def take_results(product: Any, bias: Any, results: Any, first: int, rows: int) -> None:
     """Each result at its place, plus the bias of its channel."""
     number, outputs, _, across = results.shape
-    wide = product.shape[1] // (number * rows)
+    wide = np.uint64(product.shape[1] // (number * rows))
+    inside = np.uint64(across)
     for c in range(outputs):
-        shift = bias[c]
+        source, shift = product[c], bias[c]
+        at = np.uint64(0)
         for i in range(number):
-            for y in range(rows):
-                start = (i * rows + y) * wide
-                source = product[c, start : start + across]
-                target = results[i, c, first + y]
-                for x in range(across):
-                    target[x] = source[x] + shift
+            target = results[i, c].reshape(-1)
+            to = np.uint64(first * across)
+            for _ in range(rows):
+                for x in range(inside):
+                    target[to + x] = source[at + x] + shift
+                at += wide
+                to += inside
 
 
 def turned_in_numpy(matrix: Any) -> Any:
