@@ -239,3 +239,7 @@ class ModuleNameError(MinigradError, KeyError):
 
 class StateDictError(MinigradError, RuntimeError):
     """Saved values that do not fit a model."""
+
+
+class ReplayError(MinigradError, RuntimeError):
+    """A step cannot be recorded for ``replay``, or a call is not like the recorded."""

@@ -30,6 +30,7 @@ from minigrad.nn.module import Module
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.pooling import AvgPool2d, Flatten, MaxPool2d
+from minigrad.nn.replaying import replay
 from minigrad.nn.sequential import Sequential
 
 __all__ = [
@@ -68,5 +69,6 @@ __all__ = [
     "data",
     "functional",
     "init",
+    "replay",
     "utils",
 ]

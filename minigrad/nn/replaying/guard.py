@@ -1,0 +1,213 @@
+"""Whether a call is like the recorded ones; if not, what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, NamedTuple, NoReturn
+
+from minigrad.engine import levels, observe, transforms
+from minigrad.engine.creation import default_dtype
+from minigrad.engine.grad_mode import anomaly, this_mode
+from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.trees import flatten
+from minigrad.nn.replaying.recording import (
+    SIMPLE,
+    Recording,
+    Setting,
+    current,
+    is_as_set,
+    refused,
+    same,
+)
+
+ANEW = "call the step itself, or make a new replay of it"
+
+
+class Kind(NamedTuple):
+    """What of an input is part of the recording."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    strides: tuple[int, ...]
+
+
+class Arguments:
+    """The arguments of a call: tensors are inputs, all else has to stay the same."""
+
+    def __init__(self, name: str, args: Any, kwargs: Any) -> None:
+        self._name = name
+        self.leaves, self.structure = flatten((args, kwargs))
+        self.kinds = [self._kind(leaf) for leaf in self.leaves]
+
+    def _kind(self, leaf: Any) -> Any:
+        """Shape, dtype and layout of a tensor; anything else as it is."""
+        if not isinstance(leaf, Tensor):
+            return leaf
+        if leaf._requires_grad:
+            raise refused(
+                self._name,
+                f"an argument of shape {leaf.array.shape} requires grad",
+                "let the step take parameters from outside, and give it x.detach()",
+            )
+        return Kind(leaf.array.shape, leaf.array.dtype, leaf.array.strides)
+
+    def arrays(self, args: Any, kwargs: Any) -> list[Array]:
+        """Those of the inputs of another call.
+
+        Raises: ReplayError unless it is like this one.
+        """
+        leaves, structure = flatten((args, kwargs))
+        if structure != self.structure:
+            self._refuse(f"the arguments are nested as {structure}", self.structure)
+        arrays = []
+        for position, (leaf, kind) in enumerate(zip(leaves, self.kinds, strict=True)):
+            if isinstance(leaf, Tensor):
+                array = leaf.array
+                found = (array.shape, array.dtype, array.strides)
+                if found != kind or leaf._requires_grad:
+                    self._refuse_one(position, self._kind(leaf), kind)
+                arrays.append(array)
+            elif leaf is not kind and not same(leaf, kind):
+                self._refuse_one(position, leaf, kind)
+        return arrays
+
+    def _refuse_one(self, position: int, now: Any, then: Any) -> NoReturn:
+        self._refuse(f"argument {position + 1} is {shown(now)}", shown(then))
+
+    def _refuse(self, now: str, then: Any) -> NoReturn:
+        raise refused(self._name, f"{now}; when it was recorded: {then}", ANEW)
+
+
+def shown(value: Any) -> str:
+    """A value, or what is known of a tensor, in a message."""
+    if not isinstance(value, Kind):
+        return f"{value!r:.60}"
+    return (
+        f"a tensor of shape {value.shape}, {value.dtype}, with strides {value.strides}"
+    )
+
+
+def modes() -> tuple[Any, ...]:
+    """What of this thread decides how operations run."""
+    mode = this_mode()
+    return mode.grad_enabled, mode.inference_enabled, default_dtype()
+
+
+def refuse_listeners(name: str) -> None:
+    """Refuse to run without a graph while somebody wants to see it.
+
+    Raises: ReplayError.
+    """
+    mode = this_mode()
+    listeners = {
+        "a recorder listens": observe.observer is not None,
+        "anomaly mode is on": anomaly.enabled,
+        "a level of forward mode is open": levels.open_levels,
+        "vmap, or another transform, is open": transforms.active,
+        "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
+        "changes in place are watched": mode.before_change is not None,
+    }
+    for what, is_on in listeners.items():
+        if is_on:
+            raise refused(name, f"{what}; a replay makes no graph to look at", ANEW)
+
+
+class Guard:
+    """What has to be as it was when the step was recorded."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._name = recording.name
+        self._modes = recording.modes
+        self._known = list(recording.known.values())
+        self._settings = list(recording.settings.values())
+        self._optimizers = list(recording.optimizers.values())
+        self._grads = recording.grads_needed()
+
+    def check(self) -> None:
+        """See that nothing has changed.
+
+        Raises: ReplayError that names it.
+        """
+        refuse_listeners(self._name)
+        if modes() != self._modes:
+            self._refuse(
+                f"grad mode, inference mode and default dtype are {modes()} and were "
+                f"{self._modes}"
+            )
+        for tensor, array, _, _, flag, _ in self._known:
+            if tensor.array is not array or tensor._requires_grad is not flag:
+                self._refuse_tensor(tensor, array, flag)
+            if tensor._tensor_hooks or tensor._post_accumulate_hooks:
+                self._refuse(f"a tensor of shape {array.shape} has a hook")
+        for setting in self._settings:
+            if not is_as_set(setting):
+                self._refuse(
+                    f"{setting.name} of {setting.of} is {current(setting)!r:.60} and "
+                    f"was {setting.value!r:.60}"
+                )
+        for leaf, grad in self._grads:
+            if leaf._grad is not grad:
+                kept = "None" if grad is None else "the tensor that the step adds to"
+                self._refuse(
+                    f".grad of a tensor of shape {leaf.array.shape} is not {kept}, as "
+                    "it was"
+                )
+        for optimizer, counts in self._optimizers:
+            now = [len(group["params"]) for group in optimizer.param_groups]
+            if now != counts:
+                kind = type(optimizer).__name__
+                self._refuse(f"{kind} has groups of {now} parameters and had {counts}")
+
+    def _refuse_tensor(self, tensor: Tensor, array: Array, flag: bool) -> NoReturn:
+        if tensor._requires_grad is not flag:
+            self._refuse(
+                f"requires_grad of a tensor of shape {array.shape} is {not flag} and "
+                f"was {flag}"
+            )
+        self._refuse(
+            f"the values of a tensor of shape {array.shape} were replaced by others in "
+            f"other memory, of shape {tensor.array.shape}"
+        )
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise refused(self._name, f"{what} when it was recorded", ANEW)
+
+
+def settings_of(step: Any) -> Iterator[Setting]:
+    """The plain values from outside that the code of a step names."""
+    function = getattr(step, "__func__", step)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return
+    of = "the step"
+    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        value = content(cell)
+        if isinstance(value, SIMPLE):
+            yield Setting(cell, "cell_contents", value, f"{name}, which {of} names,")
+    for name in names_in(code):
+        value = function.__globals__.get(name)
+        if isinstance(value, SIMPLE):
+            yield Setting(function.__globals__, name, value, "the step's module")
+    owner = getattr(step, "__self__", None)
+    for name, value in getattr(owner, "__dict__", {}).items():
+        if isinstance(value, SIMPLE):
+            yield Setting(vars(owner), name, value, type(owner).__name__)
+
+
+def content(cell: Any) -> Any:
+    """What is in a cell; None in an empty one."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def names_in(code: CodeType) -> set[str]:
+    """Those that the code, and the functions made in it, look up."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= names_in(constant)
+    return names
