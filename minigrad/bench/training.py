@@ -1,7 +1,7 @@
 """One training step of an MLP, 64-128-64-10 with a batch of 64 and Adam, on each side.
 
 Beside torch's default and fused Adam, beside the same by hand in plain NumPy, and
-beside jax, which compiles the whole step.
+beside jax, which compiles the whole step; and that of ``nn.replay`` beside jax's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,9 @@ GOALS = {
 }
 """For our time over theirs."""
 
+REPLAYED_GOALS = {"jax.jit": 1.0, "torch, fused": None}
+"""The same for the step that ``nn.replay`` has recorded."""
+
 
 def start(batch: int = BATCH, widths: Widths = WIDTHS) -> tuple[Any, Any, list[Any]]:
     """Inputs, classes, and for each layer its weight and its bias."""
@@ -50,6 +53,24 @@ def step_of(
     torch: Any, batch: int = BATCH, widths: Widths = WIDTHS, **options: Any
 ) -> Program:
     """With minigrad or torch under torch's name; each call returns its loss."""
+    step, inputs, target, _ = parts_of(torch, batch, widths, **options)
+    return lambda: step(inputs, target).item()
+
+
+def replayed_step() -> Program:
+    """The step that ``nn.replay`` has recorded, begun again from the start."""
+    step, inputs, target, begin = parts_of(minigrad)
+    replayed = minigrad.nn.replay(step)
+    while not replayed.is_recorded:
+        replayed(inputs, target)
+    begin()
+    return lambda: replayed(inputs, target).item()
+
+
+def parts_of(
+    torch: Any, batch: int = BATCH, widths: Widths = WIDTHS, **options: Any
+) -> tuple[Any, Any, Any, Callable[[], None]]:
+    """The step as a function of inputs and classes; these; and what begins again."""
     nn = torch.nn
     sizes = list(itertools.pairwise(widths))
     model = nn.Sequential(
@@ -60,21 +81,25 @@ def step_of(
         nn.Linear(*sizes[2]),
     )
     x, classes, parameters = start(batch, widths)
-    with torch.no_grad():
-        for parameter, values in zip(model.parameters(), parameters, strict=True):
-            parameter.copy_(torch.tensor(values))
     inputs, target = torch.tensor(x), torch.tensor(classes)
     optimizer = torch.optim.Adam(model.parameters(), RATE, **options)
     criterion = nn.CrossEntropyLoss()
 
-    def run() -> Any:
+    def begin() -> None:
+        optimizer.state.clear()
+        with torch.no_grad():
+            for parameter, values in zip(model.parameters(), parameters, strict=True):
+                parameter.copy_(torch.tensor(values))
+
+    def step(inputs: Any, target: Any) -> Any:
         optimizer.zero_grad()
         loss = criterion(model(inputs), target)
         loss.backward()
         optimizer.step()
-        return loss.item()
+        return loss
 
-    return run
+    begin()
+    return step, inputs, target, begin
 
 
 def step_in_numpy() -> Program:
@@ -185,6 +210,11 @@ def training_row(against: str, torch: Any, seconds: float) -> Iterator[Row]:
     goal = GOALS[against]
     row = compared(name, ours, theirs, goal, against, seconds=seconds, clock=clock)
     yield bounded(row, step_of(minigrad), step_in_numpy(), seconds=seconds / 3)
+    if against in REPLAYED_GOALS:
+        theirs = made_by(against, torch)
+        goal, ours = REPLAYED_GOALS[against], replayed_step()
+        shown = f"{name}, in nn.replay"
+        yield compared(shown, ours, theirs, goal, against, seconds=seconds, clock=clock)
 
 
 def training_tasks(torch: Any, seconds: float) -> Iterator[Task]:

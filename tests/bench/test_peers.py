@@ -44,6 +44,19 @@ def test_steps_by_hand_and_with_layers_have_the_same_losses() -> None:
     assert losses[4][0] < losses[0][0]
 
 
+def test_replayed_step_begins_where_the_others_do() -> None:
+    replayed, ours = training.replayed_step(), training.step_of(minigrad)
+    assert [replayed() for _ in range(5)] == [ours() for _ in range(5)]
+
+
+def test_replayed_step_has_a_row_beside_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "made_by", lambda *side: training.step_in_numpy())
+    eager, replayed = training.training_row("jax.jit", None, 0.0)
+    assert replayed.name == f"{eager.name}, in nn.replay"
+    assert replayed.ratio is not None
+    assert replayed.limit == 1.0
+
+
 def test_rows_of_training_name_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "imported", lambda name: None)
     rows = rows_of(training.training_tasks(None, 0.0))
