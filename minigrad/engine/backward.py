@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any
 
@@ -64,6 +64,7 @@ class GraphTask:
         self.depth = 0  # how many backwards this one is inside of
         self.callbacks: list[Callable[[], object]] = []
         self.targets = frozenset(targets or ())
+        self.target_nodes = frozenset([node for node, _ in self.targets])
         self.needed = None if targets is None else self._on_a_path(runs)
 
     def run(self) -> None:
@@ -171,6 +172,8 @@ class GraphTask:
 
     def _capture(self, node: _FunctionBase, gradients: list[Any]) -> None:
         """Keep what was asked for of the gradients of a node's outputs."""
+        if node not in self.target_nodes:
+            return
         for slot, gradient in enumerate(gradients):
             if (node, slot) in self.targets:
                 self.captured[node, slot] = gradient
@@ -195,12 +198,17 @@ class GraphTask:
 
     def _on_a_path(self, runs: frozenset[_FunctionBase]) -> dict[_FunctionBase, bool]:
         """The nodes that a wanted gradient passes, and whether they have to run."""
-        wanted = {node for node, _ in self.targets}
-        lies_on_path: dict[_FunctionBase, bool] = {}
-        for node in inputs_first(self.dependencies):
-            passes = not lies_on_path.keys().isdisjoint(below(node))
-            if passes or node in wanted:
-                lies_on_path[node] = passes or node in runs
+        senders = senders_of(self.dependencies)
+        wanted = [node for node, _ in self.targets if node in self.dependencies]
+        lies_on_path = {node: node in runs for node in wanted}
+        unseen = list(lies_on_path)
+        passes: set[_FunctionBase] = set()
+        while unseen:
+            for node in senders.get(unseen.pop(), ()):
+                if node not in passes:
+                    passes.add(node)
+                    lies_on_path[node] = True
+                    unseen.append(node)
         return lies_on_path
 
 
@@ -211,10 +219,13 @@ def as_arrays(roots: list[Root]) -> list[Root]:
 
 def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
     """For each node below ``roots``: how many edges will bring it a gradient."""
-    dependencies = dict.fromkeys(roots, 0)
+    dependencies: dict[Any, int] = dict.fromkeys(roots, 0)
     unseen = list(dependencies)
     while unseen:
-        for node in below(unseen.pop()):
+        for edge in unseen.pop()._edges:
+            if edge is None or edge is NOT_A_TENSOR:
+                continue
+            node = edge[0] if type(edge) is tuple else edge
             if node in dependencies:
                 dependencies[node] += 1
             else:
@@ -223,28 +234,19 @@ def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
     return dependencies
 
 
-def below(node: _FunctionBase) -> list[Any]:
-    """The nodes at the other ends of the edges of ``node``, one for each edge."""
-    nodes = []
-    for edge in node._edges:
-        if edge is not None and edge is not NOT_A_TENSOR:
-            nodes.append(edge[0] if type(edge) is tuple else edge)
-    return nodes
-
-
-def inputs_first(dependencies: dict[_FunctionBase, int]) -> list[_FunctionBase]:
-    """All nodes, each after the nodes it sends gradients to."""
-    left = dict(dependencies)
-    free = [node for node, count in left.items() if count == 0]
-    order = []
-    while free:
-        node = free.pop()
-        order.append(node)
-        for child in below(node):
-            left[child] -= 1
-            if left[child] == 0:
-                free.append(child)
-    return order[::-1]
+def senders_of(nodes: Iterable[_FunctionBase]) -> dict[Any, list[_FunctionBase]]:
+    """For each node that gradients go to: the nodes that send them."""
+    senders: dict[Any, list[_FunctionBase]] = {}
+    for node in nodes:
+        for edge in node._edges:
+            if edge is None or edge is NOT_A_TENSOR:
+                continue
+            receiver = edge[0] if type(edge) is tuple else edge
+            if receiver in senders:
+                senders[receiver].append(node)
+            else:
+                senders[receiver] = [node]
+    return senders
 
 
 def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
@@ -265,7 +267,7 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
         if not sums_to(gradient.shape, shape):
             raise wrong_shape(node, slot, gradient.shape, shape)
         gradient = SumTo.of(gradient, shape)
-    if values.dtype != dtype and dtype is not None:
+    if values.dtype is not dtype and dtype is not None and values.dtype != dtype:
         gradient = ToCopy.of(gradient, dtype)
     return gradient
 

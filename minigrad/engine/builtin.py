@@ -20,13 +20,8 @@ from minigrad.engine.grad_mode import (
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import (
-    NOT_A_TENSOR,
-    Edge,
-    OutputMetadata,
-    _FunctionBase,
-    edge_of,
-)
+from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of
+from minigrad.engine.outputs import metadata_of_output
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.saved import take, unpack_values
 from minigrad.engine.saved_hooks import saved_handle, saved_value
@@ -43,6 +38,9 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
         for place, name in enumerate(cls._forward_cls.saved_names):
             setattr(cls, f"_saved_{name}", saved_value(place))
             setattr(cls, f"_raw_saved_{name}", saved_handle(place))
+
+    numbers: Any = None
+    """The operands that are Python numbers, of an operation that keeps them."""
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep ``tensors``; no learner's code runs in between, so at once."""
@@ -64,9 +62,12 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
         saved = self._saved
         if type(saved) is not tuple:
             saved = take(self, saved)
-        values = []
+        values: list[Array | None] = []
         for item in saved:
-            values.append(unpack_values(item, self))
+            if type(item) is Tensor and item._version_counter is None:
+                values.append(item.array)
+            else:
+                values.append(unpack_values(item, self))
         return tuple(values)
 
     def _wire(self, output: Any) -> bool:
@@ -119,6 +120,9 @@ class Builtin(Function):
 
     elementwise: ClassVar[bool] = False
     """Whether each element of the output comes from one element of each operand."""
+
+    ufunc: ClassVar[np.ufunc | None] = None
+    """NumPy's function that forward comes to, for operands of one floating dtype."""
 
     in_rows: ClassVar[bool] = False
     """Whether the output lies row after row in memory, however the inputs lie."""
@@ -209,55 +213,6 @@ class Builtin(Function):
         return output
 
     @classmethod
-    def apply_to_two(cls, *inputs: Any) -> Any:
-        """What ``apply`` does, where nothing special is going on: operators come here.
-
-        Two operands, elementwise, row after row in memory; the second may be a number.
-        """
-        if len(inputs) != 2 or transforms.active or levels.open_levels:
-            return cls.apply(*inputs)
-        first, second = inputs
-        if not isinstance(first, Tensor) or observe.observer is not None:
-            return cls.apply(*inputs)
-        a, needed = first.array, first._requires_grad
-        b: Any
-        if isinstance(second, Tensor):
-            b, needed = second.array, needed or second._requires_grad
-            in_rows = b.ndim < 2 or b.flags.c_contiguous
-        elif type(second) is float or type(second) is int:
-            b, in_rows = second, True
-        else:
-            return cls.apply(*inputs)
-        if not (in_rows and (a.ndim < 2 or a.flags.c_contiguous)):
-            return cls.apply(*inputs)
-
-        output = Tensor(cls.forward(a, b))
-        mode = _this_thread.mode
-        if needed and mode.grad_enabled and not mode.inference_enabled:
-            is_tensor = isinstance(second, Tensor)
-            other = edge_of(second) if is_tensor else cls._edge_of_number(1)
-            record(cls, inputs, (edge_of(first), other), output)
-        return output
-
-    @classmethod
-    def apply_to_one(cls, *inputs: Any) -> Any:
-        """What ``apply_to_two`` does, for one operand."""
-        if len(inputs) != 1 or transforms.active or levels.open_levels:
-            return cls.apply(*inputs)
-        (value,) = inputs
-        if not isinstance(value, Tensor) or observe.observer is not None:
-            return cls.apply(*inputs)
-        array = value.array
-        if array.ndim > 1 and not array.flags.c_contiguous:
-            return cls.apply(*inputs)
-
-        output = Tensor(cls.forward(array))
-        mode = _this_thread.mode
-        if value._requires_grad and mode.grad_enabled and not mode.inference_enabled:
-            record(cls, inputs, (edge_of(value),), output)
-        return output
-
-    @classmethod
     def _wrap(cls, inputs: tuple[Any, ...], result: Any, several: bool = False) -> Any:
         """A Tensor for each array that forward returned; views know their base."""
         if type(result) is tuple:
@@ -321,21 +276,6 @@ class Builtin(Function):
         return None if is_operand else NOT_A_TENSOR
 
 
-def record(
-    function: type[Builtin],
-    inputs: tuple[Any, ...],
-    edges: tuple[Edge, ...],
-    output: Tensor,
-) -> None:
-    """Make the node of an operation that has run, and hang it on its output.
-
-    It takes the phases of ``apply`` together that nobody watches here.
-    """
-    ctx = create_builtin_ctx(function, inputs, edges)
-    if ctx._wire(output):
-        function.setup_context(ctx, inputs, output)
-
-
 def create_builtin_ctx(
     function: type[Builtin], inputs: tuple[Any, ...], edges: tuple[Edge, ...]
 ) -> Any:
@@ -352,26 +292,6 @@ def create_builtin_ctx(
     if observe.observer is not None:
         observe.observer.ctx_created(ctx, function, inputs)
     return ctx
-
-
-def metadata_of_output(array: Array) -> tuple[OutputMetadata, ...] | None:
-    """Shape and dtype of the only output of a node; None if it can have no gradient.
-
-    Most outputs are like the one before: their nodes share what says so.
-    """
-    global latest
-    metadata = latest
-    ((shape, dtype),) = metadata
-    if array.dtype is dtype and array.shape == shape:
-        return metadata
-    if array.dtype.kind not in "fc":
-        return None
-    metadata = latest = ((array.shape, array.dtype),)
-    return metadata
-
-
-latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
-"""What ``metadata_of_output`` gave last."""
 
 
 def kind_of_view(several: bool) -> ViewKind | None:

@@ -26,6 +26,7 @@ class BuiltinJvpCtx:
     """The ctx of one jvp of a built-in operation; no node, and gone afterwards."""
 
     saved_values: tuple[Any, ...] = ()
+    numbers: Any = None
 
     def __init__(self, operation: type[Builtin], tangents: Tangents) -> None:
         self.operation = operation

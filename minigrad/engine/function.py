@@ -10,9 +10,9 @@ from minigrad.engine import levels, lint, lint_backward, observe, transforms
 from minigrad.engine.anomaly import remember
 from minigrad.engine.arguments import bind_arguments
 from minigrad.engine.grad_mode import (
+    _this_thread,
     anomaly,
     is_grad_enabled,
-    next_sequence_nr,
     unrecorded,
 )
 from minigrad.engine.hooks import _HookMixin
@@ -427,7 +427,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs_input_grad
         ctx._edges = edges
-        ctx._number = next_sequence_nr()
+        ctx._number = _this_thread.mode.next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
         ctx._attached = None
@@ -481,7 +481,7 @@ def look_back(
     Tensors inside lists, tuples and dicts are not seen. Under no_grad nobody asks where
     a tensor came from: some views would refuse to answer.
     """
-    enabled = is_grad_enabled()
+    enabled = _this_thread.mode.grad_enabled
     needs = []
     edges: list[Edge] = []
     for value in inputs:

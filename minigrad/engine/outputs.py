@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor, ViewKind
+from minigrad.engine.tensor import Array, Tensor, ViewKind
+
+if TYPE_CHECKING:
+    from minigrad.engine.node import OutputMetadata
 
 
 def wrap_outputs(
@@ -196,3 +199,23 @@ def not_returned(ctx: Any) -> errors.InplaceError:
             "08",
         )
     )
+
+
+def metadata_of_output(array: Array) -> tuple[OutputMetadata, ...] | None:
+    """Shape and dtype of the only output of a node; None if it can have no gradient.
+
+    Most outputs are like the one before: their nodes share what says so.
+    """
+    global latest
+    metadata = latest
+    ((shape, dtype),) = metadata
+    if array.dtype is dtype and array.shape == shape:
+        return metadata
+    if array.dtype.kind not in "fc":
+        return None
+    metadata = latest = ((array.shape, array.dtype),)
+    return metadata
+
+
+latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
+"""What ``metadata_of_output`` gave last."""

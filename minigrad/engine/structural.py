@@ -21,6 +21,7 @@ class Add(Builtin):
     """
 
     elementwise = True
+    ufunc = np.add
     operands = 2
 
     @staticmethod

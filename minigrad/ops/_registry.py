@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from minigrad import errors
+from minigrad.engine import short_way
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.batching import call_for_examples
 from minigrad.engine.builtin import Builtin
@@ -115,7 +116,7 @@ def op(
         if "." not in name:
             publish(name, call, function, method)
         if operator is not None:
-            add_operators(operator, call, reflected)
+            add_operators(operator, call, reflected, quickest(cls, call))
         if in_place:
             add_in_place(name, cls, operator, arguments, keywords)
         return cls
@@ -230,7 +231,7 @@ def make_call(
     """The function that users call: it fills in defaults and applies the class."""
     normal = arguments if arguments is not None else bound_arguments(cls)
     given_all = arguments is None and not has_defaults(cls)
-    apply = quickest(cls)
+    apply = quickest(cls, cls.apply)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         values = args
@@ -261,15 +262,17 @@ def make_call(
     return call
 
 
-def quickest(cls: type[Builtin]) -> Callable[..., Any]:
-    """``cls.apply``, or the shorter way for an elementwise operation."""
+def quickest(cls: type[Builtin], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """``otherwise``, or the shorter way that an elementwise operation has to it."""
     apply: Any = cls.apply
     usual: Any = Builtin.apply
     is_usual = cls.elementwise and cls._choose_node is None and not cls.without_edges
     if not is_usual or apply.__func__ is not usual.__func__:
-        return cls.apply
+        return otherwise
     operands = inspect.unwrap(cls.forward).__code__.co_argcount
-    return {1: cls.apply_to_one, 2: cls.apply_to_two}.get(operands, cls.apply)
+    if operands == 1:
+        return short_way.of_one(cls, otherwise)
+    return short_way.of_two(cls, otherwise) if operands == 2 else otherwise
 
 
 def on_every_example(call: Called) -> Called:
@@ -366,9 +369,15 @@ def add_operators(
     operator: str,
     call: Callable[..., Tensor],
     reflected: Callable[..., Tensor] | None = None,
+    quick: Callable[..., Tensor] | None = None,
 ) -> None:
-    """Python's operator and, for two operands, the one with the sides exchanged."""
-    add_method(f"__{operator}__", call, OPERATORS)
+    """Python's operator and, for two operands, the one with the sides exchanged.
+
+    ``quick`` is called in place of ``call``, whose name and help it gets.
+    """
+    if quick is not None and quick is not call:
+        quick = functools.update_wrapper(quick, call)
+    add_method(f"__{operator}__", quick or call, OPERATORS, call)
     if operator not in REFLECTED:
         return
 

@@ -95,6 +95,7 @@ class Sub(Builtin):
     """
 
     elementwise = True
+    ufunc = np.subtract
     operands = 2
 
     @staticmethod
@@ -163,6 +164,7 @@ class Mul(Builtin):
     tangent_names_operands = True
 
     elementwise = True
+    ufunc = np.multiply
     operands = 2
     saved_names = ("other", "self")
 
@@ -394,8 +396,10 @@ def keep_operands(
 def operands(ctx: Any) -> tuple[Any, ...]:
     """The two operands, as Tensors, arrays or numbers, and what else was kept."""
     saved = ctx.saved_values
+    numbers = ctx.numbers
+    if numbers is None and len(saved) == 2:
+        return tuple(saved[::-1])
     second, first = saved[:2]
-    numbers = getattr(ctx, "numbers", None)
     if numbers is not None:
         first = numbers[0] if first is None else first
         second = numbers[1] if second is None else second

@@ -245,6 +245,8 @@ class Tanh(SavesOutput):
     tensor([0.0000, 0.7616])
     """
 
+    ufunc = np.tanh
+
     @staticmethod
     def forward(input: Array) -> Any:
         return np.tanh(as_floating(input))

@@ -67,7 +67,8 @@ TARGETS = [
     ("minigrad.engine.backward", "GraphTask._add"),
     ("minigrad.engine.backward", "GraphTask._make_ready"),
     ("minigrad.engine.backward", "count_dependencies"),
-    ("minigrad.engine.backward", "below"),
+    ("minigrad.engine.backward", "GraphTask._on_a_path"),
+    ("minigrad.engine.backward", "senders_of"),
     ("minigrad.engine.backward", "fit"),
 ]
 """``apply``, the loop of backward, and what they call in their phases."""

@@ -1,0 +1,141 @@
+"""The short way of elementwise operations, where nothing special is going on.
+
+It leads to the same place as ``Builtin.apply``, which every other call goes through: no
+recorder listens, no function transform and no forward-mode level is open, and the
+operands lie row after row in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad.engine import levels, observe, transforms
+from minigrad.engine.anomaly import remember
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.grad_mode import _Mode, _this_thread, anomaly
+from minigrad.engine.node import Edge, edge_of
+from minigrad.engine.outputs import metadata_of_output
+from minigrad.engine.tensor import Array, Tensor
+
+NOTHING_TO_KEEP: Final = Builtin.setup_context
+
+
+def of_two(
+    function: type[Builtin], otherwise: Callable[..., Any]
+) -> Callable[[Any, Any], Any]:
+    """The operation on two operands, of which the second may be a number.
+
+    ``otherwise`` is called where the short way ends, as it does for an error.
+    """
+    forward: Callable[..., Any] = function.forward
+    ufunc = forward if function.ufunc is None else function.ufunc
+    edge_of_number = function._edge_of_number(1)
+
+    def apply(first: Any, second: Any) -> Any:
+        if transforms.active or levels.open_levels or observe.observer is not None:
+            return otherwise(first, second)
+        if not isinstance(first, Tensor):
+            return otherwise(first, second)
+        a, needed = first.array, first._requires_grad
+        if a.ndim > 1 and not a.flags.c_contiguous:
+            return otherwise(first, second)
+        b: Any
+        compute, dtype = ufunc, a.dtype
+        if isinstance(second, Tensor):
+            b = second.array
+            if b.ndim > 1 and not b.flags.c_contiguous:
+                return otherwise(first, second)
+            if b.dtype is not dtype or dtype.kind != "f":
+                compute = forward
+            needed = needed or second._requires_grad
+        elif type(second) is not float and type(second) is not int:
+            return otherwise(first, second)
+        elif dtype.kind == "f" and ufunc is not forward:
+            b = constant(second, dtype)
+        else:
+            b, compute = second, forward
+
+        try:
+            output = Tensor(compute(a, b))
+        except ValueError:
+            return otherwise(first, second)
+        mode = _this_thread.mode
+        if needed and mode.grad_enabled and not mode.inference_enabled:
+            other = edge_of(second) if isinstance(second, Tensor) else edge_of_number
+            record(function, (first, second), (edge_of(first), other), output, mode)
+        return output
+
+    return apply
+
+
+def of_one(
+    function: type[Builtin], otherwise: Callable[..., Any]
+) -> Callable[[Any], Any]:
+    """The operation on one operand."""
+    forward: Callable[..., Any] = function.forward
+    ufunc = forward if function.ufunc is None else function.ufunc
+
+    def apply(value: Any) -> Any:
+        if transforms.active or levels.open_levels or observe.observer is not None:
+            return otherwise(value)
+        if not isinstance(value, Tensor):
+            return otherwise(value)
+        array = value.array
+        if array.ndim > 1 and not array.flags.c_contiguous:
+            return otherwise(value)
+
+        output = Tensor((ufunc if array.dtype.kind == "f" else forward)(array))
+        mode = _this_thread.mode
+        if value._requires_grad and mode.grad_enabled and not mode.inference_enabled:
+            record(function, (value,), (edge_of(value),), output, mode)
+        return output
+
+    return apply
+
+
+def record(
+    function: type[Builtin],
+    inputs: tuple[Any, ...],
+    edges: tuple[Edge, ...],
+    output: Tensor,
+    mode: _Mode,
+) -> None:
+    """Make the node of an operation that has run, and hang it on its output.
+
+    It takes the phases of ``Builtin.apply`` together that nobody watches here.
+    """
+    metadata = metadata_of_output(output.array)
+    if metadata is None:
+        return
+    node = function._backward_cls()
+    node._edges = edges
+    node._number = mode.next_sequence_nr()
+    node._output_metadata = metadata
+    node._saved = ()
+    node._attached = None
+    if anomaly.enabled:
+        remember(node)
+    output._grad_fn = node
+    output._requires_grad = True
+    if function.setup_context is not NOTHING_TO_KEEP:
+        function.setup_context(node, inputs, output)
+
+
+def constant(number: float, dtype: np.dtype[Any]) -> Array:
+    """The number as an array of dimension 0: NumPy takes twice as long for a number.
+
+    A program mostly uses the number that it used last: it is kept.
+    """
+    global latest
+    kept, array = latest
+    if number is not kept or array.dtype is not dtype:
+        array = np.asarray(number, dtype)
+        latest = number, array
+    return array
+
+
+latest: tuple[float, Array] = (0.0, np.asarray(0.0))
+"""The number that ``constant`` was asked for last, and the array it gave."""
