@@ -30,8 +30,7 @@ def of_two(
 
     ``otherwise`` is called where the short way ends, as it does for an error.
     """
-    forward: Callable[..., Any] = function.forward
-    ufunc = forward if function.ufunc is None else function.ufunc
+    ufunc = function.ufunc
     edge_of_number = function._edge_of_number(1)
 
     def apply(first: Any, second: Any) -> Any:
@@ -43,20 +42,21 @@ def of_two(
         if a.ndim > 1 and not a.flags.c_contiguous:
             return otherwise(first, second)
         b: Any
-        compute, dtype = ufunc, a.dtype
+        compute: Any = function.forward
+        dtype = a.dtype
         if isinstance(second, Tensor):
             b = second.array
             if b.ndim > 1 and not b.flags.c_contiguous:
                 return otherwise(first, second)
-            if b.dtype is not dtype or dtype.kind != "f":
-                compute = forward
+            if b.dtype is dtype and dtype.kind == "f":
+                compute = ufunc or compute
             needed = needed or second._requires_grad
         elif type(second) is not float and type(second) is not int:
             return otherwise(first, second)
-        elif dtype.kind == "f" and ufunc is not forward:
-            b = constant(second, dtype)
+        elif ufunc is not None and dtype.kind == "f":
+            b, compute = constant(second, dtype), ufunc
         else:
-            b, compute = second, forward
+            b = second
 
         try:
             output = Tensor(compute(a, b))
@@ -75,8 +75,7 @@ def of_one(
     function: type[Builtin], otherwise: Callable[..., Any]
 ) -> Callable[[Any], Any]:
     """The operation on one operand."""
-    forward: Callable[..., Any] = function.forward
-    ufunc = forward if function.ufunc is None else function.ufunc
+    ufunc = function.ufunc
 
     def apply(value: Any) -> Any:
         if transforms.active or levels.open_levels or observe.observer is not None:
@@ -87,7 +86,9 @@ def of_one(
         if array.ndim > 1 and not array.flags.c_contiguous:
             return otherwise(value)
 
-        output = Tensor((ufunc if array.dtype.kind == "f" else forward)(array))
+        is_usual = ufunc is not None and array.dtype.kind == "f"
+        compute: Any = ufunc if is_usual else function.forward
+        output = Tensor(compute(array))
         mode = _this_thread.mode
         if value._requires_grad and mode.grad_enabled and not mode.inference_enabled:
             record(function, (value,), (edge_of(value),), output, mode)

@@ -1,11 +1,14 @@
 """Elementwise operators go a short way; it leads to the same place as ``apply``."""
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import OPS
 from minigrad.ops._registry import quickest
@@ -56,6 +59,73 @@ def test_operator_of_one_gives_what_apply_gives(name: str, input: Tensor) -> Non
     short_way = quickest(function, function.apply)
     assert short_way != function.apply
     assert facts(short_way(input)) == facts(function.apply(input))
+
+
+WITH_UFUNC = [name for name, row in OPS.items() if getattr(row.function, "ufunc", None)]
+SPECIAL = [0.0, -0.0, 1.5, -3.0, np.inf, -np.inf, np.nan, 1e-30, 3e38]
+
+
+def bits(array: Any) -> tuple[Any, ...]:
+    """What two results of NumPy have in common only if they are the same."""
+    array = np.asarray(array)
+    return array.dtype, array.shape, array.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", WITH_UFUNC)
+def test_ufunc_of_an_operation_is_what_its_forward_comes_to(
+    name: str, dtype: Any
+) -> None:
+    function = OPS[name].function
+    assert function is not None
+    assert function.ufunc is not None
+    a = np.array(SPECIAL, dtype)
+    inputs = [(a, a[::-1]), (a, a[1])] if function.operands == 2 else [(a,), (a[1],)]
+    with np.errstate(all="ignore"):
+        for arrays in inputs:
+            assert bits(function.ufunc(*arrays)) == bits(function.forward(*arrays))
+            assert bits(function.ufunc(*arrays)) != bits(np.maximum(a, 0))
+
+
+@pytest.mark.parametrize("number", [2.5, -0.0, np.nan, 1e-50, 3, -1, 2**24 + 1, 2**70])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_number_beside_a_tensor_gives_what_apply_gives(
+    number: float, dtype: str
+) -> None:
+    x = minigrad.tensor([1.0, -2.0, 0.0]).to(getattr(minigrad, dtype))
+    if dtype == "int64" and number == 2**70:
+        with pytest.raises(OverflowError):
+            _ = x * number
+        return
+    for name in ("add", "sub", "mul"):
+        function = OPS[name].function
+        assert function is not None
+        short_way = quickest(function, function.apply)
+        for other in (number, number, 7, number):  # the number used last is kept
+            short, long = short_way(x, other), function.apply(x, other)
+            assert bits(short.array) == bits(long.array)
+
+
+def goes_the_long_way(program: Callable[[], Any]) -> bool:
+    """Whether ``Builtin.apply`` runs meanwhile."""
+    seen = []
+    sys.setprofile(lambda frame, event, argument: seen.append(frame.f_code))
+    try:
+        program()
+    finally:
+        sys.setprofile(None)
+    return vars(Builtin)["apply"].__func__.__code__ in seen
+
+
+def test_operators_go_the_short_way_where_nothing_is_special() -> None:
+    a, b = minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 5.0])
+    assert not goes_the_long_way(lambda: a * b - a + 2.0)
+    assert not goes_the_long_way(lambda: minigrad.tanh(a.mul(b)))
+    assert not goes_the_long_way(lambda: (LEAF * 2).sub(LEAF))
+    assert goes_the_long_way(lambda: LEAF * LEAF.t().contiguous().t())
+    assert goes_the_long_way(lambda: minigrad.func.vmap(lambda x: x * x)(LEAF))
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        _ = a * minigrad.ones(3)
 
 
 def test_short_way_records_only_where_apply_does() -> None:
