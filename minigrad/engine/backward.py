@@ -199,9 +199,8 @@ class GraphTask:
     def _on_a_path(self, runs: frozenset[_FunctionBase]) -> dict[_FunctionBase, bool]:
         """The nodes that a wanted gradient passes, and whether they have to run."""
         senders = senders_of(self.dependencies)
-        wanted = [node for node, _ in self.targets if node in self.dependencies]
-        lies_on_path = {node: node in runs for node in wanted}
-        unseen = list(lies_on_path)
+        unseen = [node for node, _ in self.targets if node in self.dependencies]
+        lies_on_path = {node: node in runs for node in unseen}
         passes: set[_FunctionBase] = set()
         while unseen:
             for node in senders.get(unseen.pop(), ()):
