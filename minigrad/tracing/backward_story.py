@@ -94,7 +94,7 @@ class BackwardStory:
         self._running[id(task)] = node
         log, card = self._log, self._cards.of(node)
         if not card.is_leaf:
-            log.ctxs.open(node)
+            log.ctxs.open(node, card)
             if card.is_users:
                 self._watch(node._forward_cls)
         shown = [self._look(gradient) for gradient in gradients]
@@ -103,7 +103,7 @@ class BackwardStory:
             ENGINE if card.is_leaf else STORY,
             (sentences.picked, card.label, [told for _, told in shown]),
             phase=("backward", "pick the newest ready node"),
-            n=self._graph.id_of(node),
+            n=card.node or self._graph.number(card),
             g=[ref for ref, _ in shown],
             cue=card.label,
         )
@@ -181,14 +181,16 @@ class BackwardStory:
         gradient: Any,
         total: Any,
     ) -> None:
-        edge = self._graph.edge_of(self._graph.id_of(node), slot)
+        card = self._cards.of(node)
+        edge = self._graph.edge_of(card.node or self._graph.number(card), slot)
         if edge is None:
             return  # the graph was too large to be shown whole
-        called = self._log.called(receiver)
+        card = self._cards.of(receiver)
+        called = self._log.called(receiver) if card.is_leaf else card.label
         ref, told = self._look(gradient)
         new, sum_told = self._look(total)
         is_sum = total is not gradient
-        name = self._graph.id_of(receiver)
+        name = card.node or self._graph.number(card)
         left = task.dependencies[receiver] - 1 if name in self._joins else None
         self._log.emit(
             "grad.none" if gradient is None else "grad",
@@ -236,7 +238,7 @@ class BackwardStory:
         if card.is_leaf:
             return
         self._log.ctxs.touched += 1
-        memory, owner = self._log.memory, self._graph.id_of(node)
+        memory, owner = self._log.memory, card.node or self._graph.number(card)
         size = memory.bytes_of(owner, "saved")
         memory.look_at_node(node, owner, card.label)
         memory.release(owner)
@@ -275,8 +277,10 @@ class BackwardStory:
         node = self._running.pop(id(task), None)
         if node is None:
             return
-        say = (sentences.traversal_leaves, self._cards.of(node).label)
-        self._log.emit("node.exit", ENGINE, say, n=self._graph.id_of(node))
+        card = self._cards.of(node)
+        say = (sentences.traversal_leaves, card.label)
+        name = card.node or self._graph.number(card)
+        self._log.emit("node.exit", ENGINE, say, n=name)
         self._log.ctxs.close(node)
 
     def adds_to_grad(self, tensor: Any) -> bool:

@@ -14,6 +14,9 @@ from minigrad.engine.function import Function
 from minigrad.tracing import sentences
 from minigrad.tracing.sources import SourceStore, is_ours, phases_of
 
+STORY: Final = 1
+LINES: Final = 2
+ENGINE: Final = 3
 APPLY_PHASES: Final = (
     "collect inputs",
     "create ctx",
@@ -34,6 +37,13 @@ UNSHOWN: Final = ("cls", "self", "ctx")
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
+HARMLESS: Final = frozenset(
+    {
+        *("__name__", "_create_ctx", "active", "any", "bind_arguments", "enumerate"),
+        *("is_grad_enabled", "is_mapped", "isinstance", "transforms", "tuple"),
+    }
+)
+"""What engine lines use that changes nothing it is given, and runs no rule or hook."""
 SETTING: Final = ("STORE_", "DELETE_")
 """How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
@@ -51,6 +61,14 @@ class Reach(NamedTuple):
 
 
 NOTHING: Final = Reach((), frozenset())
+
+
+class Stop(NamedTuple):
+    """A line: the step in which it is next, the phase it is in, what it can change."""
+
+    event: dict[str, Any]
+    phase: dict[str, str] | None
+    reach: Reach
 
 
 class ShownCode:
@@ -71,9 +89,11 @@ class ShownCode:
         self.before_first = 1 if is_module else code.co_firstlineno
         self._first: int = source["first"]
         self._sources = sources
-        self._says: dict[int, str] = {}
-        self.of, names = ENGINE_CODES.get(code, ("", ()))
-        self.phases = phases_of(sources.lines[self.source], names) if names else {}
+        self.stops: dict[int, Stop] = {}
+        of, names = ENGINE_CODES.get(code, ("", ()))
+        phases = {name: {"of": of, "name": name} for name in names}
+        within = phases_of(sources.lines[self.source], names) if names else {}
+        self._phases = {line: phases[name] for line, name in within.items()}
         self.reach = Reach(self.names, frozenset(self.names))
         self._reaches = reaches_of(code) if names else {}
 
@@ -85,19 +105,23 @@ class ShownCode:
         """The number that the line has in its file."""
         return self._first + offset
 
-    def reach_of(self, offset: int) -> Reach:
-        """What a line can have changed: of the program's all, of the engine's few."""
-        if not self.is_engine:
-            return self.reach
-        return self._reaches.get(offset + self.before_first, NOTHING)
-
-    def say(self, offset: int) -> str:
-        """The sentence for a line that comes next."""
-        known = self._says.get(offset)
+    def stop(self, offset: int) -> Stop:
+        """What is known of a line; of the engine's few variables can have changed."""
+        known = self.stops.get(offset)
         if known is None:
             text = self._sources.text(self.source, offset)
-            known = sentences.line_next(self.title, self.number(offset), text)
-            self._says[offset] = known
+            say = sentences.line_next(self.title, self.number(offset), text)
+            level, reach = LINES, self.reach
+            event: dict[str, Any] = {"k": "line", "say": say}
+            event |= {"s": self.source, "l": offset}
+            phase = self._phases.get(offset)
+            if phase is not None:
+                event["ph"] = phase
+            if self.is_engine:
+                level = ENGINE
+                reach = self._reaches.get(offset + self.before_first, NOTHING)
+            event["lvl"] = level
+            known = self.stops[offset] = Stop(event, phase, reach)
         return known
 
 
@@ -124,10 +148,14 @@ def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
     """What the instructions of one line bind, and what they can hand to a call."""
     bound: set[Any] = set()
     used: set[Any] = set()
+    outside: set[Any] = set()
     for step in steps:
         several = step.argval if isinstance(step.argval, tuple) else (step.argval,)
         (bound if step.opname.startswith(SETTING) else used).update(several)
-    if not any([step.opname.startswith("CALL") for step in steps]):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD"):
+            outside.add(step.argval)
+    calls = any([step.opname.startswith("CALL") for step in steps])
+    if not calls or outside <= HARMLESS:
         used.clear()
     return Reach([n for n in names if n in bound | used], frozenset(bound))
 

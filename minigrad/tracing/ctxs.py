@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.saved import FREED, Record
@@ -16,7 +16,7 @@ from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
-Entries = Iterator[tuple[str, Any, Any]]
+Entries = list[tuple[str, Any, Any]]
 
 
 class CtxLog:
@@ -37,9 +37,9 @@ class CtxLog:
         self._cards = cards
         self._savers = Savers()
 
-    def open(self, ctx: Any) -> None:
-        """From now on ``ctx`` is the one at work."""
-        self.at_work.append((ctx, self._cards.of(ctx)))
+    def open(self, ctx: Any, card: Card) -> None:
+        """From now on ``ctx``, whose card is given, is the one at work."""
+        self.at_work.append((ctx, card))
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
@@ -52,7 +52,10 @@ class CtxLog:
 
     def is_open(self, ctx: Any) -> bool:
         """Whether ``ctx`` is at work."""
-        return bool(self.at_work) and any([one is ctx for one, _ in self.at_work])
+        at_work = self.at_work
+        if not at_work or at_work[-1][0] is ctx:
+            return bool(at_work)
+        return any([one is ctx for one, _ in at_work])
 
     def id_of(self, ctx: Any) -> str:
         """The id of ``ctx``, which gets an entry when it is first met."""
@@ -69,37 +72,35 @@ class CtxLog:
         """The ctx whose id ``name`` is; None if it is gone."""
         return self._cards.ctx_with(name)
 
-    def belongs_to(self, ctx: Any, node: str) -> str:
-        """``ctx`` has become a node of the graph; its id."""
-        name = self.id_of(ctx)
+    def belongs_to(self, card: Card, ctx: Any, node: str) -> str:
+        """``ctx``, whose card is given, has become a node of the graph; its id."""
+        name = card.ctx or self._enter(card, ctx)
         self.entries[int(name[1:])]["node"] = node
         return name
 
-    def look(self) -> tuple[str, dict[str, Any] | None]:
-        """The id of the ctx at work, and what is new on it."""
-        ctx, card = self.at_work[-1]
-        return card.ctx or self._enter(card, ctx), self._changes(card, ctx)
-
     def changes_on(self, ctx: Any) -> dict[str, Any] | None:
         """What is new on ``ctx`` since it was last shown."""
-        return self._changes(self._cards.of(ctx), ctx)
+        card = self._cards.of(ctx)
+        return None if card.seen_at == self.touched else self.changes(card, ctx)
 
-    def _changes(self, card: Card, ctx: Any) -> dict[str, Any] | None:
+    def changes(self, card: Card, ctx: Any) -> dict[str, Any] | None:
+        """The same, of a ctx that may have changed; torch's always may have."""
         is_foreign = isinstance(ctx, ForeignNode)
-        if card.seen_at == self.touched and not is_foreign:
-            return None
-        card.seen_at = self.touched
+        if not is_foreign:
+            card.seen_at = self.touched
         marks = card.marks
         new: dict[str, Ref] = {}
-        there = []
-        for key, value, mark in (foreign if is_foreign else entries)(self, ctx, marks):
-            there.append(key)
-            if key not in marks or marks[key] != mark:
+        there = (foreign if is_foreign else entries)(self, ctx, marks)
+        for key, value, mark in there:
+            if marks.get(key) != mark:
                 marks[key] = mark
                 new[key] = self._ref(card, key, value)
-        gone = [key for key in marks if key not in there]
-        for key in gone:
-            del marks[key]
+        gone: list[str] = []
+        if len(there) < len(marks):
+            keys = {entry[0] for entry in there}
+            gone = [key for key in marks if key not in keys]
+            for key in gone:
+                del marks[key]
         if not new and not gone:
             return None
         return {"id": card.ctx, "set": new, "del": gone}
@@ -132,9 +133,6 @@ class CtxLog:
         return self._values.ref(value, key) or plain("None")
 
 
-NO_ATTRIBUTES: Final[dict[str, Any]] = {}
-
-
 class Words(str):
     """What an entry says in so many words, which no value of the program's does."""
 
@@ -144,57 +142,65 @@ def entries(log: CtxLog, ctx: Any, before: Mapping[str, Any]) -> Entries:
 
     What cannot have changed since ``before`` is not looked at.
     """
-    needs, edges = before.get("needs_input_grad"), id(ctx._edges)
-    yield "needs_input_grad", needs or Words(tuple(ctx.needs_input_grad)), True
-    if ctx._edges:
-        is_known = before.get("edges") == edges
-        yield "edges", is_known or Words(edges_text(ctx, log.called)), edges
+    needs = None if before else Words(tuple(ctx.needs_input_grad))
+    found: Entries = [("needs_input_grad", needs, True)]
+    edges = ctx._edges
+    if edges:
+        is_known = before.get("edges") == id(edges)
+        text = None if is_known else Words(edges_text(ctx, log.called))
+        found.append(("edges", text, id(edges)))
     told = getattr(ctx, "to_save", None)
     if told:
         for place, value in enumerate(told):
-            yield f"saved.{place}", value, mark_of(value)
+            found.append((f"saved.{place}", value, mark_of(value)))
     elif ctx._saved is FREED:
-        for key in [key for key in before if key.startswith("saved.")]:
-            yield key, FREED, FREED
-    else:
-        yield from kept(ctx)
-    for name, value in getattr(ctx, "__dict__", NO_ATTRIBUTES).items():
-        yield f"attr.{name}", value, mark_of(value)
+        for key in before:
+            if key.startswith("saved."):
+                found.append((key, FREED, FREED))
+    elif ctx._saved:
+        add_kept(found, ctx)
+    attributes = getattr(ctx, "__dict__", None)
+    if attributes:
+        for name, value in attributes.items():
+            found.append((f"attr.{name}", value, mark_of(value)))
     if isinstance(ctx, BackwardCFunction):
         if not ctx._materialize_grads:
-            yield "flag.materialize_grads", False, False
-        if ctx.dirty_tensors:
-            yield "flag.dirty", ctx.dirty_tensors, id(ctx.dirty_tensors)
-        marked = ctx.non_differentiable
+            found.append(("flag.materialize_grads", False, False))
+        dirty, marked = ctx.dirty_tensors, ctx.non_differentiable
+        if dirty:
+            found.append(("flag.dirty", dirty, id(dirty)))
         if marked:
-            yield "flag.non_differentiable", marked, id(marked)
+            found.append(("flag.non_differentiable", marked, id(marked)))
+    return found
 
 
-def kept(ctx: Any) -> Entries:
-    """What a node keeps for its backward."""
+def add_kept(found: Entries, ctx: Any) -> None:
+    """Add what a node keeps for its backward."""
     # Looking on is no reading: teaching mode asks whether the rule has read it.
     for place, packed in enumerate(tuple.__iter__(ctx._saved)):
         key = f"saved.{place}"
         if isinstance(packed, Tensor):
-            yield key, Record(packed, 0, None), (id(packed), packed._seen_version())
+            saved = Record(packed, 0, None)
+            found.append((key, saved, (id(packed), packed._seen_version())))
         elif isinstance(packed, Record):
             tensor = packed.tensor
             mark = id(tensor), packed.version, tensor._seen_version()
-            yield key, packed, mark
+            found.append((key, packed, mark))
         else:
             value = packed.packed if isinstance(packed, HookedRecord) else packed
             if isinstance(value, Placeholder):
-                yield key, Words(FORGOTTEN), FORGOTTEN
+                found.append((key, Words(FORGOTTEN), FORGOTTEN))
             else:
-                yield key, value, mark_of(value)
+                found.append((key, value, mark_of(value)))
 
 
 def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
     """The same of a node of another engine, of which nothing is known to stay."""
     needs = Words(tuple(ctx.needs_input_grad))
-    yield "needs_input_grad", needs, needs
+    found: Entries = [("needs_input_grad", needs, needs)]
     if ctx._edges:
         edges = Words(edges_text(ctx, log.called))
-        yield "edges", edges, edges
+        found.append(("edges", edges, edges))
     for key, value in ctx.entries(before).items():
-        yield key, value, mark_of(value)
+        found.append((key, value, mark_of(value)))
+    return found

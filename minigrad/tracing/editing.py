@@ -70,7 +70,7 @@ class StepEdit:
             self.said.append(said)
         is_open = node is None or log.ctxs.is_open(node)
         if not is_open:
-            log.ctxs.open(node)
+            log.ctxs.open(node, log.cards.of(node))
         log.program_ran()
         log.emit(
             "what.if",

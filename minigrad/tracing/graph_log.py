@@ -41,7 +41,7 @@ class GraphLog:
     def id_of(self, node: Any) -> str:
         """The id of a node, which gets one if it has none."""
         card = self._cards.of(node)
-        return card.node or self._number(card)
+        return card.node or self.number(card)
 
     def known(self, node: Any) -> str | None:
         """The id of a node that was met before."""
@@ -55,20 +55,14 @@ class GraphLog:
     def add(self, node: Any, outputs: tuple[Any, ...]) -> None:
         """A node has joined the graph; its receivers are shown first."""
         log, card = self._log, self._cards.of(node)
-        receivers = [receiver for _, receiver, _ in receivers_of(node)]
-        for receiver in receivers:
+        called = []
+        for _, receiver, _ in receivers_of(node):
             self.show_older(receiver)
-        name = card.node or self._number(card)
+            called.append(log.called(receiver))
+        name = card.node or self.number(card)
         kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
-        say = (
-            joining,
-            card,
-            [log.called(receiver) for receiver in receivers],
-            kept,
-            self._order(),
-            moved,
-        )
+        say = (joining, card, called, kept, self._order(), moved)
         level = STORY
         if self.modules and not card.is_users:
             module, inside, size = self.modules[-1]
@@ -79,7 +73,7 @@ class GraphLog:
         if card.is_users:
             self._tell(node, card, level, say, ("apply", "wire edges"), moved, plain)
             return
-        log.ctxs.open(node)
+        log.ctxs.open(node, card)
         self._tell(node, card, level, say, ("apply", "wire edges"), moved, plain)
         log.ctxs.close(node)
 
@@ -116,7 +110,7 @@ class GraphLog:
         plain: Sequence[int] = (),
     ) -> None:
         log = self._log
-        name = card.node or self._number(card)
+        name = card.node or self.number(card)
         leaf = card.is_leaf
         self._labels[name] = card.label
         self.nodes.append(
@@ -124,7 +118,7 @@ class GraphLog:
                 "id": name,
                 "label": card.label,
                 "kind": "accumulate" if leaf else "function",
-                "ctx": None if leaf else log.ctxs.belongs_to(node, name),
+                "ctx": None if leaf else log.ctxs.belongs_to(card, node, name),
                 "tensor": log.names.of(node.variable) if leaf else None,
                 "outputs": len(node._output_metadata),
                 "plain": list(plain),
@@ -153,7 +147,8 @@ class GraphLog:
             added.append(new)
         return added
 
-    def _number(self, card: Card) -> str:
+    def number(self, card: Card) -> str:
+        """The id of a node that has none yet, from now on."""
         card.node = f"n{self._count}"
         self._count += 1
         return card.node

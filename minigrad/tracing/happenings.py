@@ -29,8 +29,7 @@ class Happenings:
         self._log = log
         self._graph = graph
         self._story = story
-        self._making: list[tuple[int, str]] = []
-        self._names: dict[Any, str] = {}
+        self._making: list[tuple[int, Any]] = []
 
     def hook_called(
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
@@ -151,7 +150,7 @@ class Happenings:
         if where is not None:
             fields["n"] = where
         if self._making:
-            maker = self._making[-1][1]
+            maker = name_of_call(self._making[-1][1])
         name = self._log.names.of(tensor)
         self._log.emit(
             "tangent",
@@ -202,18 +201,15 @@ class Happenings:
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         """From now on tangents are those of its outputs."""
-        name = self._names.get(function)
-        if name is None:
-            name = function.__name__
-            if issubclass(function, Builtin):
-                name = name_in_place(function).removesuffix("_")
-            self._names[function] = name
-        self._making.append((id(ctx), name))
+        self._making.append((id(ctx), function))
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         """``ctx`` is wired; whatever was begun inside of it has failed."""
-        if any([made == id(ctx) for made, _ in self._making]):
-            while self._making.pop()[0] != id(ctx):
+        making, made = self._making, id(ctx)
+        if making and making[-1][0] == made:
+            making.pop()
+        elif any([one == made for one, _ in making]):
+            while making.pop()[0] != made:
                 pass
 
     def module_entered(self, module: Any) -> None:
@@ -237,6 +233,13 @@ class Happenings:
 
     def _shown(self, value: Any) -> Ref:
         return self._log.values.ref(value) or plain("None")
+
+
+def name_of_call(function: Any) -> str:
+    """What a call of a Function, or of an operation, is called."""
+    if issubclass(function, Builtin):
+        return name_in_place(function).removesuffix("_")
+    return str(function.__name__)
 
 
 def place_of_packed(node: Any, packed: Any) -> int | None:

@@ -30,19 +30,21 @@ class Hearing:
         self._observers.insert(0, observer)
 
     def __getattr__(self, moment: str) -> Callable[..., None]:
-        """Make the method that passes this moment on; from then on it is there."""
+        """Make the method that passes this moment on; once it has, it stays."""
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
 
         def pass_on(*facts: Any, **more: Any) -> None:
-            if threading.get_ident() != self._thread:
-                return
-            if self._spoke is not None:
-                spoke, self._spoke = self._spoke, None
-                spoke()
-            for tell in listening:
-                tell(*facts, **more)
+            if threading.get_ident() == self._thread:
+                for tell in listening:
+                    tell(*facts, **more)
 
-        unheard = self._unheard(pass_on)
-        setattr(self, moment, unheard)
-        return unheard
+        def pass_on_first(*facts: Any, **more: Any) -> None:
+            if threading.get_ident() == self._thread:
+                if self._spoke is not None:
+                    spoke, self._spoke = self._spoke, None
+                    spoke()
+                setattr(self, moment, self._unheard(pass_on))
+                pass_on(*facts, **more)
+
+        return self._unheard(pass_on_first)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
+from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.codes import ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog
-from minigrad.tracing.marks import ATOMS, mark_of
+from minigrad.tracing.marks import ATOMS, mark_of, tensor_mark
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
 from minigrad.tracing.values import MOST_ITEMS, error_text, plain
 from minigrad.utils._region import StopRecomputation
@@ -30,7 +31,7 @@ class OpenFrame:
         self.frame = frame
         self.code = code
         self.line = code.head
-        self.phase: str | None = None
+        self.phase: dict[str, str] | None = None
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
         self.ctxs_before = ctxs_before
@@ -101,18 +102,17 @@ class FrameLog:
         offset = line - code.before_first
         if frame is self._driver and line == self._opening_line:
             return
-        if opened.line == offset and self._last_is(opened, "line"):
+        done = opened.line
+        if done == offset and self._last_is(opened, "line"):
             return
-        done, opened.line = opened.line, offset
-        reach = code.reach_of(done)
-        if not code.is_engine:
-            self._step("line", LINES, code.say(offset), opened, reach)
-            return
-        before, opened.phase = opened.phase, code.phases.get(offset)
-        self._step("line", ENGINE, code.say(offset), opened, reach)
-        if opened.phase is not None and opened.phase != before:
-            opened.phase_starts[opened.phase] = self._log.count
-            self.phase_entered(opened.phase)
+        opened.line = offset
+        event, phase, _ = code.stops.get(offset) or code.stop(offset)
+        _, _, reach = code.stops.get(done) or code.stop(done)
+        before, opened.phase = opened.phase, phase
+        self._put(event.copy(), opened, reach)
+        if phase is not before and phase is not None:
+            opened.phase_starts[phase["name"]] = self._log.count
+            self.phase_entered(phase["name"])
 
     def on_return(self, frame: FrameType, value: Any) -> None:
         """A watched function ends."""
@@ -127,7 +127,7 @@ class FrameLog:
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
             parts = [self._log.values.look(item)[1] for item in value]
         say = (sentences.left, code.title, seen, parts)
-        reach = code.reach_of(opened.line)
+        reach = code.stop(opened.line).reach
         self._step("return", level, say, opened, reach, val=shown or plain("None"))
         self._close(opened)
 
@@ -221,32 +221,38 @@ class FrameLog:
         reach: Reach | None = None,
         **fields: Any,
     ) -> None:
-        """Emit one event of a frame, with the local variables that changed.
+        """Emit one event of a frame; without ``reach`` all variables are looked at."""
+        code = opened.code
+        event = {"k": kind, "say": say, "lvl": level, "s": code.source}
+        event |= {"l": opened.line, **fields}
+        if opened.phase is not None:
+            event["ph"] = opened.phase
+        self._put(event, opened, reach or code.reach)
 
-        ``reach`` is of the line that has run; without it all are looked at.
-        """
+    def _put(self, event: dict[str, Any], opened: OpenFrame, reach: Reach) -> None:
+        """Emit an event, with the local variables that the line before has changed."""
         log, code = self._log, opened.code
-        self._set_place(opened)
+        log.opened = opened
+        event["d"] = log.depth = len(self._frames)
         if not code.is_engine:
-            log.program_ran(is_line=True)
-        reach = reach or code.reach
-        if reach.names:
+            log.ctxs.touched += 1
+            log.names.is_stale = True
+        names, bound = reach
+        if names:
             local = opened.frame.f_locals
-            changed = self._changed_locals(opened, local, reach.names)
-            if not changed.keys() <= reach.bound:
-                # What was handed on has changed: others may lead to the same.
-                changed |= self._changed_locals(opened, local, code.names)
-                changed = {n: changed[n] for n in code.names if n in changed}
+            changed = self._changed_locals(opened, local, names, bound)
             if changed:
-                fields["loc"] = changed
+                if not changed.keys() <= bound:
+                    # What was handed on has changed: others may lead to the same.
+                    changed |= self._changed_locals(opened, local, code.names, bound)
+                    changed = {n: changed[n] for n in code.names if n in changed}
+                event["loc"] = changed
             may_move = changed or opened.handles
             if may_move and not code.is_engine and not code.is_rule:
                 moved = self._moved_handles(opened, local, changed)
                 if moved:
-                    fields["h"] = moved
-        if opened.phase is not None:
-            fields["ph"] = {"of": code.of, "name": opened.phase}
-        log.add(kind, level, say, fields)
+                    event["h"] = moved
+        log.add(event)
 
     def _moved_handles(
         self, opened: OpenFrame, local: Any, changed: Iterable[str]
@@ -268,27 +274,32 @@ class FrameLog:
     def _node_of(self, value: Any) -> str | None:
         return self._log.node_of(value) if is_tensor(value) else None
 
-    def _set_place(self, opened: OpenFrame | None = None) -> None:
-        opened = opened or (self._frames[-1] if self._frames else None)
-        self._log.place = (
-            {} if opened is None else {"s": opened.code.source, "l": opened.line}
-        )
+    def _set_place(self) -> None:
+        self._log.opened = self._frames[-1] if self._frames else None
         self._log.depth = len(self._frames)
 
     def _changed_locals(
-        self, opened: OpenFrame, local: Any, names: Iterable[str]
+        self, opened: OpenFrame, local: Any, names: Iterable[str], bound: Container[str]
     ) -> dict[str, Any]:
         changed: dict[str, Any] = {}
         marks = opened.marks
-        shown, values = self._kinds, self._log.values
+        kinds, values = self._kinds, self._log.values
         for name in names:
             if name not in local:
                 continue
             value = local[name]
             kind = type(value)
+            if kind is Tensor:
+                mark: Any = tensor_mark(value)
+                if marks.get(name) != mark:
+                    marks[name] = mark
+                    changed[name] = values.tensor(value, mark[-1])
+                continue
             if kind in ATOMS:
-                mark: Any = (kind, value)
-            elif shown.get(kind) or self._is_shown(value):
+                if name in marks and name not in bound:
+                    continue  # nobody else can have changed it
+                mark = (kind, value)
+            elif kinds.get(kind) or self._is_shown(value):
                 mark = mark_of(value)
             else:
                 continue

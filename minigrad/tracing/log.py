@@ -8,6 +8,9 @@ from typing import Any, Final
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
+from minigrad.tracing.codes import ENGINE as ENGINE
+from minigrad.tracing.codes import LINES as LINES
+from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.messages import message
@@ -15,9 +18,6 @@ from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import Cards
 from minigrad.tracing.values import ValueStore
 
-STORY: Final = 1
-LINES: Final = 2
-ENGINE: Final = 3
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
 """How many more there may be before the middle is left out."""
@@ -40,12 +40,14 @@ class EventLog:
         self.memory = Memory(self.names)
         self.cards = Cards()
         self.ctxs = CtxLog(self.cards, self.values, self.called)
-        self.place: dict[str, int] = {}
+        self.opened: Any = None
+        """The watched frame at whose line the program is."""
         self.handles: dict[str, str] = {}
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
         self.hears_lines = False
+        self._most = MOST_EVENTS + SLACK
 
     def emit(
         self,
@@ -62,61 +64,58 @@ class EventLog:
 
         ``others`` is what has changed on ctxs that are not at work.
         """
+        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
+        opened = self.opened
+        if opened is not None:
+            event["s"], event["l"] = opened.code.source, opened.line
+        event.update(fields)
         if phase is not None:
-            fields["ph"] = {"of": phase[0], "name": phase[1]}
-        place = None if at is None else self._place_of(at)
-        if place is None:
-            self.add(kind, level, say, fields, others)
-        else:
-            self._insert(place, kind, level, say, fields)
+            event["ph"] = {"of": phase[0], "name": phase[1]}
+        if at is not None:
+            place = self._place_of(at)
+            if place is not None:
+                self._insert(place, event)
+                return
+        self.add(event, others)
 
-    def add(
-        self,
-        kind: str,
-        level: int,
-        say: Say,
-        fields: dict[str, Any],
-        others: Sequence[dict[str, Any]] = (),
-    ) -> None:
+    def add(self, event: dict[str, Any], others: Sequence[dict[str, Any]] = ()) -> None:
         """Add an event at the end, with what has changed on ctx and in memory."""
         memory = self.memory
         if memory.gone:
             self._say_gone(memory.take_gone())
-        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
-        event.update(self.place)
-        if fields:
-            event.update(fields)
-        if self.ctxs.at_work:
-            event["cid"], changes = self.ctxs.look()
-            if changes is not None:
-                event["ctx"] = changes
+        ctxs = self.ctxs
+        if ctxs.at_work:
+            ctx, card = ctxs.at_work[-1]
+            event["cid"] = card.ctx or ctxs.id_of(ctx)
+            if card.seen_at != ctxs.touched:
+                changes = ctxs.changes(card, ctx)
+                if changes is not None:
+                    event["ctx"] = changes
         if others:
             put_others(event, others)
         if memory.added or memory.dropped:
             event["mem"] = memory.take()
-        self.events.append(event)
-        if len(self.events) > MOST_EVENTS + SLACK:
+        events = self.events
+        events.append(event)
+        if len(events) > self._most:
             self._make_room()
         if self.told is not None:
             self.told(event)
 
-    def _insert(
-        self, at: int, kind: str, level: int, say: Say, fields: dict[str, Any]
-    ) -> None:
+    def _insert(self, at: int, event: dict[str, Any]) -> None:
         """Put an event before another one, and beside the line that stands there."""
-        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
-        event.update(place_of(self.events[at - 1]), **fields)
+        event.update(place_of(self.events[at - 1]))
         if self.ctxs.at_work:
             event["cid"] = self.ctxs.id_of(self.ctxs.at_work[-1][0])
         self.events.insert(at, event)
         if self.told is not None:
             self.told(event)
 
-    def program_ran(self, is_line: bool = False) -> None:
+    def program_ran(self) -> None:
         """Code of the program's has run: what it can reach may have changed."""
         self.ctxs.touched += 1
-        if is_line or not self.hears_lines:
-            self.names.may_have_changed()
+        if not self.hears_lines:
+            self.names.is_stale = True
 
     def program_may_have_run(self) -> None:
         """The engine has called code of the program's; if its lines are heard, they
@@ -156,9 +155,10 @@ class EventLog:
             self.events[start:start] = self.gap.events(before, after, edges)
             only_shown(graph, self.ctxs.entries, self.events)
         for event in self.events:
-            if type(event["say"]) is tuple:
-                say, *facts = event["say"]
-                event["say"] = say(*facts)
+            for field in ("say", "cue"):
+                if type(event.get(field)) is tuple:
+                    tell, *facts = event[field]
+                    event[field] = tell(*facts)
         return self.values.finish(self.events)
 
     def let_go(self) -> None:
@@ -166,14 +166,14 @@ class EventLog:
         self._make_room()
         self.names = self.values.names = self.memory.names = Names()
         self.ctxs.at_work.clear()
+        self.opened = None
         self.node_of = lambda tensor: None
 
     def _say_gone(self, gone: list[dict[str, Any]]) -> None:
         """A story step of its own for what died between two others."""
-        here = self.place
-        self.place = place_of(self.events[-1]) if self.events else {}
-        self.emit("mem.gone", STORY, sentences.gone(gone))
-        self.place = here
+        event = {"k": "mem.gone", "say": sentences.gone(gone), "lvl": STORY}
+        place = place_of(self.events[-1]) if self.events else {}
+        self.add({**event, "d": self.depth, **place})
 
     def called(self, node: Any) -> str:
         """A node in a sentence: a leaf's node by the name of its tensor."""

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.engine.node import NonTensorArgument, _FunctionBase
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, maker_of, seen_torch
-from minigrad.tracing.pictures import digest_of
+from minigrad.tracing.pictures import MOST_BYTES_TO_KEEP, digest_of
 from minigrad.tracing.values import MOST_DEPTH, MOST_ITEMS
 
 ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
@@ -24,8 +24,16 @@ def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
     if kind is Tensor:
         return tensor_mark(value)
     if kind is tuple or kind is list:
+        if not value:
+            return kind
         if depth and len(value) <= MOST_ITEMS:
-            return (kind, *[mark_of(item, depth - 1) for item in value])
+            marks: list[Any] = [kind]
+            for item in value:
+                is_tensor = type(item) is Tensor
+                marks.append(
+                    tensor_mark(item) if is_tensor else mark_of(item, depth - 1)
+                )
+            return marks
         return (kind, id(value), len(value))
     if kind is np.ndarray:
         return (kind, digest_of(value))
@@ -59,6 +67,11 @@ def _unusual_mark_of(value: Any, depth: int) -> Any:
 
 def tensor_mark(tensor: Tensor) -> Any:
     """Differs when another tensor, version, history or content is there."""
-    version = tensor._seen_version()
-    maker = id(maker_of(tensor))
-    return (id(tensor), version, maker, digest_of(tensor.array, version))
+    version = 0 if tensor._version_counter is None else tensor._seen_version()
+    maker = tensor._grad_fn if tensor._base is None else maker_of(tensor)
+    array = tensor.array
+    if array.nbytes <= MOST_BYTES_TO_KEEP:
+        digest: Any = array.shape, array.dtype, array.tobytes(), ""
+    else:
+        digest = digest_of(array, version)
+    return (id(tensor), version, id(maker), digest)

@@ -35,15 +35,30 @@ class Namespace:
         ``nameless`` notes the types that are known to be neither.
         """
         variables = self.variables
-        if FEW < len(variables) == self._size:
+        size = len(variables)
+        if FEW < size == self._size:
             read = variables.get
             return only_named(
-                [(name, read(name)) for name in self._looked_at], nameless
+                [
+                    (name, value)
+                    for name in self._looked_at
+                    if type(value := read(name)) not in nameless
+                ],
+                nameless,
             )
-        found = only_named(list(variables.items()), nameless)
-        self._size = len(variables)
-        names = [name for name, _ in found]
-        self._looked_at = dict.fromkeys([*names, *self._set_by_code])
+        found = only_named(
+            [
+                (name, value)
+                for name, value in variables.copy().items()
+                if type(value) not in nameless and name[:1] != "_"
+            ],
+            nameless,
+        )
+        if size != self._size or size > FEW:
+            self._size = size
+            names = [name for name, _ in found]
+            looked_at = dict.fromkeys([*names, *self._set_by_code])
+            self._looked_at = [name for name in looked_at if name[:1] != "_"]
         return found
 
 
@@ -64,23 +79,24 @@ def only_named(
     """Those that hold a tensor or a model."""
     found = []
     for name, value in variables:
-        kind = type(value)
-        if kind in nameless or name.startswith("_"):
-            continue
         if is_tensor(value) or isinstance(value, Module):
             found.append((name, value))
         else:
-            nameless.add(kind)
+            nameless.add(type(value))
     return found
 
 
 class Names:
-    """Finds the variable that holds something; those of the program come first."""
+    """Finds the variable that holds something; those of the program come first.
+
+    ``is_stale`` is to be set when lines of the program have run: its variables may be
+    others now.
+    """
 
     def __init__(self) -> None:
         self._namespaces: list[Namespace] = []
         self._known: dict[int, tuple[Mapping[str, Any], str]] = {}
-        self._is_stale = False
+        self.is_stale = False
         self._nameless: set[type] = {type(None)}
 
     def add(
@@ -93,18 +109,14 @@ class Names:
             self._namespaces.insert(0, Namespace(variables, code))
         elif len(self._namespaces) < MOST_NAMESPACES:
             self._namespaces.append(Namespace(variables, code))
-        self._is_stale = True
+        self.is_stale = True
 
     def forget(self, variables: Any) -> None:
         """A function has returned: its variables name nothing any more."""
         self._namespaces = [
             one for one in self._namespaces if one.variables is not variables
         ]
-        self._is_stale = True
-
-    def may_have_changed(self) -> None:
-        """Lines of the program have run: its variables may be others now."""
-        self._is_stale = True
+        self.is_stale = True
 
     def values(self) -> list[Any]:
         """All tensors that a variable holds."""
@@ -119,9 +131,9 @@ class Names:
         return name if variables and variables.get(name) is tensor else None
 
     def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
-        if self._is_stale:
+        if self.is_stale:
             self._known = self._find_all()
-            self._is_stale = False
+            self.is_stale = False
         return self._known
 
     def of_module(self, module: Any) -> str | None:

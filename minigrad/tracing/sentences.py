@@ -14,6 +14,8 @@ from minigrad.tracing.pictures import is_told_by_shape
 from minigrad.tracing.values import brief, error_text, short_repr
 
 NameOf = Callable[[Any], str | None]
+Fact = tuple[bool | None, Any]
+"""Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
 
 
 def counted(names: list[str]) -> str:
@@ -38,21 +40,26 @@ def called(tensor: Any, name_of: NameOf) -> str:
     return message("tensor.of-shape", shape=tuple(tensor.shape))
 
 
-def inputs_told(inputs: tuple[Any, ...], name_of: NameOf) -> list[str]:
-    """What is said of each argument of apply."""
-    return [input_told(value, name_of) for value in inputs]
-
-
-def input_told(value: Any, name_of: NameOf) -> str:
-    """What is said of one argument."""
+def met(value: Any, name_of: NameOf) -> Fact:
+    """What is noted of an argument, an output or a saved value, to be told later."""
     if not is_tensor(value):
-        return message("input.plain", value=short_repr(value))
-    key = "input.needs" if value.requires_grad else "input.needs-not"
-    return message(key, tensor=called(value, name_of))
+        return None, short_repr(value)
+    name = name_of(value)
+    if name is None and value.ndim == 0:
+        name = called(value, name_of)
+    return value.requires_grad, name or tuple(value.shape)
 
 
-def collected(seen: list[str], recording: bool) -> str:
+def told(fact: Fact) -> str:
+    """A value that was met: by its name, else by its shape."""
+    _, seen = fact
+    return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
+
+
+def collected(inputs: list[Fact], recording: bool) -> str:
     """Apply, phase 1."""
+    keys = {True: "input.needs", False: "input.needs-not", None: "input.plain"}
+    seen = [message(keys[fact[0]], tensor=told(fact), value=fact[1]) for fact in inputs]
     return in_turn(
         message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
         message("call.recorded" if recording else "call.unrecorded"),
@@ -64,16 +71,19 @@ def ctx_created(name: str) -> str:
     return message("ctx.created", node=name)
 
 
+def ctx_cue(name: str) -> str:
+    """What marks the ctx of a call."""
+    return message("cue.ctx", node=name)
+
+
 def forward_runs(function: str) -> str:
     """Apply, phase 3."""
     return message("forward.runs", function=function)
 
 
-def saved(to_save: tuple[Any, ...], kept: list[str], name_of: NameOf) -> str:
+def saved(to_save: list[Fact], kept: list[str]) -> str:
     """Apply, phase 4; ``kept`` are the attributes of ctx."""
-    tensors = joined(
-        [called(v, name_of) if is_tensor(v) else short_repr(v) for v in to_save]
-    )
+    tensors = joined([told(fact) for fact in to_save])
     attributes = joined([f"ctx.{name}" for name in kept])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
@@ -81,14 +91,12 @@ def saved(to_save: tuple[Any, ...], kept: list[str], name_of: NameOf) -> str:
     )
 
 
-def wrapped(outputs: tuple[Any, ...], recording: bool, plain: list[int]) -> str:
-    """Apply, phase 5; through the outputs ``plain`` no gradient comes back."""
-    shapes = [
-        message("tensor.of-shape", shape=tuple(value.shape))
-        if is_tensor(value)
-        else short_repr(value)
-        for value in outputs
-    ]
+def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
+    """Apply, phase 5; through the outputs ``plain`` no gradient comes back.
+
+    Of each output its shape, or what else it is.
+    """
+    shapes = [told((None, one)) for one in outputs]
     slots = joined([str(slot) for slot in plain])
     return in_turn(
         message("outputs.are", count=len(outputs), outputs=joined(shapes)),

@@ -9,11 +9,12 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
-from minigrad.tracing.foreign import maker_of
+from minigrad.tracing.foreign import is_tensor, maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import STORY, EventLog
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of, is_users
+from minigrad.tracing.values import short_repr
 
 PhaseStart = Callable[[str], int | None]
 
@@ -43,22 +44,26 @@ class Story(BackwardStory):
         if issubclass(function, Builtin):
             return
         self._watch(function)
-        told = sentences.inputs_told(inputs, log.names.of)
+        name_of = log.names.of
         log.emit(
             "phase",
             STORY,
-            (sentences.collected, told, bool(ctx._edges)),
+            (
+                sentences.collected,
+                [sentences.met(one, name_of) for one in inputs],
+                bool(ctx._edges),
+            ),
             phase=("apply", "collect inputs"),
             at=self._phase_start("collect inputs"),
         )
-        log.ctxs.open(ctx)
-        label = ctx.name()
+        card = self._cards.of(ctx)
+        log.ctxs.open(ctx, card)
         log.emit(
             "ctx.new",
             STORY,
-            (sentences.ctx_created, label),
+            (sentences.ctx_created, card.label),
             phase=("apply", "create ctx"),
-            cue=message("cue.ctx", node=label),
+            cue=(sentences.ctx_cue, card.label),
         )
 
     def phase_entered(self, name: str) -> None:
@@ -88,23 +93,28 @@ class Story(BackwardStory):
 
     def say_saved(self, ctx: Any) -> None:
         """Forward has returned: what it left on ``ctx``."""
-        to_save = ctx.to_save or ()
+        name_of = self._log.names.of
+        to_save = [sentences.met(one, name_of) for one in ctx.to_save or ()]
         self._log.emit(
             "ctx.save",
             STORY,
-            sentences.saved(to_save, list(attributes_of(ctx)), self._log.names.of),
+            (sentences.saved, to_save, list(attributes_of(ctx))),
             phase=("apply", "take what was saved"),
-            cue=saved_cue(len(to_save)),
+            cue=(saved_cue, len(to_save)),
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         self._log.program_may_have_run()
         self._log.ctxs.touched += 1
-        recorded = any([isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs])
+        recorded = bool(ctx._edges) and any(
+            [isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs]
+        )
         self.say_wired(ctx, outputs, recorded)
         for output in outputs:
             base = output._base if isinstance(output, Tensor) else None
-            changed = None if base is None else maker_of(base)
+            if base is None:
+                continue
+            changed = maker_of(base)
             if changed is not None and self._graph.known(changed) is None:
                 self._graph.add(changed, (base,))  # a view was changed in place
 
@@ -118,19 +128,22 @@ class Story(BackwardStory):
             return
         log = self._log
         plain = without_wire(outputs) if recorded else []
+        shapes = [
+            tuple(one.shape) if is_tensor(one) else short_repr(one) for one in outputs
+        ]
         log.emit(
             "phase",
             STORY,
-            sentences.wrapped(outputs, recorded, plain),
+            (sentences.wrapped, shapes, recorded, plain),
             phase=("apply", "wrap outputs"),
             at=self._phase_start("wrap outputs"),
-            cue=message("cue.output"),
+            cue=(message, "cue.output"),
         )
         if recorded:
             self._graph.add(ctx, outputs)
         else:
             wiring = ("apply", "wire edges")
-            log.emit("phase", STORY, sentences.not_wired(), phase=wiring)
+            log.emit("phase", STORY, (sentences.not_wired,), phase=wiring)
         log.ctxs.close(ctx)
 
     def say_joined(self, node: Any) -> None:

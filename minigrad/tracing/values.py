@@ -138,11 +138,16 @@ class ValueStore:
         """The same, and what a sentence can say of ``value`` later."""
         if value is None:
             return None, None
+        if type(value) is np.ndarray and value.dtype.kind in DRAWN:
+            note = Note(("A", self.numbers(value)))
+            return note, note
         shown = self.ref(value)
         return shown, shown if type(shown) is Note else Told(brief(value))
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)
+        if kind is Tensor:
+            return self.tensor(value)
         if kind is np.ndarray and value.dtype.kind in DRAWN:
             return Note(("A", self.numbers(value)))
         if kind in NUMBERS:
@@ -151,7 +156,7 @@ class ValueStore:
             items = [self._ref(item, name, depth - 1) for item in value]
             return {"t": "L", "i": items}
         if isinstance(value, Tensor):
-            return self._tensor(value)
+            return self.tensor(value)
         if is_torch_tensor(value):
             return self._torch_tensor(value)
         if isinstance(value, str) and SECRET.search(name):
@@ -163,11 +168,19 @@ class ValueStore:
             return {"t": "L", "i": [item or plain("None") for item in items]}
         return plain(short_repr(value))
 
-    def _tensor(self, tensor: Tensor) -> Note:
-        version, maker = tensor._seen_version(), maker_of(tensor)
-        numbers, name = self.numbers(tensor.array, version), self.names.of(tensor)
+    def tensor(self, tensor: Tensor, digest: Any = None) -> Note:
+        """What is noted of a tensor, whose ``digest`` may be known."""
+        version = tensor._seen_version()
+        maker = tensor._grad_fn if tensor._base is None else maker_of(tensor)
+        array = tensor.array
+        if digest is None:
+            digest = digest_of(array, version)
+        numbers = digest
+        if array.nbytes > MOST_BYTES_TO_KEEP:
+            numbers = self._sketches.get(digest) or self._sketch(array, digest)
+        name = self.names.of(tensor)
         made_by = None if maker is None else maker.name()
-        note = ("T", numbers, tensor.requires_grad, name, version, made_by)
+        note = ("T", numbers, tensor._requires_grad, name, version, made_by)
         if not tensor._tangents:
             return Note(note)
         tangents = tensor._tangents.values()
@@ -210,9 +223,10 @@ class ValueStore:
         digest = digest_of(array, version, dtype)
         if array.nbytes <= MOST_BYTES_TO_KEEP:
             return digest
-        known = self._sketches.get(digest)
-        if known is None:
-            known = self._sketches[digest] = Sketch(array, digest)
+        return self._sketches.get(digest) or self._sketch(array, digest)
+
+    def _sketch(self, array: Any, digest: Any) -> Sketch:
+        known = self._sketches[digest] = Sketch(array, digest)
         return known
 
     def forget_unused(self) -> None:
