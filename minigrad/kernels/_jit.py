@@ -187,7 +187,8 @@ def compile_loop(loop: Loop, regroups: bool = False) -> Loop:
     import numba
 
     tell_numba()
-    options: dict[str, Any] = {"error_model": "numpy"}
+    # No C code calls a loop: its entry for C would take a tenth of the time.
+    options: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
     if regroups:
         options["fastmath"] = IN_ANY_ORDER
     loop = named_for_the_cache(loop)
@@ -219,10 +220,16 @@ def named_for_the_cache(loop: Loop) -> Loop:
 
 
 def bare(function: Callable[..., Any]) -> Any:
-    """A copy without annotations, which Numba would compare with its own types."""
-    copy = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__
-    )
+    """A copy without annotations, which Numba would compare with its own types.
+
+    Where it calls what the processor has an instruction for, it has that instruction.
+    """
+    known = function.__globals__ | {
+        name: instruction
+        for name, instruction in instructions().items()
+        if function.__globals__.get(name) is getattr(_math, name)
+    }
+    copy = types.FunctionType(function.__code__, known, function.__name__)
     copy.__module__ = function.__module__
     copy.__doc__ = function.__doc__
     return copy
@@ -232,9 +239,10 @@ def bare(function: Callable[..., Any]) -> Any:
 def tell_numba() -> None:
     """Let compiled loops call the functions of ``_math``."""
     from numba import types as numbas
-    from numba.extending import intrinsic, overload
+    from numba.extending import overload
 
     options: Any = {"fastmath": {"nsz", "contract"}, "error_model": "numpy"}
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
     def choose_for(small: Any, large: Any) -> Any:
         return lambda x: small if x == numbas.float32 else large
@@ -243,11 +251,26 @@ def tell_numba() -> None:
         implementation = choose_for(*[bare(version) for version in versions])
         overload(function, jit_options=options)(implementation)
 
+
+@functools.cache
+def instructions() -> dict[str, Any]:
+    """What compiled loops have in place of functions of ``_math``, by their names.
+
+    A function in their place would be compiled on its own, which takes longer.
+    """
+    from numba import types as numbas
+    from numba.extending import intrinsic
+
+    ir: Any = importlib.import_module("llvmlite.ir")  # it has no types
+    wholes: dict[Any, Any] = {
+        numbas.float32: numbas.int32,
+        numbas.float64: numbas.int64,
+    }
+    numbers = {whole: number for number, whole in wholes.items()}
+
     @intrinsic
     def greater(context: Any, a: Any, b: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            ir = importlib.import_module("llvmlite.ir")  # it has no types
-
             kind = args[0].type
             maximum = builder.module.declare_intrinsic(
                 "llvm.maxnum", [kind], ir.FunctionType(kind, [kind, kind])
@@ -256,5 +279,16 @@ def tell_numba() -> None:
 
         return a(a, b), generate
 
-    instruction: Any = greater
-    overload(_math.greater)(lambda a, b: lambda a, b: instruction(a, b))
+    def same_bits(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        return builder.bitcast(args[0], kind)
+
+    @intrinsic
+    def bits(context: Any, x: Any) -> Any:
+        return wholes[x](x), same_bits
+
+    @intrinsic
+    def number(context: Any, whole: Any) -> Any:
+        return numbers[whole](whole), same_bits
+
+    return {"greater": greater, "bits": bits, "number": number}

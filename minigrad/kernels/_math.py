@@ -97,8 +97,8 @@ def exp32(x: Any) -> Any:
     power = shifted - ROUNDER_32
     r = near - power * LN2_HIGH_32 - power * LN2_LOW_32
     curve = (((A0 * r + A1) * r + A2) * r + A3) * r + A4
-    bits = np.float32(shifted).view(np.int32) + np.int32(127)
-    scale = np.int32(bits << np.int32(23)).view(np.float32)
+    whole = bits(shifted) + np.int32(127)
+    scale = number(np.int32(whole << np.int32(23)))
     result = (curve * r * r + r + ONE) * scale
     return ZERO_32 if x < LOWEST_32 else result
 
@@ -119,8 +119,8 @@ def exp64(x: Any) -> Any:
     curve = curve * r + 0.0416666666666666698
     curve = curve * r + 0.16666666666666671
     curve = curve * r + 0.5
-    bits = np.float64(shifted).view(np.int64) + np.int64(1023)
-    scale = np.int64(bits << np.int64(52)).view(np.float64)
+    whole = bits(shifted) + np.int64(1023)
+    scale = number(np.int64(whole << np.int64(52)))
     result = (curve * r * r + r + 1.0) * scale
     return ZERO if x < LOWEST else result
 
@@ -225,6 +225,18 @@ def greater(a: Any, b: Any) -> Any:
     return max(a, b)
 
 
+def bits(x: Any) -> Any:
+    """The bits of a number, as a whole number of the same length."""
+    if isinstance(x, np.float32):
+        return x.view(np.int32)
+    return np.float64(x).view(np.int64)
+
+
+def number(whole: Any) -> Any:
+    """The number that has these bits."""
+    return whole.view(np.float32 if isinstance(whole, np.int32) else np.float64)
+
+
 FOR_LOOPS: dict[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Any]]] = {
     exp: (exp32, exp64),
     normal: (normal32, normal64),
@@ -235,5 +247,5 @@ FOR_LOOPS: dict[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Any]
 }
 """What loops may call, with the functions for float32 and for float64.
 
-``greater`` as well: for that the processor has an instruction.
+The processor has an instruction for each of ``greater``, ``bits`` and ``number``.
 """

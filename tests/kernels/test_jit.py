@@ -10,6 +10,7 @@ import pytest
 
 from minigrad.kernels import _jit
 from minigrad.kernels._jit import elementwise_kernel
+from minigrad.kernels._math import bits, greater, number
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +60,23 @@ def test_loop_for_many_leaves_few_and_other_layouts_to_the_twin(
     ones = np.ones((2, _jit.MANY // 2))
     for array, factor in ((ones, 2), (ones[:, 1:], 3), (ones.T, 3), (ones[:0], 3)):
         assert (launch(array) == factor).all()
+
+
+def next_number(array: Any, output: Any) -> None:
+    """The number whose bits are one more, or 1 if that is greater."""
+    for i in range(array.size):
+        output[i] = greater(1.0, number(bits(array[i]) + 1))
+
+
+def test_loop_has_instructions_in_place_of_functions() -> None:
+    known = _jit.bare(next_number).__globals__
+    assert {known[name] for name in ("bits", "greater", "number")} == set(
+        _jit.instructions().values()
+    )
+    array = np.array([1.5, -2.0, 1e30])
+    outcome = elementwise_kernel(twice_in_numpy)(next_number)(array)
+    assert outcome.tolist() == [np.nextafter(1.5, 2), 1.0, np.nextafter(1e30, np.inf)]
+    assert outcome.tolist() == [max(1.0, number(bits(x) + 1)) for x in array]
 
 
 def test_loop_is_compiled_once_at_the_first_call(
