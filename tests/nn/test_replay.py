@@ -1,6 +1,10 @@
 """``replay``: to the bit what the step computes, or a refusal that says why."""
 
+import gc
 import itertools
+import sys
+import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -632,6 +636,137 @@ def test_recording_that_was_tampered_with_is_found_by_the_control_run() -> None:
     assert isinstance(program.recording, recording.Recording)
     with pytest.raises(errors.ReplayError, match="computes other values than the step"):
         run(*batches[2])
+
+
+class Cubed(minigrad.autograd.Function):
+    """A Function of a learner, with NumPy in it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return minigrad.tensor(np.power(x.detach().numpy(), 3).copy())
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        values = x.detach().numpy()
+        return grad * type(x)(3 * values * values)
+
+
+class CubedInTensors(Cubed):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return minigrad.Tensor(np.power(x.detach().numpy(), 3))
+
+
+def test_functions_with_numpy_in_them_are_replayed() -> None:
+    sides = []
+    for side in range(2):
+        w = minigrad.tensor([1.0, 2.0], requires_grad=True)
+
+        def step(x: Any, w: Any = w) -> Any:
+            w.grad = None
+            CubedInTensors.apply(w * x).sum().backward()
+
+        run = replay(step) if side else step
+        for number in range(6):
+            run(minigrad.tensor(float(number)))
+        sides.append(w)
+    assert sides[1].grad.tolist() == [3 * 5.0**3, 3 * 4 * 5.0**3]
+    assert_equal(sides[0].grad, sides[1].grad)
+
+
+def test_values_copied_by_numpy_are_refused() -> None:
+    x = minigrad.tensor([1.0, 2.0])
+    assert "into Python" in refused_while_recording(lambda x: Cubed.apply(x), x)
+
+
+def test_replay_inside_of_a_step_is_a_part_of_it() -> None:
+    inner = replay(lambda x: x * 2)
+    outer = replay(lambda x: inner(x) + 1)
+    assert [outer(minigrad.tensor(float(n))).item() for n in range(5)] == [
+        1,
+        3,
+        5,
+        7,
+        9,
+    ]
+    assert outer.is_recorded
+    assert not inner.is_recorded
+
+
+FACTOR = 2.0
+
+
+def scaled(x: Any) -> Any:
+    return x * FACTOR
+
+
+def test_number_that_a_helper_names_is_watched(monkeypatch: Any) -> None:
+    run = replay(lambda x: scaled(x) + 1)
+    for _ in range(4):
+        assert run(minigrad.tensor(1.0)).item() == 3
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    with pytest.raises(errors.ReplayError, match=r"FACTOR of .* is 3\.0 and was 2\.0"):
+        run(minigrad.tensor(1.0))
+
+
+def test_recorded_values_are_not_kept() -> None:
+    made = []
+
+    def step(x: Any) -> Any:
+        y = x * 2
+        made.append(weakref.ref(y))
+        return y + 1
+
+    run = replay(step)
+    for _ in range(4):
+        run(minigrad.ones(2))
+    gc.collect()
+    assert [found() for found in made] == [None] * 3
+
+
+def test_other_threads_compute_as_always_while_a_step_is_recorded() -> None:
+    found = []
+
+    def other() -> None:
+        w = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        (w * w).sum().backward()
+        found.append((w.array.tolist(), float(w.sum()), w.grad.tolist()))
+
+    def step(x: Any) -> Any:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        return x * 2
+
+    run = replay(step)
+    assert [run(minigrad.tensor(float(n))).item() for n in range(5)] == [0, 2, 4, 6, 8]
+    assert found == [([1.0, 2.0], 3.0, [2.0, 4.0])] * 3
+
+
+def test_everything_is_put_back_after_a_recording() -> None:
+    before = snapshot_of_the_package()
+    refused_while_recording(lambda x: x * float(x.sum()))
+    replay_four_times = replay(lambda x: x * 2)
+    for _ in range(4):
+        replay_four_times(minigrad.ones(2))
+    assert snapshot_of_the_package() == before
+
+
+def snapshot_of_the_package() -> dict[tuple[str, str], int]:
+    """What every module and class of the package has under its names."""
+    found: dict[tuple[str, str], int] = {}
+    for name, module in sys.modules.items():
+        if name.startswith("minigrad."):
+            for key, value in vars(module).items():
+                if callable(value):
+                    found[name, key] = id(value)
+                if isinstance(value, type) and value.__module__ == name:
+                    for inner, one in vars(value).items():
+                        found[f"{name}.{key}", inner] = id(one)
+    return found
 
 
 UNARY: list[Callable[[Any], Any]] = [

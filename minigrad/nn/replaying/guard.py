@@ -10,9 +10,9 @@ from minigrad.engine import levels, observe, transforms
 from minigrad.engine.creation import default_dtype
 from minigrad.engine.grad_mode import anomaly, this_mode
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.engine.trees import flatten
+from minigrad.engine.trees import LEAF, flatten
 from minigrad.nn.replaying.recording import (
-    SIMPLE,
+    PLAIN,
     Recording,
     Setting,
     current,
@@ -39,6 +39,8 @@ class Arguments:
         self._name = name
         self.leaves, self.structure = flatten((args, kwargs))
         self.kinds = [self._kind(leaf) for leaf in self.leaves]
+        arguments, options = self.structure.parts
+        self._is_flat = {*arguments.parts} <= {LEAF} and not options.parts
 
     def _kind(self, leaf: Any) -> Any:
         """Shape, dtype and layout of a tensor; anything else as it is."""
@@ -57,23 +59,26 @@ class Arguments:
 
         Raises: ReplayError unless it is like this one.
         """
-        leaves, structure = flatten((args, kwargs))
-        if structure != self.structure:
-            self._refuse(f"the arguments are nested as {structure}", self.structure)
+        leaves = args
+        if not self._is_flat or kwargs or len(args) != len(self.kinds):
+            leaves, structure = flatten((args, kwargs))
+            if structure != self.structure:
+                self._refuse(f"the arguments are nested as {structure}", self.structure)
         arrays = []
-        for position, (leaf, kind) in enumerate(zip(leaves, self.kinds, strict=True)):
+        for leaf, kind in zip(leaves, self.kinds, strict=True):
             if isinstance(leaf, Tensor):
                 array = leaf.array
                 found = (array.shape, array.dtype, array.strides)
                 if found != kind or leaf._requires_grad:
-                    self._refuse_one(position, self._kind(leaf), kind)
+                    self._refuse_one(leaves, leaf, kind)
                 arrays.append(array)
             elif leaf is not kind and not same(leaf, kind):
-                self._refuse_one(position, leaf, kind)
+                self._refuse_one(leaves, leaf, kind)
         return arrays
 
-    def _refuse_one(self, position: int, now: Any, then: Any) -> NoReturn:
-        self._refuse(f"argument {position + 1} is {shown(now)}", shown(then))
+    def _refuse_one(self, leaves: Any, leaf: Any, then: Any) -> NoReturn:
+        (position,) = [n for n, one in enumerate(leaves, 1) if one is leaf][:1]
+        self._refuse(f"argument {position} is {shown(self._kind(leaf))}", shown(then))
 
     def _refuse(self, now: str, then: Any) -> NoReturn:
         raise refused(self._name, f"{now}; when it was recorded: {then}", ANEW)
@@ -100,13 +105,15 @@ def refuse_listeners(name: str) -> None:
     Raises: ReplayError.
     """
     mode = this_mode()
+    is_heard = observe.observer is not None or anomaly.enabled or levels.open_levels
+    if not (is_heard or transforms.active or mode.saved_tensors_hooks):
+        return
     listeners = {
         "a recorder listens": observe.observer is not None,
         "anomaly mode is on": anomaly.enabled,
         "a level of forward mode is open": levels.open_levels,
         "vmap, or another transform, is open": transforms.active,
         "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
-        "changes in place are watched": mode.before_change is not None,
     }
     for what, is_on in listeners.items():
         if is_on:
@@ -119,8 +126,14 @@ class Guard:
     def __init__(self, recording: Recording) -> None:
         self._name = recording.name
         self._modes = recording.modes
-        self._known = list(recording.known.values())
-        self._settings = list(recording.settings.values())
+        self._known = [
+            (known.tensor, known.array, known.requires_grad)
+            for known in recording.known.values()
+            if id(known.tensor) not in recording.read_anew
+        ]
+        settings = recording.settings.values()
+        self._settings = [one for one in settings if type(one.found) is not dict]
+        self._entries = [one for one in settings if type(one.found) is dict]
         self._optimizers = list(recording.optimizers.values())
         self._grads = recording.grads_needed()
 
@@ -135,17 +148,18 @@ class Guard:
                 f"grad mode, inference mode and default dtype are {modes()} and were "
                 f"{self._modes}"
             )
-        for tensor, array, _, _, flag, _ in self._known:
+        for tensor, array, flag in self._known:
             if tensor.array is not array or tensor._requires_grad is not flag:
                 self._refuse_tensor(tensor, array, flag)
             if tensor._tensor_hooks or tensor._post_accumulate_hooks:
                 self._refuse(f"a tensor of shape {array.shape} has a hook")
         for setting in self._settings:
             if not is_as_set(setting):
-                self._refuse(
-                    f"{setting.name} of {setting.of} is {current(setting)!r:.60} and "
-                    f"was {setting.value!r:.60}"
-                )
+                self._refuse_setting(setting)
+        for setting in self._entries:
+            entries, name, value, _ = setting
+            if entries.get(name) is not value and not is_as_set(setting):
+                self._refuse_setting(setting)
         for leaf, grad in self._grads:
             if leaf._grad is not grad:
                 kept = "None" if grad is None else "the tensor that the step adds to"
@@ -158,6 +172,12 @@ class Guard:
             if now != counts:
                 kind = type(optimizer).__name__
                 self._refuse(f"{kind} has groups of {now} parameters and had {counts}")
+
+    def _refuse_setting(self, setting: Setting) -> NoReturn:
+        self._refuse(
+            f"{setting.name} of {setting.of} is {current(setting)!r:.60} and was "
+            f"{setting.value!r:.60}"
+        )
 
     def _refuse_tensor(self, tensor: Tensor, array: Array, flag: bool) -> NoReturn:
         if tensor._requires_grad is not flag:
@@ -174,25 +194,34 @@ class Guard:
         raise refused(self._name, f"{what} when it was recorded", ANEW)
 
 
-def settings_of(step: Any) -> Iterator[Setting]:
-    """The plain values from outside that the code of a step names."""
+def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
+    """The plain values from outside that the code of a step names.
+
+    Of the functions that it names as well, but not of this package's.
+    """
+    seen = set() if seen is None else seen
     function = getattr(step, "__func__", step)
     code = getattr(function, "__code__", None)
-    if code is None:
+    module = getattr(function, "__module__", None) or ""
+    is_own = isinstance(code, CodeType) and not module.startswith("minigrad.")
+    if code in seen or not is_own:
         return
+    seen.add(code)
     of = "the step"
     cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
         value = content(cell)
-        if isinstance(value, SIMPLE):
+        if isinstance(value, PLAIN):
             yield Setting(cell, "cell_contents", value, f"{name}, which {of} names,")
+        yield from settings_of(value, seen)
     for name in names_in(code):
         value = function.__globals__.get(name)
-        if isinstance(value, SIMPLE):
+        if isinstance(value, PLAIN):
             yield Setting(function.__globals__, name, value, "the step's module")
+        yield from settings_of(value, seen)
     owner = getattr(step, "__self__", None)
     for name, value in getattr(owner, "__dict__", {}).items():
-        if isinstance(value, SIMPLE):
+        if isinstance(value, PLAIN):
             yield Setting(vars(owner), name, value, type(owner).__name__)
 
 

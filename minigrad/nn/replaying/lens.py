@@ -24,7 +24,7 @@ from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.nn.module import Module
 from minigrad.nn.replaying.noted import Noted, real
-from minigrad.nn.replaying.recording import SIMPLE, Recording
+from minigrad.nn.replaying.recording import PLAIN, Recording
 from minigrad.ops.embedding import drawn_seed
 from minigrad.optim import SGD, Adam
 
@@ -41,6 +41,15 @@ WHOLE: tuple[Callable[..., Any], ...] = (
 """Functions of the engine that fill new memory: each is noted as one call."""
 
 _one_at_a_time = threading.RLock()
+
+
+class ThisThread(threading.local):
+    """Whether a step is noted in this thread."""
+
+    notes = False
+
+
+this_thread = ThisThread()
 
 
 class Rule:
@@ -88,6 +97,8 @@ def noting(recording: Recording) -> Iterator[None]:
         lens.look_at_modules()
         recording.is_open = True
         undo.callback(setattr, recording, "is_open", False)
+        this_thread.notes = True
+        undo.callback(setattr, this_thread, "notes", False)
         yield
 
 
@@ -277,7 +288,7 @@ def watch_module(recording: Recording, module: Module) -> None:
     """Its options, whether it trains, and what is registered under its names."""
     own, kind = vars(module), type(module).__name__
     for name, value in own.items():
-        if isinstance(value, SIMPLE):
+        if isinstance(value, PLAIN):
             recording.watch(own, name, value, kind)
     for table in ("_parameters", "_buffers", "_modules"):
         for name, value in own[table].items():

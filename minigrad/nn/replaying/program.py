@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.trees import LEAF, Structure, flatten, unflatten
 from minigrad.nn.replaying.lens import run_rule
+from minigrad.nn.replaying.noted import Noted
 from minigrad.nn.replaying.recording import (
     Note,
     Recording,
@@ -39,6 +42,12 @@ def results_of(recording: Recording, result: Any) -> Results:
 
 def slot_or_itself(recording: Recording, value: Any) -> Any:
     """The slot of a tensor's values; a tensor from outside, or a number, as it is."""
+    if type(value) is Noted:
+        raise refused(
+            recording.name,
+            f"it returns an array of shape {value.shape} with recorded values",
+            "return the tensor itself",
+        )
     is_tensor = isinstance(value, Tensor) and not recording.was_there(value)
     return recording.spec(value.array) if is_tensor else value
 
@@ -52,12 +61,19 @@ class Program:
     def __init__(self, recording: Recording, inputs: int, results: Results) -> None:
         self.recording = recording
         self.results = results
+        self._is_made = [isinstance(x, Slot | np.ndarray) for x in results.returned]
         self._constants: dict[str, Any] = {"changed": self._changed}
         lines = []
+        wanted = results.returned, [value for _, value in results.grads]
+        leaves, structure = flatten(wanted)
+        kept = {*map(Slot, range(inputs)), *[x for x in leaves if type(x) is Slot]}
+        last = last_uses(recording.notes)
         for number, note in enumerate(recording.notes):
             lines += self._statements(number, note)
-        wanted = [*results.returned, *[value for _, value in results.grads]]
-        lines.append(f"return {self._expression(wanted, flatten(wanted)[1])}")
+            over = [f"v{slot.number}" for slot in last[number] if slot not in kept]
+            if over:
+                lines.append(f"del {', '.join(over)}")
+        lines.append(f"return {self._expression(leaves, structure)}")
         names = ", ".join([f"v{number}" for number in range(inputs)])
         self.text = "\n    ".join([f"def program({names}):", *lines]) + "\n"
         exec(compile(self.text, "<replay>", "exec"), self._constants)
@@ -65,16 +81,15 @@ class Program:
 
     def run(self, arrays: list[Any]) -> Any:
         """Compute ``.grad``, and what the step returned: tensors without a graph."""
-        values = self._run(*arrays)
+        returned, grads = self._run(*arrays)
         results = self.results
-        number = len(results.returned)
-        for (leaf, _), value in zip(results.grads, values[number:], strict=True):
+        for (leaf, _), value in zip(results.grads, grads, strict=True):
             leaf._grad = as_tensor(value)
-        returned = [
-            as_tensor(value) if type(spec) is Slot else value
-            for spec, value in zip(results.returned, values, strict=False)
+        leaves = [
+            as_tensor(value) if is_made else value
+            for value, is_made in zip(returned, self._is_made, strict=True)
         ]
-        return unflatten(returned, results.structure)
+        return unflatten(leaves, results.structure)
 
     def _statements(self, number: int, note: Note) -> list[str]:
         """The call, and a look at the shapes of what it gives."""
@@ -154,9 +169,22 @@ class Program:
         )
 
 
+def last_uses(notes: list[Note]) -> list[list[Slot]]:
+    """For each note the slots that no later one needs: their memory can go."""
+    last: dict[Slot, int] = {}
+    for number, note in enumerate(notes):
+        for leaf in [*note.leaves, *note.slots]:
+            if type(leaf) is Slot:
+                last[leaf] = number
+    over: list[list[Slot]] = [[] for _ in notes]
+    for slot, number in last.items():
+        over[number].append(slot)
+    return over
+
+
 def as_tensor(value: Any) -> Any:
     """An array as a tensor; what is a tensor, or None, as it is."""
-    return value if value is None or isinstance(value, Tensor) else Tensor(value)
+    return Tensor(value) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def name_of(note: Note) -> str:

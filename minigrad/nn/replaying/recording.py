@@ -17,8 +17,12 @@ from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import Structure, flatten, unflatten
 from minigrad.nn.replaying.noted import Drawn, Noted, real
 
-SIMPLE = (bool, int, float, complex, str, bytes, slice, np.generic, np.dtype)
+SIMPLE = (int, float, complex, str, bytes, slice, np.generic, np.dtype, type(None))
 """Of these types are values that say themselves whether they are still the same."""
+
+
+PLAIN = (*SIMPLE, tuple)
+"""Of these types are values that decide what a step does, wherever it finds them."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Recording:
         self.settings: dict[tuple[int, str], Setting] = {}
         self.optimizers: dict[int, tuple[Any, list[int]]] = {}
         self.optimizer_states: list[tuple[Any, dict[str, Any]]] = []
+        self.read_anew: set[int] = set()
         self.generator: Any = None
         self.refusal: errors.ReplayError | None = None
         self.mode = this_mode()
@@ -183,6 +188,7 @@ class Recording:
         """``tensor.array`` was asked for."""
         if id(tensor) not in self._made:
             self.meet(tensor, array)
+            self.read_anew.discard(id(tensor))
         return Noted(self, array)
 
     def meet(self, tensor: Tensor, array: Array) -> None:
@@ -241,6 +247,7 @@ class Recording:
         for value in state.values():
             if isinstance(value, Tensor):
                 self.meet(value, value.array)
+                self.read_anew.add(id(value))
 
     def close(self) -> None:
         """See that nothing has changed that a replay would not change.
@@ -279,6 +286,12 @@ class Recording:
                     "change it outside of the step",
                 )
 
+    def forget(self) -> None:
+        """Let go of all values: the program needs none of them."""
+        for kept in (self._slots, self._fixed, self._made, self._kept, self.known):
+            kept.clear()
+        self.optimizer_states.clear()
+
     def restore(self) -> None:
         """Put back all values that were there before the step."""
         for tensor, array, values, grad, _, version in self.known.values():
@@ -311,6 +324,8 @@ def same(one: Any, other: Any) -> bool:
         return bool(alike and one.tobytes() == other.tobytes())
     if isinstance(one, np.generic):
         return bool(one.dtype == other.dtype and one.tobytes() == other.tobytes())
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, SIMPLE):
         return bool(one == other) or repr(one) == repr(other)
     return callable(one) and bool(one == other)

@@ -18,7 +18,7 @@ from minigrad.nn.replaying.guard import (
     refuse_listeners,
     settings_of,
 )
-from minigrad.nn.replaying.lens import noting
+from minigrad.nn.replaying.lens import noting, this_thread
 from minigrad.nn.replaying.program import Program, check_alike, results_of
 from minigrad.nn.replaying.recording import Recording, refused, same
 
@@ -87,6 +87,8 @@ class Replay:
         return "" if self._recorded is None else self._recorded[2].text
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if this_thread.notes:  # a part of another step, which is being recorded
+            return mapped(without_graph, self._step(*args, **kwargs))
         with self._lock:
             if self._recorded is not None:
                 guard, arguments, program = self._recorded
@@ -117,6 +119,8 @@ class Replay:
                 check_alike(first, program)
                 self._compare(first, program, arrays, result)
                 self._recorded = Guard(first.recording), arguments, first
+                first.recording.forget()
+                self._candidate = None
         except Exception as error:
             refusal = recording.refusal
             if refusal is not None or isinstance(error, errors.ReplayError):
