@@ -203,8 +203,9 @@ def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
     function = getattr(step, "__func__", step)
     code = getattr(function, "__code__", None)
     module = getattr(function, "__module__", None) or ""
-    is_own = isinstance(code, CodeType) and not module.startswith("minigrad.")
-    if code in seen or not is_own:
+    if not isinstance(code, CodeType) or module.startswith("minigrad."):
+        return
+    if code in seen:
         return
     seen.add(code)
     of = "the step"
