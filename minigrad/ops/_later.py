@@ -1,9 +1,10 @@
 """Each family of operations is imported when one of its names is first used.
 
 Importing all of them takes longer than all the rest of minigrad, and a program uses
-few. So Tensor has a placeholder for each method (and ``functions`` for each function)
-that knows in which family the method is. To import the family replaces its
-placeholders, as ``@op`` puts the methods there; nothing is in the way afterwards.
+few. So Tensor has a placeholder for each method, and ``functions`` a name for each
+function, that know the family. Their first use imports it, waits until all of it is
+there (another thread may be importing it) and puts the method in the place of its
+placeholder. Nothing is in the way afterwards.
 
 ``_homes``, which says where each name is, is written from the op table by
 ``python -m minigrad build``: run it after adding an operation.
@@ -13,11 +14,17 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.ops._homes import METHODS
+
+CALLS: dict[str, Callable[..., Any]] = {}
+"""The functions of the families that are imported: operations, composites, aliases."""
+
+ADDED: dict[str, Callable[..., Any]] = {}
+"""The methods that these families give to Tensor."""
 
 
 class Later:
@@ -29,30 +36,40 @@ class Later:
         self.name = name
 
     def __get__(self, tensor: Any, owner: Any = None) -> Any:
-        method = loaded(self.name, METHODS, vars(TensorMethods))
+        method = loaded(self.name, METHODS, ADDED)
+        setattr(TensorMethods, self.name, method)
         return method.__get__(tensor, owner)
 
 
-def loaded(name: str, homes: dict[str, str], place: Mapping[str, Any]) -> Any:
-    """What the family of ``name`` puts into ``place`` when it is imported.
+def loaded(name: str, homes: Mapping[str, str], table: Mapping[str, Any]) -> Any:
+    """What the family of ``name`` puts into ``table`` when it is imported.
 
     Raises: AttributeError if it does not: then ``_homes`` is older than the family.
     """
     module = f"minigrad.ops.{homes[name]}"
     importlib.import_module(module)
-    found = place.get(name)
-    if found is None or isinstance(found, Later):
-        raise AttributeError(
-            f"{module} has no operation {name!r}; run: python -m minigrad build",
-            name=name,
-        )
-    return found
+    if name not in table:
+        says = f"{module} has no operation {name!r}; run: python -m minigrad build"
+        raise AttributeError(says, name=name)
+    return table[name]
+
+
+def add(name: str, method: Callable[..., Any]) -> None:
+    """Make it Tensor's method: at once, or, where a placeholder is, at its first use.
+
+    Its family is still being imported, so another thread must not find it yet.
+    """
+    ADDED[name] = method
+    if not isinstance(vars(TensorMethods).get(name), Later):
+        setattr(TensorMethods, name, method)
 
 
 def load_all() -> None:
     """Import every family, for whoever goes through all operations."""
     for family in families():
         importlib.import_module(f"minigrad.ops.{family}")
+    for name in METHODS:
+        hasattr(TensorMethods, name)  # to ask is a first use
 
 
 def families() -> list[str]:

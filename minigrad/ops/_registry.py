@@ -18,6 +18,7 @@ from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 from minigrad.ops._homes import FUNCTIONS
+from minigrad.ops._later import ADDED, CALLS, add
 
 Operation = TypeVar("Operation", bound=type[Builtin])
 Called = TypeVar("Called", bound=Callable[..., Any])
@@ -48,9 +49,6 @@ class Op(NamedTuple):
 
 
 OPS: dict[str, Op] = {}
-
-CALLS: dict[str, Callable[..., Any]] = {}
-"""Every public function by name: operations, composites and aliases."""
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """Every method of Tensor that comes from here, by name."""
@@ -181,8 +179,8 @@ def publish(
     if function:
         CALLS[name] = call
         HOMES[0][name] = family()
-        setattr(functions, name, call)
         if name not in FUNCTIONS:
+            setattr(functions, name, call)
             functions.__all__.append(name)
     if method:
         add_method(name, call, METHODS)
@@ -198,7 +196,7 @@ def add_method(
 
     ``table`` says what it is: METHODS, IN_PLACE or OPERATORS.
     """
-    setattr(TensorMethods, name, method)
+    add(name, method)
     table[name] = original or method
     HOMES[1][name] = family()
 
@@ -213,11 +211,12 @@ def family() -> str:
 
 def alias(name: str, original: str) -> None:
     """Another name for a function or method, and for its form in place."""
-    # To ask for the method imports its family, if that is another one.
-    call = getattr(TensorMethods, original, None) or CALLS[original]
+    call = CALLS.get(original) or METHODS.get(original)
+    if call is None:  # it is of another family, which this imports
+        call = getattr(TensorMethods, original)
     publish(name, call, original in CALLS, original in METHODS)
     if f"{original}_" in IN_PLACE:
-        method = getattr(TensorMethods, f"{original}_")
+        method = ADDED[f"{original}_"]
         add_method(f"{name}_", method, IN_PLACE, IN_PLACE[f"{original}_"])
 
 

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from minigrad.ops._later import load_all
-from minigrad.ops._registry import CALLS, HOMES, IN_PLACE, METHODS, OPERATORS
+from minigrad.ops._later import CALLS, load_all
+from minigrad.ops._registry import HOMES, IN_PLACE, METHODS, OPERATORS
 
 METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Tensor
-from minigrad.ops._registry import op
+from minigrad.ops._registry import OPERATORS, add_method, op
 
 SAMPLES = [([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]), ([1.0, 2.0], 1.5)]
 
@@ -43,14 +42,14 @@ Ne = comparison("ne", "ne", np.not_equal, "!=")
 
 def unlike_anything_else(operator: str) -> None:
     """Let ``x == None`` and ``x == "text"`` be False, as for any two objects."""
-    compare = getattr(TensorMethods, operator)
+    compare = OPERATORS[operator]
 
     def compared(self: Tensor, other: Any) -> Any:
         if other is None or isinstance(other, str):
             return NotImplemented
         return compare(self, other)
 
-    setattr(TensorMethods, operator, compared)
+    add_method(operator, compared, OPERATORS, compare)
 
 
 unlike_anything_else("__eq__")

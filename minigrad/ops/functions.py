@@ -6,7 +6,7 @@ Their types are in the generated stub beside this file.
 from typing import Any
 
 from minigrad.ops._homes import FUNCTIONS
-from minigrad.ops._later import load_all, loaded
+from minigrad.ops._later import CALLS, load_all, loaded
 
 __all__: list[str] = list(FUNCTIONS)
 
@@ -14,7 +14,8 @@ __all__: list[str] = list(FUNCTIONS)
 def __getattr__(name: str) -> Any:
     """Import the family of a function when it is first used; ``@op`` puts it here."""
     if name in FUNCTIONS:
-        return loaded(name, FUNCTIONS, globals())
+        globals()[name] = loaded(name, FUNCTIONS, CALLS)
+        return globals()[name]
     if name[0] != "_":
         load_all()  # it may be newer than the table
         if name in globals():
