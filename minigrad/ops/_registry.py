@@ -68,6 +68,9 @@ REFLECTED = frozenset(
 )
 """The operators that Python also asks the right operand for, as ``__r...__``."""
 
+EXCHANGED = frozenset({"add", "mul"})
+"""Those for which torch computes ``2 * x`` as ``x * 2``: x comes first in the graph."""
+
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 """The keywords that torch takes under NumPy's name too."""
 
@@ -378,6 +381,10 @@ def add_operators(
         quick = functools.update_wrapper(quick, call)
     add_method(f"__{operator}__", quick or call, OPERATORS, call)
     if operator not in REFLECTED:
+        return
+
+    if operator in EXCHANGED:
+        add_method(f"__r{operator}__", quick or call, OPERATORS, call)
         return
 
     @functools.wraps(call)

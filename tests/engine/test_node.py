@@ -32,7 +32,9 @@ def test_next_function_of_a_leaf_accumulates_and_of_a_constant_is_none(
 def test_next_functions_of_a_product_with_a_number_have_a_place_for_it(
     torch: Any,
 ) -> None:
-    for y in (leaf(torch, 2.0) * 3, leaf(torch, 2.0) + 3):
+    x = leaf(torch, 2.0)
+    for y in (x * 3, x + 3, 3 * x, 3 + x):
+        assert y.grad_fn.next_functions[0][0].variable is x
         assert y.grad_fn.next_functions[1:] == ((None, 0),)
 
 
