@@ -1,5 +1,6 @@
 // Unpacks the recording and the player of a page; in a notebook, which may hold many,
-// when it comes near what is seen.
+// when it comes near what is seen. Where the player is taken down again (see page.js), it
+// asks here for its recording once more.
 
 const NEAR = "300px";
 const DIGITS =
@@ -42,14 +43,19 @@ function textOf({ type, textContent }) {
   return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
+async function recording() {
+  return JSON.parse(await textOf(document.getElementById("trace")));
+}
+
+document.querySelector("main").unpack = { inView, recording };
 if (parent !== window) await inView();
-const trace = document.getElementById("trace");
-if (trace) document.getElementById("player").trace = JSON.parse(await textOf(trace));
-const [css, js] = (await textOf(document.getElementById("code"))).split("\0");
+const code = document.getElementById("code");
+const [css, js] = (await textOf(code)).split("\0");
 const style = document.createElement("style");
 const script = document.createElement("script");
 style.textContent = css;
 script.type = "module";
 script.textContent = js;
 document.querySelector("main").hidden = false;
+code.remove();
 document.head.append(style, script);

@@ -22,7 +22,8 @@ from minigrad.autograd import Function
 from minigrad.views import Recording, graph, page, record
 from tests.browser.laboratory import FLAGS, Lab, Notebook, running_lab
 
-READY = "() => document.getElementById('player').player"
+# A truth and no player: a player that is handed out would never be let go.
+READY = "() => Boolean(document.getElementById('player').player)"
 
 # The time of moves, with the layout that they call for, and without animation.
 MOVES = """
@@ -252,6 +253,7 @@ def twenty(browser: Browser, folder: Path) -> tuple[float, float, float]:
     context = browser.new_context(viewport={"width": 1200, "height": 820})
     shown = context.new_page()
     shown.goto(plain.as_uri())
+    shown.wait_for_timeout(2000)  # until its renderer, and the spare one, are at rest
     before = megabytes(browser)
     begin = time.perf_counter()
     shown.goto(file.as_uri())

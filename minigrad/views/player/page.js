@@ -9,21 +9,72 @@ export function mount(root, trace, options) {
   return root.player;
 }
 
-// Starts the player of a page written by minigrad.views.page, which has been unpacked.
-export function start() {
+const FAR = "600px"; // a browser may double it, as that at which unpack.js awakes one
+
+// Starts the player of a page written by minigrad.views.page, which has been unpacked. In
+// a notebook, which may hold many, it stands only while it is near what is seen.
+export async function start() {
   followTheme();
+  const main = document.querySelector("main");
   const root = document.getElementById("player");
   const memory = `minigrad player ${root.dataset.key}`;
-  const position = Number(recall(memory)) || 0;
   const kept = `${memory} answers`;
-  mount(root, root.trace, {
-    position,
+  const options = {
+    position: Number(recall(memory)) || 0,
     onMove: (at) => remember(memory, at),
     answers: JSON.parse(recall(kept) || "{}"),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
-  });
+  };
+  fitFrame(main);
+  while (true) {
+    await stand(root, main, options);
+    show(main, false);
+    await main.unpack.inView();
+  }
+}
+
+// From when a player is made until it is far from view; then nothing holds it any more.
+async function stand(root, main, options) {
+  const trace = await main.unpack.recording();
+  const place = root.cloneNode();
+  root.replaceWith(place);
+  show(main, true);
+  mount(place, trace, options);
   performance.mark("mounted");
-  fitFrame(root);
+  await farFromView(place);
+  Object.assign(options, place.player.place());
+  place.replaceWith(root);
+}
+
+// What is not shown leaves the view to what stands below the frame.
+function show(main, shown) {
+  document.querySelector("style").sheet.disabled = !shown;
+  main.hidden = !shown;
+}
+
+// Resolves when the player is far from what is seen, and nothing is open or under way in
+// it that would be lost. What is in a hidden tab of a notebook is not far.
+function farFromView(place) {
+  return new Promise((done) => {
+    if (parent === window) return; // a page of its own
+    const look = (entries, observer) => {
+      const { isIntersecting, boundingClientRect } = entries.at(-1);
+      if (isIntersecting || !boundingClientRect.width || isUsed(place)) return;
+      observer.disconnect();
+      done();
+    };
+    const margins = { rootMargin: FAR, scrollMargin: FAR };
+    new IntersectionObserver(look, margins).observe(document.documentElement);
+  });
+}
+
+function isUsed({ player }) {
+  if (!player.isAtRest?.()) return true; // a comparison stays
+  try {
+    return parent.document.activeElement === window.frameElement;
+  } catch {
+    return true; // a frame from elsewhere
+  }
 }
 
 // Storage may be forbidden (a sandboxed frame): then the position is not remembered.
@@ -68,8 +119,8 @@ function outerBody() {
   }
 }
 
-// In a notebook the frame is as high as the player.
-export function fitFrame(root) {
+// In a notebook the frame is as high as the player, also while that does not stand.
+export function fitFrame(box) {
   let frame = null;
   try {
     frame = window.frameElement;
@@ -79,12 +130,14 @@ export function fitFrame(root) {
   if (!frame) return;
   document.documentElement.classList.add("framed");
   const fit = () => {
-    const height = `${Math.ceil(root.getBoundingClientRect().height) + 8}px`;
+    const { height: tall } = box.getBoundingClientRect();
+    if (!tall) return;
+    const height = `${Math.ceil(tall) + 8}px`;
     frame.style.height = height;
     if (frame.parentElement?.dataset.minigradPlayer !== undefined) {
       frame.parentElement.style.height = height;
     }
   };
-  new ResizeObserver(fit).observe(root);
+  new ResizeObserver(fit).observe(box);
   fit();
 }

@@ -293,6 +293,20 @@ export class Player {
     else this.help.querySelector("button").focus({ preventScroll: true });
   }
 
+  // What a player needs to be made anew as it is.
+  place() {
+    return { position: this.position, level: this.level, speed: this.speed };
+  }
+
+  // Whether nothing is open or under way that a player made anew would not have.
+  isAtRest() {
+    const { help, found, numbers, presenter, ctx, timeline } = this;
+    const closed = [help, found.box, numbers.box].every((box) => box.hidden);
+    const asAtFirst = ctx.locals.open && timeline.box.open && !presenter.on;
+    const choosing = this.asks.box.querySelector("input:checked");
+    return closed && asAtFirst && !choosing && !this.playing;
+  }
+
   // What is on the screen, read from the screen: for tests.
   state() {
     const states = (records) => {

@@ -145,7 +145,7 @@ declare global {
     blur(): void;
   }
   interface HTMLElement {
-    trace?: Trace; // what the page carries, unpacked
+    unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace> };
     player?: any; // what is mounted there
     live?: any;
   }
