@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from playwright.sync_api import Browser, Frame, Page
 
 from tests.browser.figures import (
