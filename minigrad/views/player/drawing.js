@@ -127,16 +127,16 @@ export function drawingOf(text, dress) {
 const OPENING =
   '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">';
 
-// Graphviz writes a comment before each node and edge: the text can be cut there.
+// The text can be cut before each node and edge.
 function piecesOf(text) {
-  const [head, ...rest] = text.split("<!-- ");
+  const [head, ...rest] = text.split(/(?:<!--.*?-->\s*)?(?=<g id="mg_[^"]*" class="(?:node|edge)">)/);
   if (!rest.length) return null;
   const last = rest.pop();
   rest.push(last.slice(0, last.lastIndexOf("</g>")));
   const parts = rest.map((one) => {
-    const piece = one.slice(one.indexOf("-->") + 3).trim();
+    const piece = one.trim();
     const found = piece.match(/^<g id="([^"]+)" class="(node|edge)">/);
-    if (!found || !piece.endsWith("</g>")) return null;
+    if (!piece.endsWith("</g>")) return null;
     const outline = [...piece.matchAll(/ (?:d|points)="([^"]*)"/g)].map(([, one]) => one);
     return partOf(found[1], found[2] === "edge", outline.join(" "), { text: piece });
   });
