@@ -191,8 +191,7 @@ def number_of(reduction: str, where: str) -> int:
 
     Raises: ArgumentValueError.
     """
-    numbers = {"none": NONE, "mean": MEAN, "sum": SUM}
-    if reduction not in numbers:
+    if reduction not in NUMBERS:
         raise errors.ArgumentValueError(
             errors.message(
                 where,
@@ -200,4 +199,7 @@ def number_of(reduction: str, where: str) -> int:
                 "choose 'mean', 'sum' or 'none'",
             )
         )
-    return numbers[reduction]
+    return NUMBERS[reduction]
+
+
+NUMBERS = {"none": NONE, "mean": MEAN, "sum": SUM}

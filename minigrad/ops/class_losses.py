@@ -305,7 +305,8 @@ def nll_loss_nd(
     Raises: ArgumentValueError for other numbers of examples and of classes.
     """
     options = weight, reduction, ignore_index
-    refuse_gradients("nll_loss_forward", weight=weight)
+    if weight is not None:
+        refuse_gradients("nll_loss_forward", weight=weight)
     if input.ndim < 1:
         raise errors.ArgumentValueError(
             errors.message(
@@ -389,7 +390,7 @@ def cross_entropy_loss(
         what = f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
         raise impossible(what, "give a number from 0 to 1")
     options = weight, reduction, ignore_index
-    if input.shape == target.shape:
+    if input.ndim == target.ndim and input.shape == target.shape:
         check_chances(input, target, weight, ignore_index)
         return of_chances(input, target, weight, reduction, label_smoothing)
     logs = LogSoftmax.apply(input, class_dim(input), None)
