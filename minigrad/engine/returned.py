@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad import errors
 from minigrad.engine.node import NOT_A_TENSOR
@@ -20,9 +19,7 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
     """
     wrapped: list[Tensor | None] = []
     for output_nr, gradient in enumerate(gradients):
-        if type(gradient) is ndarray:
-            gradient = Tensor(gradient)
-        elif gradient is None:
+        if gradient is None:
             gradient = missing_gradient(node, output_nr)
         elif not isinstance(gradient, Tensor):
             gradient = Tensor(gradient)
