@@ -234,12 +234,13 @@ def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
 
 
 def senders_of(nodes: Iterable[_FunctionBase]) -> dict[Any, list[_FunctionBase]]:
-    """For each node that gradients go to: the nodes that send them."""
+    """For each node that gradients go to: the nodes that send them.
+
+    Where no gradient goes there is no node; nobody asks who sends one to None.
+    """
     senders: dict[Any, list[_FunctionBase]] = {}
     for node in nodes:
         for edge in node._edges:
-            if edge is None or edge is NOT_A_TENSOR:
-                continue
             receiver = edge[0] if type(edge) is tuple else edge
             if receiver in senders:
                 senders[receiver].append(node)

@@ -33,39 +33,39 @@ def of_two(
     ufunc = function.ufunc
     edge_of_number = function._edge_of_number(1)
 
-    def apply(first: Any, second: Any) -> Any:
+    def apply(input: Any, other: Any) -> Any:
         if transforms.active or levels.open_levels or observe.observer is not None:
-            return otherwise(first, second)
-        if not isinstance(first, Tensor):
-            return otherwise(first, second)
-        a, needed = first.array, first._requires_grad
+            return otherwise(input, other)
+        if not isinstance(input, Tensor):
+            return otherwise(input, other)
+        a, needed = input.array, input._requires_grad
         if a.ndim > 1 and not a.flags.c_contiguous:
-            return otherwise(first, second)
+            return otherwise(input, other)
         b: Any
         compute: Any = function.forward
         dtype = a.dtype
-        if isinstance(second, Tensor):
-            b = second.array
+        if isinstance(other, Tensor):
+            b = other.array
             if b.ndim > 1 and not b.flags.c_contiguous:
-                return otherwise(first, second)
+                return otherwise(input, other)
             if b.dtype is dtype and dtype.kind == "f":
                 compute = ufunc or compute
-            needed = needed or second._requires_grad
-        elif type(second) is not float and type(second) is not int:
-            return otherwise(first, second)
+            needed = needed or other._requires_grad
+        elif type(other) is not float and type(other) is not int:
+            return otherwise(input, other)
         elif ufunc is not None and dtype.kind == "f":
-            b, compute = constant(second, dtype), ufunc
+            b, compute = constant(other, dtype), ufunc
         else:
-            b = second
+            b = other
 
         try:
             output = Tensor(compute(a, b))
         except ValueError:
-            return otherwise(first, second)
+            return otherwise(input, other)
         mode = _this_thread.mode
         if needed and mode.grad_enabled and not mode.inference_enabled:
-            other = edge_of(second) if isinstance(second, Tensor) else edge_of_number
-            record(function, (first, second), (edge_of(first), other), output, mode)
+            edge = edge_of(other) if isinstance(other, Tensor) else edge_of_number
+            record(function, (input, other), (edge_of(input), edge), output, mode)
         return output
 
     return apply
@@ -77,21 +77,21 @@ def of_one(
     """The operation on one operand."""
     ufunc = function.ufunc
 
-    def apply(value: Any) -> Any:
+    def apply(input: Any) -> Any:
         if transforms.active or levels.open_levels or observe.observer is not None:
-            return otherwise(value)
-        if not isinstance(value, Tensor):
-            return otherwise(value)
-        array = value.array
+            return otherwise(input)
+        if not isinstance(input, Tensor):
+            return otherwise(input)
+        array = input.array
         if array.ndim > 1 and not array.flags.c_contiguous:
-            return otherwise(value)
+            return otherwise(input)
 
         is_usual = ufunc is not None and array.dtype.kind == "f"
         compute: Any = ufunc if is_usual else function.forward
         output = Tensor(compute(array))
         mode = _this_thread.mode
-        if value._requires_grad and mode.grad_enabled and not mode.inference_enabled:
-            record(function, (value,), (edge_of(value),), output, mode)
+        if input._requires_grad and mode.grad_enabled and not mode.inference_enabled:
+            record(function, (input,), (edge_of(input),), output, mode)
         return output
 
     return apply

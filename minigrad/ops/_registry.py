@@ -111,13 +111,16 @@ def op(
     def register(cls: Operation) -> Operation:
         name_nodes(cls, node_name)
         call = make_call(name, cls, arguments, returns, keywords)
+        quick = quickest(cls, call)
+        if arguments is None and returns is None and keywords is None:
+            call = quick
         OPS[name] = Op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
         if "." not in name:
             publish(name, call, function, method)
         if operator is not None:
-            add_operators(operator, call, reflected, quickest(cls, call))
+            add_operators(operator, call, reflected, quick)
         if in_place:
             add_in_place(name, cls, operator, arguments, keywords)
         return cls
@@ -233,7 +236,7 @@ def make_call(
     """The function that users call: it fills in defaults and applies the class."""
     normal = arguments if arguments is not None else bound_arguments(cls)
     given_all = arguments is None and not has_defaults(cls)
-    apply = quickest(cls, cls.apply)
+    apply = cls.apply
 
     def call(*args: Any, **kwargs: Any) -> Any:
         values = args
@@ -264,17 +267,20 @@ def make_call(
     return call
 
 
-def quickest(cls: type[Builtin], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """``otherwise``, or the shorter way that an elementwise operation has to it."""
+def quickest(cls: type[Builtin], call: Callable[..., Any]) -> Callable[..., Any]:
+    """``call``, or the shorter way that an elementwise operation has to it."""
     apply: Any = cls.apply
     usual: Any = Builtin.apply
     is_usual = cls.elementwise and cls._choose_node is None and not cls.without_edges
     if not is_usual or apply.__func__ is not usual.__func__:
-        return otherwise
-    operands = inspect.unwrap(cls.forward).__code__.co_argcount
-    if operands == 1:
-        return short_way.of_one(cls, otherwise)
-    return short_way.of_two(cls, otherwise) if operands == 2 else otherwise
+        return call
+    code = inspect.unwrap(cls.forward).__code__
+    ways = {("input",): short_way.of_one, ("input", "other"): short_way.of_two}
+    way = ways.get(code.co_varnames[: code.co_argcount])
+    if way is None:
+        return call
+    quick: Any = way(cls, call)
+    return functools.update_wrapper(quick, call)
 
 
 def on_every_example(call: Called) -> Called:
@@ -375,10 +381,8 @@ def add_operators(
 ) -> None:
     """Python's operator and, for two operands, the one with the sides exchanged.
 
-    ``quick`` is called in place of ``call``, whose name and help it gets.
+    ``quick`` is called in place of ``call``.
     """
-    if quick is not None and quick is not call:
-        quick = functools.update_wrapper(quick, call)
     add_method(f"__{operator}__", quick or call, OPERATORS, call)
     if operator not in REFLECTED:
         return
