@@ -57,7 +57,7 @@ class TensorGrad:
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        tensor = cast("Tensor", self)
+        tensor: Any = self  # a cast would be a call each time
         if value is not None:
             check_assigned(tensor, value)
         tensor._grad = value
@@ -134,7 +134,8 @@ class TensorGrad:
 
     def _living_accumulate_node(self) -> AccumulateGrad | None:
         """The leaf's AccumulateGrad node, if a graph uses it."""
-        reference = cast("Tensor", self)._accumulate_node
+        tensor: Any = self
+        reference = tensor._accumulate_node
         return None if reference is None else reference()
 
     def retain_grad(self) -> None:

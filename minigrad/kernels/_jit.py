@@ -147,7 +147,9 @@ class elementwise_kernel(kernel):
         first = given[0]
         output = np.empty(first.shape, first.dtype)
         loop = self._compiled or self._compile()
-        loop(*[flattened(value) for value in given], flattened(output))
+        # What has no dimensions to count is a number of Python's.
+        every = *given, output
+        loop(*[x if getattr(x, "ndim", 1) == 1 else x.reshape(-1) for x in every])
         return output
 
 
@@ -165,13 +167,6 @@ def in_order(value: Any) -> Any:
     """A copy with row after row in memory that can be written, unless it is that."""
     array = np.ascontiguousarray(value)
     return array if array.flags.writeable else array.copy()
-
-
-def flattened(value: Any) -> Any:
-    """An array, or a number of NumPy's, in one dimension; others as they are."""
-    if type(value) is ndarray:
-        return value if value.ndim == 1 else value.reshape(-1)
-    return value.reshape(-1) if isinstance(value, np.generic) else value
 
 
 def shaped(array: Any, shape: tuple[int, ...]) -> Any:

@@ -13,7 +13,6 @@ from minigrad.ops._registry import op
 from minigrad.ops.linalg import (
     Matmul,
     are_two_matrices,
-    crossed,
     product_name,
     rows_of,
 )
@@ -104,7 +103,7 @@ class Linear(Builtin):
             product = rows @ weight
             into_input = product if rows is grad else reshaped(product, ctx.shape)
         if input is not None:
-            into_weight = crossed(rows) @ rows_of(input)
+            into_weight = rows.T @ rows_of(input)
         return grad, into_input, into_weight
 
     @staticmethod

@@ -123,11 +123,9 @@ class Optimizer:
         """Forget the gradients of all parameters, or fill them with zeros."""
         for group in self.param_groups:
             for param in group["params"]:
-                if param.grad is None:
-                    continue
                 if set_to_none:
                     param.grad = None
-                else:
+                elif param.grad is not None:
                     param.grad.detach_().zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
