@@ -261,10 +261,14 @@ def as_results(gradients: list[Any], roots: list[Root]) -> list[Tensor | None]:
             results.append(gradient)
             continue
         if id(gradient) not in known:
-            kept = gradient if 0 in gradient.strides else np.array(gradient)
-            known[id(gradient)] = Tensor(kept)
+            known[id(gradient)] = Tensor(in_own_memory(gradient))
         results.append(known[id(gradient)])
     return results
+
+
+def in_own_memory(gradient: Any) -> Any:
+    """A copy, unless nobody can write into the memory anyway."""
+    return gradient if 0 in gradient.strides else np.array(gradient)
 
 
 def target_of(tensor: Tensor | GradientEdge, index: int) -> Place:

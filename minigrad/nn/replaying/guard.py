@@ -199,12 +199,15 @@ def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
 
     Of the functions that it names as well, but not of this package's.
     """
-    seen = set() if seen is None else seen
+    owner = getattr(step, "__self__", None)
     function = getattr(step, "__func__", step)
+    if seen is None and not hasattr(function, "__code__"):
+        owner, function = step, type(step).__call__
     code = getattr(function, "__code__", None)
     module = getattr(function, "__module__", None) or ""
     if not isinstance(code, CodeType) or module.startswith("minigrad."):
         return
+    seen = set() if seen is None else seen
     if code in seen:
         return
     seen.add(code)
@@ -220,7 +223,6 @@ def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
         if isinstance(value, PLAIN):
             yield Setting(function.__globals__, name, value, "the step's module")
         yield from settings_of(value, seen)
-    owner = getattr(step, "__self__", None)
     for name, value in getattr(owner, "__dict__", {}).items():
         if isinstance(value, PLAIN):
             yield Setting(vars(owner), name, value, type(owner).__name__)

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import accumulate, geometry, lint, memory_order, node
+from minigrad.engine import accumulate, geometry, gradients, lint, memory_order, node
 from minigrad.engine import tensor as tensors
-from minigrad.engine.builtin import Builtin
+from minigrad.engine.builtin import Builtin, BuiltinBackward
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.hooks import register
+from minigrad.engine.randomness import source
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.nn.module import Module
@@ -34,6 +35,7 @@ WHOLE: tuple[Callable[..., Any], ...] = (
     geometry.shown,
     geometry.strided,
     geometry.summed_into_base,
+    gradients.in_own_memory,
     memory_order.copy_in_order,
     memory_order.in_rows,
     memory_order.ordered_by,
@@ -59,6 +61,18 @@ class Rule:
         self.needs_input_grad = needs
         self.saved_values = saved
         self.__dict__.update(attributes)
+
+
+def defaults_of(kind: type[Any]) -> dict[str, Any]:
+    """What the nodes of built-in operations have on their class until they set it."""
+    found: dict[str, Any] = {}
+    for one in reversed(kind.__mro__):
+        if issubclass(one, BuiltinBackward):
+            for name, value in vars(one).items():
+                is_plain = value is None or isinstance(value, bool | int | tuple)
+                if is_plain and name[0] != "_":
+                    found[name] = value
+    return found
 
 
 def run_rule(
@@ -143,6 +157,7 @@ class Lens:
                 return function(ctx, *gradients)
             found = vars(ctx).items()
             attributes = {name: value for name, value in found if name[0] != "_"}
+            attributes = defaults_of(type(ctx)) | attributes
             saved, needs = ctx.saved_values, ctx.needs_input_grad
             return recording.note(
                 run_rule, function, needs, saved, attributes, *gradients
@@ -166,6 +181,7 @@ class Lens:
             self._swap(optimizer, "_move", self._noted_move(optimizer._move))
         others = {function: self._noted(function) for function in WHOLE}
         others |= {drawn_seed: self._noted_draw(), register: self._refused_hook()}
+        others[source] = self._refused_source()
         self._swap_everywhere(others)
         self._swap(node, "added", self._heard_gradient())
         self._swap(node, "is_own", lambda *args: False)
@@ -191,6 +207,19 @@ class Lens:
         return lambda: (
             recording.draw(drawn_seed) if recording.is_mine() else drawn_seed()
         )
+
+    def _refused_source(self) -> Any:
+        recording = self._recording
+
+        def refuse_source(generator: Any) -> Any:
+            if recording.is_mine():
+                recording.refuse(
+                    "random numbers are drawn, and not by dropout",
+                    "draw them outside of the step, and give them in a tensor",
+                )
+            return source(generator)
+
+        return refuse_source
 
     def _heard_gradient(self) -> Any:
         recording = self._recording
@@ -244,10 +273,11 @@ class Lens:
             return True
 
         def count(tensor: Tensor) -> None:
-            if recording.is_mine() and recording.was_there(tensor):
-                recording.note(bump, tensor)
-            else:
+            older = recording.counted_with(tensor) if recording.is_mine() else None
+            if older is None:
                 bump(tensor)
+            else:
+                recording.note(bump, older)
 
         def convert(tensor: Tensor, *args: Any, **options: Any) -> Any:
             if recording.is_mine():

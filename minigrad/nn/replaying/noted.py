@@ -37,11 +37,12 @@ class Noted(np.lib.mixins.NDArrayOperatorsMixin):
     refused. Nothing can leave unnoticed.
     """
 
-    __slots__ = ("_array", "_recording")
+    __slots__ = ("_array", "_recording", "_slot")
 
-    def __init__(self, recording: Recording, array: Any) -> None:
+    def __init__(self, recording: Recording, array: Any, slot: Any = None) -> None:
         self._recording = recording
         self._array = array
+        self._slot = slot
 
     # What isinstance asks: built-in code takes it for an array.
     @property  # type: ignore[misc]  # that of object can be set

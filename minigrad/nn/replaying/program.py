@@ -86,7 +86,7 @@ class Program:
         for (leaf, _), value in zip(results.grads, grads, strict=True):
             leaf._grad = as_tensor(value)
         leaves = [
-            as_tensor(value) if is_made else value
+            as_tensor(value) if is_made else without_graph(value)
             for value, is_made in zip(returned, self._is_made, strict=True)
         ]
         return unflatten(leaves, results.structure)
@@ -180,6 +180,11 @@ def last_uses(notes: list[Note]) -> list[list[Slot]]:
     for slot, number in last.items():
         over[number].append(slot)
     return over
+
+
+def without_graph(value: Any) -> Any:
+    """A tensor without its graph; anything else as it is."""
+    return value.detach() if isinstance(value, Tensor) else value
 
 
 def as_tensor(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,12 @@ class Slot:
     """The number of a value that an input or a noted call gives."""
 
     number: int
+
+
+class Number(NamedTuple):
+    """A number that a noted call gives, apart from all others of its value."""
+
+    value: Any
 
 
 class Note(NamedTuple):
@@ -78,7 +85,7 @@ class Recording:
         self.known: dict[int, Known] = {}
         self.settings: dict[tuple[int, str], Setting] = {}
         self.optimizers: dict[int, tuple[Any, list[int]]] = {}
-        self.optimizer_states: list[tuple[Any, dict[str, Any]]] = []
+        self.optimizer_states: list[tuple[Any, Tensor, Any]] = []
         self.read_anew: set[int] = set()
         self.generator: Any = None
         self.refusal: errors.ReplayError | None = None
@@ -88,7 +95,11 @@ class Recording:
         self._slots: dict[int, Slot] = {}
         self._fixed: dict[int, tuple[Any, Any]] = {}
         self._made: dict[int, Tensor] = {}
+        self._standing: dict[int, Noted] = {}
         self._kept: list[Any] = []
+        self._inputs: list[tuple[Tensor, Array, Array]] = []
+        self._numbers = randomness.default_generator.numbers
+        self._others = states_of_other_generators()
 
     def is_mine(self) -> bool:
         """Whether the code that runs is the step, and not inside of a noted call."""
@@ -105,9 +116,9 @@ class Recording:
         """An input of the step: another tensor on the same values."""
         array = tensor.array.view()
         self._new_slot(array)
-        self._kept.append((array, array.copy()))
         given = Tensor(array)
         self._made[id(given)] = given
+        self._inputs.append((given, array, array.copy()))
         return given
 
     def note(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -129,7 +140,7 @@ class Recording:
         found, results = flatten(result)
         where = line_of_the_step()
         values = [self._result(function, value) for value in found]
-        slots = [self._slots.get(id(real(value))) for value in values]
+        slots = [self._slot_of(value) for value in values]
         shapes = [getattr(value, "shape", ()) for value in found]
         note = Note(function, specs, structure, results, slots, shapes, where)
         self.notes.append(note)
@@ -137,11 +148,17 @@ class Recording:
 
     def spec(self, leaf: Any) -> Any:
         """How an argument, or a part of one, is found again in a replay."""
-        value = real(leaf)
-        slot = self._slots.get(id(value))
+        value, slot = real(leaf), self._slot_of(leaf)
         if slot is None:
             self._fix(value)
         return value if slot is None else slot
+
+    def _slot_of(self, value: Any) -> Slot | None:
+        """A number's own: NumPy has one object for all that are true."""
+        if type(value) is Noted and value._slot is not None:
+            own: Slot = value._slot
+            return own
+        return self._slots.get(id(real(value)))
 
     def _fix(self, value: Any) -> None:
         """An array that no noted call made: state, or what the step takes as given."""
@@ -152,10 +169,12 @@ class Recording:
     def _result(self, function: Any, value: Any) -> Any:
         if value is None:
             return None
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, np.generic):
+            return Noted(self, value, self._new_slot(Number(value)))
+        if isinstance(value, np.ndarray):
             if id(value) not in self._slots and id(value) not in self._fixed:
                 self._new_slot(value)
-            return Noted(self, value)
+            return self._noted(value)
         name = getattr(function, "__name__", repr(function))
         self.refuse(
             f"{name}() reads a value into Python: it returns {type(value).__name__}",
@@ -167,7 +186,11 @@ class Recording:
         if self.generator is None:
             numbers = randomness.default_generator.numbers
             self.generator = numbers.bit_generator.state
-        number = Drawn(function())
+        self.depth += 1
+        try:
+            number = Drawn(function())
+        finally:
+            self.depth -= 1
         slot = self._new_slot(number)
         nothing, structure = flatten(((), {}))
         where = line_of_the_step()
@@ -189,7 +212,13 @@ class Recording:
         if id(tensor) not in self._made:
             self.meet(tensor, array)
             self.read_anew.discard(id(tensor))
-        return Noted(self, array)
+        return self._noted(array)
+
+    def _noted(self, array: Array) -> Noted:
+        """What stands for an array: always the same object, as that is."""
+        if id(array) not in self._standing:
+            self._standing[id(array)] = Noted(self, array)
+        return self._standing[id(array)]
 
     def meet(self, tensor: Tensor, array: Array) -> None:
         """Remember a tensor that was there before, if this is the first time."""
@@ -233,6 +262,16 @@ class Recording:
         """Whether the tensor is older than the step, as far as that has met it."""
         return id(tensor) in self.known
 
+    def counted_with(self, tensor: Tensor) -> Tensor | None:
+        """The older tensor, if there is one, with which its changes are counted."""
+        if self.was_there(tensor):
+            return tensor
+        counter = tensor._version_counter
+        for known in self.known.values():
+            if counter is not None and known.tensor._version_counter is counter:
+                return known.tensor
+        return None
+
     def watch(self, found: Any, name: str, value: Any, of: str) -> None:
         """Remember a value that decides what the step does."""
         self.settings.setdefault((id(found), name), Setting(found, name, value, of))
@@ -242,9 +281,10 @@ class Recording:
         counts = [len(group["params"]) for group in optimizer.param_groups]
         self.optimizers[id(optimizer)] = optimizer, counts
         self.watch(group, "maximize", group["maximize"], type(optimizer).__name__)
-        state = optimizer.state[param]
-        self.optimizer_states.append((state, dict(state)))
-        for value in state.values():
+        state = optimizer.state.get(param)
+        kept = None if state is None else (state, dict(state))
+        self.optimizer_states.append((optimizer, param, kept))
+        for value in (state or {}).values():
             if isinstance(value, Tensor):
                 self.meet(value, value.array)
                 self.read_anew.add(id(value))
@@ -271,12 +311,23 @@ class Recording:
                     "makes from Python values, is changed in place",
                     "make it of the inputs, or keep it in a tensor outside of the step",
                 )
-        for item in self._kept:
-            if type(item) is tuple and not same(*item):
+        for given, array, copy in self._inputs:
+            if not same(array, copy) or given._requires_grad:
+                how = "made to require grad" if given._requires_grad else "changed"
                 self.refuse(
-                    f"an input of shape {item[0].shape} is changed in place",
+                    f"an input of shape {array.shape} is {how} in place",
                     "work on a copy: x.clone()",
                 )
+        if randomness.default_generator._numbers is not self._numbers:
+            self.refuse(
+                "the random numbers are begun anew",
+                "call minigrad.manual_seed outside of the step",
+            )
+        if self._others != states_of_other_generators():
+            self.refuse(
+                "random numbers of Python or NumPy are drawn",
+                "draw them outside of the step, and give them in a tensor",
+            )
         for setting in self.settings.values():
             if not is_as_set(setting):
                 self.refuse(
@@ -288,9 +339,14 @@ class Recording:
 
     def forget(self) -> None:
         """Let go of all values: the program needs none of them."""
-        for kept in (self._slots, self._fixed, self._made, self._kept, self.known):
-            kept.clear()
+        self.known.clear()
         self.optimizer_states.clear()
+        self._slots.clear()
+        self._fixed.clear()
+        self._made.clear()
+        self._standing.clear()
+        self._kept.clear()
+        self._inputs.clear()
 
     def restore(self) -> None:
         """Put back all values that were there before the step."""
@@ -300,12 +356,21 @@ class Recording:
             tensor._grad = grad
             if tensor._seen_version() != version:
                 tensor._version_counter.value = version  # type: ignore[union-attr]
-        for state, kept in self.optimizer_states:
-            state.clear()
-            state.update(kept)
+        for optimizer, param, kept in self.optimizer_states:
+            optimizer.state.pop(param, None)
+            if kept is not None:
+                state, values = kept
+                state.clear()
+                state.update(values)
+                optimizer.state[param] = state
         if self.generator is not None:
             numbers = randomness.default_generator.numbers
             numbers.bit_generator.state = self.generator
+
+
+def states_of_other_generators() -> tuple[Any, Any]:
+    """Those of Python, and of NumPy, that everybody shares."""
+    return random.getstate(), repr(np.random.get_state())
 
 
 def plain(value: Any) -> Any:

@@ -19,7 +19,12 @@ from minigrad.nn.replaying.guard import (
     settings_of,
 )
 from minigrad.nn.replaying.lens import noting, this_thread
-from minigrad.nn.replaying.program import Program, check_alike, results_of
+from minigrad.nn.replaying.program import (
+    Program,
+    check_alike,
+    results_of,
+    without_graph,
+)
 from minigrad.nn.replaying.recording import Recording, refused, same
 
 
@@ -190,8 +195,3 @@ def values_after(recording: Recording, returned: list[Any]) -> dict[str, Any]:
         grad = known.tensor._grad
         found[f"the gradient {of}"] = None if grad is None else grad.array.copy()
     return found
-
-
-def without_graph(value: Any) -> Any:
-    """A tensor without its graph; anything else as it is."""
-    return value.detach() if isinstance(value, Tensor) else value
