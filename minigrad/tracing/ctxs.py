@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.saved import FREED, Record
@@ -11,12 +11,20 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import mark_of
-from minigrad.tracing.nodes import Card, Cards, edges_text, function_of
+from minigrad.tracing.nodes import (
+    Card,
+    Cards,
+    Named,
+    edges_seen,
+    edges_text,
+    function_of,
+)
 from minigrad.tracing.savers import Savers
-from minigrad.tracing.values import FORGOTTEN, Ref, ValueStore, plain
+from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
 Entries = list[tuple[str, Any, Any]]
+LASTING: Final = ("needs_input_grad", "edges")
 
 
 class CtxLog:
@@ -27,13 +35,13 @@ class CtxLog:
     """
 
     def __init__(
-        self, cards: Cards, values: ValueStore, called: Callable[[Any], str]
+        self, cards: Cards, values: ValueStore, named: Callable[[Any], Named]
     ) -> None:
         self.entries: list[dict[str, Any]] = []
         self.at_work: list[tuple[Any, Card]] = []
         self.touched = 0
         self._values = values
-        self.called = called
+        self.named = named
         self._cards = cards
         self._savers = Savers()
 
@@ -85,25 +93,41 @@ class CtxLog:
 
     def changes(self, card: Card, ctx: Any) -> dict[str, Any] | None:
         """The same, of a ctx that may have changed; torch's always may have."""
-        is_foreign = isinstance(ctx, ForeignNode)
-        if not is_foreign:
-            card.seen_at = self.touched
         marks = card.marks
         new: dict[str, Ref] = {}
-        there = (foreign if is_foreign else entries)(self, ctx, marks)
+        if isinstance(ctx, ForeignNode):
+            lasting, there = 0, foreign(self, ctx, marks)
+        else:
+            card.seen_at = self.touched
+            lasting, there = self._look_at_lasting(ctx, marks, new), entries(ctx, marks)
         for key, value, mark in there:
             if marks.get(key) != mark:
                 marks[key] = mark
                 new[key] = self._ref(card, key, value)
         gone: list[str] = []
-        if len(there) < len(marks):
-            keys = {entry[0] for entry in there}
+        if lasting + len(there) < len(marks):
+            keys = {*LASTING[:lasting], *[entry[0] for entry in there]}
             gone = [key for key in marks if key not in keys]
             for key in gone:
                 del marks[key]
         if not new and not gone:
             return None
         return {"id": card.ctx, "set": new, "del": gone}
+
+    def _look_at_lasting(
+        self, ctx: Any, marks: dict[str, Any], new: dict[str, Ref]
+    ) -> int:
+        """Note what hardly ever changes on a ctx; how much of LASTING is there."""
+        if not marks:
+            marks["needs_input_grad"] = True
+            new["needs_input_grad"] = Note(("W", str, tuple(ctx.needs_input_grad)))
+        edges = ctx._edges
+        if not edges:
+            return 1
+        if marks.get("edges") != id(edges):
+            marks["edges"] = id(edges)
+            new["edges"] = Note(("W", edges_text, *edges_seen(ctx, self.named)))
+        return 2
 
     def changes_by(self, tensor: Any) -> list[dict[str, Any]]:
         """What is new on the ctxs that saved ``tensor``, which was changed in place.
@@ -137,18 +161,12 @@ class Words(str):
     """What an entry says in so many words, which no value of the program's does."""
 
 
-def entries(log: CtxLog, ctx: Any, before: Mapping[str, Any]) -> Entries:
-    """What stands on a ctx: for each entry its key, its value, and its mark.
+def entries(ctx: Any, before: Iterable[str]) -> Entries:
+    """What else stands on a ctx: for each entry its key, its value, and its mark.
 
-    What cannot have changed since ``before`` is not looked at.
+    Of what was saved ``before`` it is told that it was freed.
     """
-    needs = None if before else Words(tuple(ctx.needs_input_grad))
-    found: Entries = [("needs_input_grad", needs, True)]
-    edges = ctx._edges
-    if edges:
-        is_known = before.get("edges") == id(edges)
-        text = None if is_known else Words(edges_text(ctx, log.called))
-        found.append(("edges", text, id(edges)))
+    found: Entries = []
     told = getattr(ctx, "to_save", None)
     if told:
         for place, value in enumerate(told):
@@ -199,7 +217,7 @@ def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries
     needs = Words(tuple(ctx.needs_input_grad))
     found: Entries = [("needs_input_grad", needs, needs)]
     if ctx._edges:
-        edges = Words(edges_text(ctx, log.called))
+        edges = Words(edges_text(*edges_seen(ctx, log.named)))
         found.append(("edges", edges, edges))
     for key, value in ctx.entries(before).items():
         found.append((key, value, mark_of(value)))

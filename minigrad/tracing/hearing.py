@@ -34,13 +34,15 @@ class Hearing:
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
 
+        here, thread = threading.get_ident, self._thread
+
         def pass_on(*facts: Any, **more: Any) -> None:
-            if threading.get_ident() == self._thread:
+            if here() == thread:
                 for tell in listening:
                     tell(*facts, **more)
 
         def pass_on_first(*facts: Any, **more: Any) -> None:
-            if threading.get_ident() == self._thread:
+            if here() == thread:
                 if self._spoke is not None:
                     spoke, self._spoke = self._spoke, None
                     spoke()

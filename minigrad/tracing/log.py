@@ -13,9 +13,8 @@ from minigrad.tracing.codes import LINES as LINES
 from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
-from minigrad.tracing.messages import message
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Cards
+from minigrad.tracing.nodes import Cards, Named, called
 from minigrad.tracing.values import ValueStore
 
 MOST_EVENTS: Final = 20_000
@@ -39,7 +38,7 @@ class EventLog:
         self.values = ValueStore(self.names)
         self.memory = Memory(self.names)
         self.cards = Cards()
-        self.ctxs = CtxLog(self.cards, self.values, self.called)
+        self.ctxs = CtxLog(self.cards, self.values, self.named)
         self.opened: Any = None
         """The watched frame at whose line the program is."""
         self.handles: dict[str, str] = {}
@@ -175,13 +174,14 @@ class EventLog:
         place = place_of(self.events[-1]) if self.events else {}
         self.add({**event, "d": self.depth, **place})
 
+    def named(self, node: Any) -> Named:
+        """What a sentence can say of a node later."""
+        card = self.cards.of(node)
+        return card.label, self.names.of(node.variable) if card.is_leaf else None
+
     def called(self, node: Any) -> str:
         """A node in a sentence: a leaf's node by the name of its tensor."""
-        card = self.cards.of(node)
-        name = self.names.of(node.variable) if card.is_leaf else None
-        if name is None:
-            return card.label
-        return message("node.of", node=card.label, tensor=name)
+        return called(*self.named(node))
 
 
 def put_others(event: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dis
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import repeat
+from operator import is_
 from types import CodeType
 from typing import Any, Final
 
+from minigrad.engine.tensor import Tensor
 from minigrad.nn.module import Module
 from minigrad.tracing.foreign import is_tensor
 
@@ -127,8 +130,18 @@ class Names:
         """The variable that holds ``tensor``; one that was found before is good."""
         variables, name = self._known.get(id(tensor), (None, ""))
         if variables is None or variables.get(name) is not tensor:
+            may_be_new = self.is_stale and type(tensor) is Tensor
+            if may_be_new and not self._may_hold(tensor):
+                return None  # most have no name, and this is soon found out
             variables, name = self._all().get(id(tensor), (None, ""))
         return name if variables and variables.get(name) is tensor else None
+
+    def _may_hold(self, tensor: Tensor) -> bool:
+        """Whether a variable holds a tensor that is no parameter of a model."""
+        for namespace in self._namespaces:
+            if any(map(is_, namespace.variables.values(), repeat(tensor))):
+                return True
+        return False
 
     def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
         if self.is_stale:

@@ -11,6 +11,9 @@ from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.messages import message
 
+Named = tuple[str, str | None]
+"""The label of a node, and for a leaf's node what its tensor is called."""
+
 
 class Card:
     """What is known of one node, and how far its ctx has been shown.
@@ -98,13 +101,27 @@ def receivers_of(node: Any) -> Iterator[tuple[int, Any, int]]:
             yield slot, *split_edge(edge)
 
 
-def edges_text(ctx: Any, called: Callable[[Any], str]) -> str:
-    """Where the gradients will go, by name, one for each tensor argument."""
-    names = []
+def edges_seen(ctx: Any, named: Callable[[Any], Named]) -> tuple[Any, ...]:
+    """What is noted of where gradients will go: one for each tensor argument."""
+    seen: list[Any] = []
     for edge in ctx._edges:
-        if edge is NOT_A_TENSOR:
-            continue
-        node, slot = split_edge(edge)
-        label = message("edge.none") if node is None else called(node)
+        if edge is not NOT_A_TENSOR:
+            node, slot = split_edge(edge)
+            seen.append((None if node is None else named(node), slot))
+    return tuple(seen)
+
+
+def edges_text(*seen: tuple[Named | None, int]) -> str:
+    """Where the gradients will go, by name."""
+    names = []
+    for named, slot in seen:
+        label = message("edge.none") if named is None else called(*named)
         names.append(message("edge.output", node=label, slot=slot) if slot else label)
     return message("list.between").join(names)
+
+
+def called(label: str, tensor: str | None) -> str:
+    """A node in a sentence: a leaf's node by the name of its tensor."""
+    if tensor is None:
+        return label
+    return message("node.of", node=label, tensor=tensor)

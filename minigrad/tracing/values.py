@@ -53,6 +53,7 @@ class Note(tuple[Any, ...]):
     """What is noted of an array or a tensor while the program runs.
 
     Its kind, a digest or a sketch of the numbers, and more by kind, as FIELDS names it.
+    Of the kind W is a text: what makes it in the end, and what that is given.
     """
 
     __slots__ = ()
@@ -75,6 +76,9 @@ class Note(tuple[Any, ...]):
     def ref(self, drawn: dict[Any, Sketch]) -> dict[str, Any]:
         """What the player needs; the sketches of numbers are added to ``drawn``."""
         kind, numbers, *more = self
+        if kind == "W":
+            words: dict[str, Any] = plain(numbers(*more))
+            return words
         shown = {"t": kind, "v": key_of_numbers(numbers, drawn)}
         for field, fact in zip(FIELDS[kind], more, strict=False):
             shown[field] = fact
