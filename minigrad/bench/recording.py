@@ -39,7 +39,8 @@ def recording_rows(repeats: int = 9) -> Iterator[Row]:
         ("story and lines, 1000x1000", large, True, 100),
     ):
         recording, telling, events = costs_of_an_event(program, lines, repeats)
-        note = f"told: +{with_unit(telling)}, {events} events"
+        afterwards = f"telling it afterwards: {with_unit(telling)}"
+        note = f"while the program runs; {afterwards}, {events} events"
         if lines and program is small:
             note += f"\nbelow which no recorder comes: {floor(3 * repeats)}"
         yield Row(

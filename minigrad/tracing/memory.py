@@ -12,7 +12,6 @@ from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.names import Names
-from minigrad.tracing.values import safely
 
 Item = dict[str, Any]
 Change = dict[str, Any]
@@ -55,8 +54,10 @@ class Memory:
 
     def look_at_node(self, node: Any, owner: str, label: str) -> int:
         """Note what ``node`` holds now; the bytes that it holds of new."""
-        nothing: dict[str, Any] = {}
-        holds = safely(lambda: held_by(node), nothing)
+        try:
+            holds = held_by(node)
+        except Exception:  # the attributes are the learner's
+            holds = {}
         if holds and owner not in self._watched:
             self._watched[owner] = weakref.ref(node, lambda _: self.drop(owner, GONE))
         return self._compare(owner, owner, label, holds)
@@ -145,15 +146,17 @@ def root_of(array: Any) -> Any:
 
 def held_by(node: Any) -> dict[str, Any]:
     """The arrays and Tensors that a node keeps alive, by the names ctx shows."""
-    found = {}
+    found: dict[str, Any] = {}
     # The history of a base, after a change of its view, wraps the node of the change.
     node = getattr(node, "inner", None) or node
     if node._saved is not FREED:
         for place, packed in enumerate(node._saved):
             found[f"saved.{place}"] = stored(packed)
-    for name, value in arrays_in(getattr(node, "__dict__", {}).items()):
-        found[f"attr.{name}"] = value
-    return {key: value for key, value in found.items() if is_array(value)}
+    attributes = getattr(node, "__dict__", None)
+    if attributes:
+        for name, value in arrays_in(attributes.items()):
+            found[f"attr.{name}"] = value
+    return {key: v for key, v in found.items() if isinstance(v, (Tensor, np.ndarray))}
 
 
 def stored(packed: Any) -> Any:
@@ -172,8 +175,3 @@ def arrays_in(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
         else:
             found.append((name, value))
     return found
-
-
-def is_array(value: Any) -> bool:
-    """Whether a value's bytes can be told."""
-    return isinstance(value, (Tensor, np.ndarray))

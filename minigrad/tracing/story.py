@@ -109,7 +109,8 @@ class Story(BackwardStory):
         recorded = bool(ctx._edges) and any(
             [isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs]
         )
-        self.say_wired(ctx, outputs, recorded)
+        if recorded or is_users(ctx):
+            self.say_wired(ctx, outputs, recorded)
         for output in outputs:
             base = output._base if isinstance(output, Tensor) else None
             if base is None:
@@ -121,7 +122,7 @@ class Story(BackwardStory):
     def say_wired(self, ctx: Any, outputs: tuple[Any, ...], recorded: bool) -> None:
         """The call of ``ctx`` has its outputs; ``recorded``: it joins the graph."""
         if not recorded and not self._log.ctxs.is_open(ctx):
-            return  # a built-in operation of which nobody wants a gradient
+            return  # its start was not heard
         if not self._cards.of(ctx).is_users:
             if recorded:
                 self._graph.add(ctx, outputs)

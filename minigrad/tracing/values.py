@@ -134,6 +134,8 @@ class ValueStore:
         None stays None: a gradient that did not arrive.
         """
         try:
+            if type(value) is Tensor:
+                return self.tensor(value)
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
             return unknown(value)
