@@ -1,7 +1,7 @@
 """A small autograd engine with torch's names, made to be looked into.
 
-``import minigrad as torch`` runs a program that uses torch.autograd. The parts for
-recording, drawing and exercises load when they are first used.
+``import minigrad as torch`` runs a program that uses torch.autograd. Operations, and the
+parts for training, recording, drawing and exercises load when they are first used.
 """
 
 from __future__ import annotations
