@@ -1,6 +1,6 @@
 """A small autograd engine with torch's names, made to be looked into.
 
-``import minigrad as torch`` runs a program that uses torch.autograd. Operations, and the
+``import minigrad as torch`` runs a program that uses torch.autograd. Operations and the
 parts for training, recording, drawing and exercises load when they are first used.
 """
 

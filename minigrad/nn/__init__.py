@@ -1,6 +1,11 @@
 """torch.nn's names: what models are made of."""
 
-from minigrad.nn import data, functional, init, utils
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minigrad._later import later
+from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import (
     ELU,
     GELU,
@@ -30,8 +35,11 @@ from minigrad.nn.module import Module
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.pooling import AvgPool2d, Flatten, MaxPool2d
-from minigrad.nn.replaying import replay
 from minigrad.nn.sequential import Sequential
+
+if TYPE_CHECKING:
+    from minigrad.nn import data
+    from minigrad.nn.replaying import replay
 
 __all__ = [
     "ELU",
@@ -72,3 +80,14 @@ __all__ = [
     "replay",
     "utils",
 ]
+
+_FROM = {"data": ".data", "replay": ".replaying"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what few programs need when it is first used."""
+    return later(__name__, name, _FROM)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
