@@ -96,12 +96,15 @@ def weigh_back(slopes: Any, weights: Any, scale: float) -> None:
 
 
 def blocks(number: int, rows: int, keys: int, causal: bool) -> Iterator[Any]:
-    """(heads, first query, last query, keys that they see) of each block."""
+    """(heads, first query, last query, keys that they see) of each block.
+
+    Of the same heads, the block that sees most keys comes first.
+    """
     high = min(rows, ROWS) if causal else rows
     together = max(1, BLOCK // max(1, high * keys))
     for start in range(0, number, together):
         some = slice(start, min(start + together, number))
-        for first in range(0, rows, max(1, high)):
+        for first in reversed(range(0, rows, max(1, high))):
             last = min(first + high, rows)
             yield some, first, last, min(last, keys) if causal else keys
 
@@ -111,6 +114,18 @@ def times_turned(name: str, left: Any, right: Any) -> Any:
     shape = *left.shape[:2], right.shape[1]
     product = scratch.array(name, left.dtype, *shape)
     return np.matmul(left, right.swapaxes(1, 2), out=product)
+
+
+def add_turned(total: Any, left: Any, right: Any, is_first: bool) -> None:
+    """To ``total``, ``left`` with rows and columns exchanged, times ``right``.
+
+    What is first takes the place of the zeros that are there.
+    """
+    if is_first:
+        np.matmul(left.swapaxes(1, 2), right, out=total)
+        return
+    product = scratch.array("product", total.dtype, *total.shape)
+    total += np.matmul(left.swapaxes(1, 2), right, out=product)
 
 
 def weights_of(
@@ -154,9 +169,10 @@ def attend_back(
         some, first, last, seen = block
         given, keys = grad[some, first:last], key[some, :seen]
         weights = weights_of(query, key, mask, scale, causal, block)
-        into_value[some, :seen] += weights.swapaxes(1, 2) @ given
+        is_first = last == query.shape[1]
+        add_turned(into_value[some, :seen], weights, given, is_first)
         slopes = times_turned("slopes", given, value[some, :seen])
         weigh_back(slopes, weights, float(scale))
         np.matmul(slopes, keys, out=into_query[some, first:last])
-        into_key[some, :seen] += slopes.swapaxes(1, 2) @ query[some, first:last]
+        add_turned(into_key[some, :seen], slopes, query[some, first:last], is_first)
     return into_query, into_key, into_value
