@@ -64,7 +64,11 @@ def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
 
 def test_import_that_is_missing_is_named() -> None:
     name = script.MODULES[-1]
-    assert missing_imports(name, code_of(name), set()) == {"Comparison", "Player"}
+    assert missing_imports(name, code_of(name), set()) == {
+        "Comparison",
+        "Player",
+        "whenIdle",
+    }
 
 
 def test_names_are_one_namespace_when_joined() -> None:

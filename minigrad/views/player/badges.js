@@ -39,13 +39,7 @@ export class Badges {
     const nodes = Object.keys(state.waiting).sort((a, b) => first(b) - first(a));
     for (const node of nodes) {
       for (const slot in state.waiting[node]) {
-        const { parts, total } = state.waiting[node][slot];
-        const sum = parts.length > 1 && parts.length <= 3;
-        const addends = parts.map((part) => brief(this.trace, part)).join(" + ");
-        const whole = brief(this.trace, total);
-        const full = message("gradient.sum", { total: whole, parts: addends });
-        // The sum is said in ctx as well: rather none here than a part of it.
-        const words = sum && full.length <= MOST_LETTERS ? full : whole;
+        const words = this.waitingWords(state.waiting[node][slot]);
         const arriving = travelling && this.story.edges[travelling]?.to === node;
         const place = this.placeAbove(node, travelling, Number(slot));
         const look = arriving ? "badge arriving" : "badge";
@@ -57,6 +51,15 @@ export class Badges {
       if (!state.left[node] || state.waiting[node]) continue;
       this.badge(this.stillToCome(state, node), "badge", this.placeAbove(node));
     }
+  }
+
+  // A long sum is said in ctx: rather none here than a part of it.
+  waitingWords({ parts, total }) {
+    const whole = brief(this.trace, total);
+    if (parts.length < 2 || parts.length > 3) return whole;
+    const addends = parts.map((part) => brief(this.trace, part)).join(" + ");
+    const sum = message("gradient.sum", { total: whole, parts: addends });
+    return sum.length <= MOST_LETTERS ? sum : whole;
   }
 
   showKept({ state, event }) {

@@ -2,6 +2,7 @@
 
 import { Comparison } from "./compare.js";
 import { Player } from "./player.js";
+import { whenIdle } from "./story.js";
 
 export function mount(root, trace, options) {
   const Shown = trace.traces ? Comparison : Player;
@@ -21,7 +22,7 @@ export async function start() {
   const kept = `${memory} answers`;
   const options = {
     position: Number(recall(memory)) || 0,
-    onMove: (at) => remember(memory, at),
+    onMove: keeper(memory),
     answers: JSON.parse(recall(kept) || "{}"),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
   };
@@ -92,6 +93,21 @@ export function remember(key, value) {
   } catch {
     // not remembered
   }
+}
+
+// Remembers the newest of many values when there is time, at the latest when the page is
+// left: a step does not wait for it.
+export function keeper(key) {
+  let newest = null;
+  const write = () => {
+    if (newest !== null) remember(key, newest);
+    newest = null;
+  };
+  addEventListener("pagehide", write);
+  return (value) => {
+    if (newest === null) whenIdle(write);
+    newest = value;
+  };
 }
 
 // Dark or light: as the notebook around says, else as the system prefers.

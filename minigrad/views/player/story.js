@@ -29,9 +29,8 @@ export class Story {
 
   // The recording is folded piece by piece, while there is nothing else to do.
   prepare() {
-    const later = window.requestIdleCallback || setTimeout;
     if (this.ahead.at === this.length) return;
-    later(() => {
+    whenIdle(() => {
       this.foldTo(Math.min(this.length, this.ahead.at + PIECE));
       this.prepare();
     });
@@ -94,6 +93,11 @@ export class Story {
   isEngine(source) {
     return this.trace.sources[source]?.role === "engine";
   }
+}
+
+/** @param {() => void} task */
+export function whenIdle(task) {
+  (window.requestIdleCallback || setTimeout)(task);
 }
 
 // The last place in a sorted list whose item, or what `of` takes of it, is not above a

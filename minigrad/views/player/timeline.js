@@ -27,6 +27,7 @@ export class Timeline {
   // Anew for each level: the steps are other ones.
   lay() {
     if (this.box.hidden) return;
+    this.held = null;
     this.now = element("i", "now");
     this.picture = element("div", "tracks");
     this.picture.setAttribute("role", "img");
@@ -89,6 +90,15 @@ export class Timeline {
   show({ position }) {
     if (this.box.hidden) return;
     const held = this.memory.stateAt(position);
+    if (held !== this.held) this.showHeld(held, position);
+    this.held = held;
+    const last = this.player.stops.length - 1;
+    const here = `${(100 * this.player.stopNow()) / (last || 1)}%`;
+    this.now.style.left = here;
+    this.veil.style.left = here;
+  }
+
+  showHeld(held, position) {
     const bytes = bytesWords(held.bytes);
     const { most } = held;
     const fields = {
@@ -110,10 +120,6 @@ export class Timeline {
     });
     const all = parts.join(", ") || message("memory.nobody");
     this.picture.setAttribute("aria-label", message("memory.sentence", { ...fields, parts: all }));
-    const last = this.player.stops.length - 1;
-    const here = `${(100 * this.player.stopNow()) / (last || 1)}%`;
-    this.now.style.left = here;
-    this.veil.style.left = here;
   }
 
   goTo(event) {
