@@ -267,6 +267,50 @@ def test_gradients_that_nobody_sets_to_none_add_up() -> None:
     assert sides[0].grad.tolist() == [15.0, 15.0]
 
 
+def test_gradients_that_are_filled_with_zeros_stay_the_same_tensors() -> None:
+    sides = []
+    for side in range(2):
+        minigrad.manual_seed(0)
+        model = mlp()
+        optimizer = minigrad.optim.SGD(model.parameters(), 0.1)
+
+        def step(x: Any, model: Any = model, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad(set_to_none=False)
+            model(x).square().mean().backward()
+            optimizer.step()
+
+        run = replay(step) if side else step
+        batches = vectors(number=8)
+        run(batches[0][0])
+        kept = [parameter.grad for parameter in model.parameters()]
+        for x, _ in batches:
+            run(x)
+        assert all(
+            one is parameter.grad
+            for one, parameter in zip(kept, model.parameters(), strict=True)
+        )
+        sides.append(kept)
+    for one, other in zip(*sides, strict=True):
+        assert_equal(one, other)
+
+
+def test_transforms_inside_of_a_step_are_replayed() -> None:
+    sides = []
+    for side in range(2):
+        w = minigrad.ones(3)
+
+        def step(x: Any, w: Any = w) -> Any:
+            slope = minigrad.func.grad(lambda w: (x @ w).square().mean())(w)
+            w.sub_(0.1 * slope)
+            return minigrad.func.vmap(lambda row: (row * w).sum())(x)
+
+        run = replay(step) if side else step
+        batches = [x[:, :3].clone() for x, _ in vectors(number=6)]
+        sides.append([*[run(x) for x in batches], w])
+    for one, other in zip(*sides, strict=True):
+        assert_equal(one, other)
+
+
 def test_clipping_and_double_backward_are_replayed() -> None:
     sides = []
     for side in range(2):
@@ -913,7 +957,7 @@ PROGRAMS = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(PROGRAMS)
 def test_random_programs_are_replayed_to_the_bit(program: list[Any]) -> None:
     sides = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from typing import Any, NamedTuple, NoReturn
 
@@ -62,7 +63,8 @@ class Program:
         self.recording = recording
         self.results = results
         self._is_made = [isinstance(x, Slot | np.ndarray) for x in results.returned]
-        self._constants: dict[str, Any] = {"changed": self._changed}
+        self._constants: dict[str, Any] = {"changed": self._changed, "program": None}
+        self._names: dict[int, str] = {}
         lines = []
         wanted = results.returned, [value for _, value in results.grads]
         leaves, structure = flatten(wanted)
@@ -152,10 +154,14 @@ class Program:
     def _constant(self, value: Any) -> str:
         if value is None or type(value) in (bool, int, str):
             return repr(value)
+        known = self._names.get(id(value))
+        if known is not None:
+            return known
         name = re.sub(r"\W+", "_", getattr(value, "__qualname__", "k")).strip("_")
-        if self._constants.setdefault(name, value) is not value:
-            name = f"{name}_{len(self._constants)}"
-            self._constants[name] = value
+        is_free = name.isidentifier() and not keyword.iskeyword(name)
+        if not is_free or name in self._constants or re.fullmatch(r"v\d+", name):
+            name = f"k{name}_{len(self._constants)}"
+        self._constants[name], self._names[id(value)] = value, name
         return name
 
     def _changed(self, number: int, array: Any) -> NoReturn:

@@ -285,7 +285,7 @@ class Recording:
         kept = None if state is None else (state, dict(state))
         self.optimizer_states.append((optimizer, param, kept))
         for value in (state or {}).values():
-            if isinstance(value, Tensor):
+            if isinstance(value, Tensor) and not self.was_there(value):
                 self.meet(value, value.array)
                 self.read_anew.add(id(value))
 
@@ -370,7 +370,9 @@ class Recording:
 
 def states_of_other_generators() -> tuple[Any, Any]:
     """Those of Python, and of NumPy, that everybody shares."""
-    return random.getstate(), repr(np.random.get_state())
+    of_numpy: Any = np.random.get_state()
+    name, numbers, *more = of_numpy
+    return random.getstate(), (name, bytes(numbers), *more)
 
 
 def plain(value: Any) -> Any:
@@ -414,15 +416,15 @@ def refused(name: str, what: str, fix: str) -> errors.ReplayError:
     return errors.ReplayError(errors.message(f"replay({name})", what, fix))
 
 
-INSIDE = "minigrad."
+INSIDE = "minigrad.", "numpy.", "contextlib", "functools"
 
 
 def line_of_the_step() -> str:
-    """File, number and text of the innermost line that is not of this package."""
+    """File, number and text of the innermost line that is not of a package."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if not module.startswith((INSIDE, "numpy.")):
+        if not module.startswith(INSIDE):
             path, number = frame.f_code.co_filename, frame.f_lineno
             text = linecache.getline(path, number).strip()
             return f"line {number} of {path.rpartition('/')[2]}, `{text}`"
