@@ -201,13 +201,10 @@ class GraphTask:
         senders = senders_of(self.dependencies)
         unseen = [node for node, _ in self.targets if node in self.dependencies]
         lies_on_path = {node: node in runs for node in unseen}
-        passes: set[_FunctionBase] = set()
         while unseen:
-            for node in senders.get(unseen.pop(), ()):
-                if node not in passes:
-                    passes.add(node)
-                    lies_on_path[node] = True
-                    unseen.append(node)
+            for node in senders.pop(unseen.pop(), ()):
+                lies_on_path[node] = True
+                unseen.append(node)
         return lies_on_path
 
 
