@@ -197,7 +197,8 @@ class Guard:
 def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
     """The plain values from outside that the code of a step names.
 
-    Of the functions that it names as well, but not of this package's.
+    Those in its variables from outside, under names or keys that stand in the code as
+    well; and of the functions that it names, but not of this package's.
     """
     owner = getattr(step, "__self__", None)
     function = getattr(step, "__func__", step)
@@ -211,21 +212,25 @@ def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
     if code in seen:
         return
     seen.add(code)
-    of = "the step"
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    for name, cell in cells:
+    names = names_in(code)
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    for name, cell in cells.items():
         value = content(cell)
         if isinstance(value, PLAIN):
-            yield Setting(cell, "cell_contents", value, f"{name}, which {of} names,")
+            yield Setting(cell, "cell_contents", value, f"{name}, which the step names")
+    outside = {name: function.__globals__.get(name) for name in names}
+    yield from settings_in(function.__globals__, names, module)
+    for value in [owner, *map(content, cells.values()), *outside.values()]:
+        yield from settings_in(value, names, type(value).__name__)
         yield from settings_of(value, seen)
-    for name in names_in(code):
-        value = function.__globals__.get(name)
-        if isinstance(value, PLAIN):
-            yield Setting(function.__globals__, name, value, "the step's module")
-        yield from settings_of(value, seen)
-    for name, value in getattr(owner, "__dict__", {}).items():
-        if isinstance(value, PLAIN):
-            yield Setting(vars(owner), name, value, type(owner).__name__)
+
+
+def settings_in(value: Any, names: set[str], of: str) -> Iterator[Setting]:
+    """The plain values that a dict, or an object, has under some of the names."""
+    entries = value if type(value) is dict else getattr(value, "__dict__", {})
+    for name in names & entries.keys():
+        if isinstance(entries[name], PLAIN):
+            yield Setting(value, name, entries[name], of)
 
 
 def content(cell: Any) -> Any:
@@ -237,9 +242,11 @@ def content(cell: Any) -> Any:
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Those that the code, and the functions made in it, look up."""
+    """Those that the code, and the functions made in it, look up; keys as well."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names |= names_in(constant)
+        elif isinstance(constant, str):
+            names.add(constant)
     return names

@@ -1,7 +1,8 @@
 """For one call of a step: built-in code is noted as a whole, tensors show no values.
 
-A few attributes of classes and modules are exchanged for that call, and put back. Other
-threads go on as before: what stands in their place asks whose call it is.
+Attributes of classes and modules are exchanged for that call, and put back: so the
+engine has nothing in it for this, and no other call takes longer. Other threads go on
+as before: what stands in their place asks whose call it is.
 """
 
 from __future__ import annotations

@@ -31,23 +31,23 @@ from minigrad.nn.replaying.recording import Recording, refused, same
 def replay(step: Callable[..., Any]) -> Replay:
     """The step as a function that goes through its calls again, without the graph.
 
-    ``step`` is a whole training step: gradients to None, loss, backward, optimizer. Of
-    its calls the first runs as it is, the second and the third are recorded, and what
-    was recorded is compared with them to the bit. All later calls run what was
-    recorded: the bodies of the operations and of their rules, in the same order, on the
-    arrays of the new arguments. What changes is the same as in the step: parameters,
-    optimizer states, running statistics, random numbers, and ``.grad``.
-    What it returns are tensors without a graph. Its Python code does not run: neither
-    ``print`` nor a count in it.
+    ``step`` is a whole training step: gradients to None, loss, backward, optimizer. Its
+    first call runs as it is; the second and the third are recorded, and compared to the
+    bit with what was recorded. Later calls run that: the bodies of the operations and
+    of their rules, in the same order, on the arrays of the new arguments. Parameters,
+    optimizer states, running statistics, dropout's random numbers, versions and
+    ``.grad`` change as in the step. It returns tensors without a graph. The Python code
+    of the step does not run: no ``print`` and no count in it.
 
-    Raises: ReplayError while recording, if the step reads a value of a tensor into
-    Python, changes its inputs, or takes other numbers than before from outside; later,
-    if an argument has another shape, dtype, memory layout or (being no tensor) another
+    Raises: ReplayError while recording, if the step reads a tensor's value into Python,
+    changes its inputs, or computes from other numbers than in the call before; and
+    later, if an argument has another shape, dtype, memory layout or (being no tensor)
     value, if a tensor of the step was replaced or a module set otherwise, and while
     hooks, a recorder, anomaly mode, forward mode or a transform are to see the graph.
-    Options of the optimizers may change. A refused recording puts back all values.
-    Not noticed are numbers and arrays from outside that neither the step itself names
-    nor a module has that it calls, if they change only later: give them as arguments.
+    The options of optimizers may change. What is refused has changed no value.
+    Not noticed is what changes only later and stands neither in the code of the step,
+    or of a function that it names, nor in a module that it calls: a number that a
+    method of an object takes from it, a branch on a clock. Give it as an argument.
 
     >>> w = minigrad.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = minigrad.optim.SGD([w], lr=0.5)
