@@ -43,6 +43,12 @@ def all_three(dtype: Any, sliding: Sliding) -> list[Any]:
     ]
 
 
+def weave_below(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weave images with fewer places across, forward and backward."""
+    monkeypatch.setattr(convolution, "NARROW", width)
+    monkeypatch.setattr(convolution, "NARROW_BACKWARD", width)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sliding", WAYS)
 @pytest.mark.parametrize(
@@ -55,11 +61,11 @@ def test_kernels_agree_with_numpy_in_chunks_of_any_size(
     chunk: int,
     narrow: int,
 ) -> None:
-    monkeypatch.setattr(convolution, "NARROW", 0)
+    weave_below(0, monkeypatch)
     with in_numpy():
         wanted = all_three(dtype, sliding)
     monkeypatch.setattr(convolution, "CHUNK", chunk)
-    monkeypatch.setattr(convolution, "NARROW", narrow)
+    weave_below(narrow, monkeypatch)
     for one, other in zip(all_three(dtype, sliding), wanted, strict=True):
         assert one.dtype == dtype
         # Sums of up to 126 products of numbers near 1.
@@ -83,7 +89,7 @@ def test_backward_is_the_transpose_of_forward(sliding: Sliding) -> None:
 def test_what_is_not_finite_stays_where_it_is_seen(
     monkeypatch: pytest.MonkeyPatch, bad: float, jit: bool, narrow: int
 ) -> None:
-    monkeypatch.setattr(convolution, "NARROW", narrow)
+    weave_below(narrow, monkeypatch)
     sliding = Sliding(before=(1, 1), after=(1, 1))
     images, weight = np.ones((2, 1, 4, 4)), np.ones((1, 1, 3, 3))
     images[0, 0, 0, 3] = bad  # in a corner, where places of the next row hang over
@@ -134,9 +140,9 @@ def test_narrow_images_are_woven_into_one_and_come_apart_again() -> None:
     assert one[0, 0].tolist() == [[0, 12, 1, 13], [2, 14, 3, 15]]
     np.testing.assert_array_equal(convolution.unwoven(one, 2), images)
     sliding = Sliding(before=(1, 1), dilation=(2, 1))
-    assert sliding.weaves(2, (2, 2), (1, 2))
-    assert not sliding.weaves(1, (2, 2), (1, 2))
-    assert not sliding._replace(stride=(1, 2)).weaves(2, (2, 2), (1, 2))
+    assert sliding.weaves(2, (2, 2), (1, 2), 8)
+    assert not sliding.weaves(1, (2, 2), (1, 2), 8)
+    assert not sliding._replace(stride=(1, 2)).weaves(2, (2, 2), (1, 2), 8)
     assert sliding.woven(3).before == (1, 3)
     assert sliding.woven(3).dilation == (2, 3)
 
@@ -146,3 +152,9 @@ def test_no_channels_leave_the_bias() -> None:
     results = convolution.convolve(images, weight, np.arange(4.0), Sliding())
     assert results.shape == (2, 4, 2, 2)
     assert results[1, 3].tolist() == [[3.0, 3.0], [3.0, 3.0]]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 5), (8, 2), (9, 5), (17, 33)])
+def test_matrices_of_any_size_are_turned(shape: tuple[int, int]) -> None:
+    matrix = normal(np.float64, *shape)
+    np.testing.assert_array_equal(convolution.turned(matrix), matrix.T)
