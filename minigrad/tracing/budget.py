@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import Any
 
 from minigrad.tracing import sentences
+from minigrad.tracing.codes import ENGINE, STORY
 from minigrad.tracing.messages import message
 from minigrad.tracing.trace import ctx_changes
 
 Event = dict[str, Any]
-STORY: Final = 1
-ENGINE: Final = 3
 
 
 class Gap:

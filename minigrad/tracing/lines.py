@@ -181,10 +181,10 @@ class FrameLog:
             known = self._codes[id(code)] = ShownCode(code, role, self.sources)
         opened = OpenFrame(frame, known, len(self._log.ctxs.at_work))
         if known.role == "driver":
-            self._log.names.add(frame.f_globals, code, first=True)
+            self._log.names.add(frame.f_globals, first=True)
         elif known.role == "user" and not known.is_rule:
             opened.names = frame.f_locals
-            self._log.names.add(opened.names, code)
+            self._log.names.add(opened.names)
         self._frames.append(opened)
         return opened
 

@@ -91,8 +91,8 @@ class Recorder:
             )
         self._log = EventLog()
         if driver is not None:
-            self._log.names.add(driver.f_locals, driver.f_code)
-            self._log.names.add(driver.f_globals, driver.f_code)
+            self._log.names.add(driver.f_locals)
+            self._log.names.add(driver.f_globals)
         self._frames = FrameLog(self._log, driver, self._codes)
         self._graph = GraphLog(self._log)
         self._story = Story(
