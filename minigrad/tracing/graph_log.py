@@ -10,7 +10,7 @@ from minigrad.tracing import asides, sentences
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog, Say
 from minigrad.tracing.messages import in_turn
-from minigrad.tracing.nodes import Card, receivers_of
+from minigrad.tracing.nodes import Card, Named, called, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
 
@@ -55,14 +55,14 @@ class GraphLog:
     def add(self, node: Any, outputs: tuple[Any, ...]) -> None:
         """A node has joined the graph; its receivers are shown first."""
         log, card = self._log, self._cards.of(node)
-        called = []
+        led_to = []
         for _, receiver, _ in receivers_of(node):
             self.show_older(receiver)
-            called.append(log.called(receiver))
+            led_to.append(log.named(receiver))
         name = card.node or self.number(card)
         kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
-        say = (joining, card, called, kept, self._order(), moved)
+        say = (joining, card, led_to, kept, self._order(), moved)
         level = STORY
         if self.modules and not card.is_users:
             module, inside, size = self.modules[-1]
@@ -177,12 +177,12 @@ class GraphLog:
 
 
 def joining(
-    card: Card, receivers: list[str], kept: int, order: int, moved: dict[str, str]
+    card: Card, led_to: list[Named], kept: int, order: int, moved: dict[str, str]
 ) -> str:
     """The sentence for a node that joins."""
     tell = sentences.wired if card.is_users else sentences.built_in
     return in_turn(
-        tell(card.label, receivers),
+        tell(card.label, [called(*named) for named in led_to]),
         sentences.kept(kept),
         asides.second_graph(order) if order > 1 else "",
         *[asides.handle_moved(name, old, card.label) for name, old in moved.items()],

@@ -120,7 +120,8 @@ class EventLog:
         """The engine has called code of the program's; if its lines are heard, they
         have told so."""
         if not self.hears_lines:
-            self.program_ran()
+            self.ctxs.touched += 1
+            self.names.is_stale = True
 
     @property
     def count(self) -> int:
