@@ -278,6 +278,7 @@ def twenty(browser: Browser, folder: Path) -> tuple[float, float, float, float]:
     size = megabytes(browser) - before
     look_at_all(shown)
     whole = megabytes(browser) - before
+    shown.wait_for_timeout(1500)  # until those left behind are let go
     context.new_cdp_session(shown).send("HeapProfiler.collectGarbage")
     shown.wait_for_timeout(500)
     kept = megabytes(browser) - before

@@ -131,10 +131,17 @@ def test_player_that_is_in_use_stays_however_far_one_goes(
     run = "const { player } = document.getElementById('player');"
     frame.evaluate(f"() => {{ {run} {use} }}")
     leave(apart)
-    apart.wait_for_timeout(100)
+    apart.wait_for_timeout(1200)  # more than twice as long as it takes to be let go
     assert frame.evaluate(READY)
-    apart.evaluate("scrollTo(0, 0)")
-    apart.wait_for_timeout(50)
     frame.evaluate(f"() => {{ {run} {rest} }}")
-    leave(apart)
     frame.wait_for_function(GONE)
+
+
+def test_player_a_screen_away_stays(apart: Page) -> None:
+    frame = apart.frames[1]
+    apart.evaluate("scrollTo(0, 0)")
+    frame.wait_for_function(READY)
+    apart.evaluate("scrollTo(0, 1500)")
+    apart.wait_for_timeout(1200)
+    assert frame.evaluate("frameElement.getBoundingClientRect().bottom") < -600
+    assert frame.evaluate(READY)

@@ -10,7 +10,8 @@ export function mount(root, trace, options) {
   return root.player;
 }
 
-const FAR = "600px"; // a browser may double it, as that at which unpack.js awakes one
+const FAR = 1000; // px from the edge of what is seen: more than a screen
+const LOOKS_EVERY = 500; // ms
 
 // Starts the player of a page written by minigrad.views.page, which has been unpacked. In
 // a notebook, which may hold many, it stands only while it is near what is seen.
@@ -54,19 +55,30 @@ function show(main, shown) {
 }
 
 // Resolves when the player is far from what is seen, and nothing is open or under way in
-// it that would be lost. What is in a hidden tab of a notebook is not far.
+// it that would be lost.
 function farFromView(place) {
   return new Promise((done) => {
     if (parent === window) return; // a page of its own
+    let timer;
     const look = (entries, observer) => {
-      const { isIntersecting, boundingClientRect } = entries.at(-1);
-      if (isIntersecting || !boundingClientRect.width || isUsed(place)) return;
-      observer.disconnect();
-      done();
+      clearInterval(timer);
+      if (entries.at(-1).isIntersecting) return;
+      timer = setInterval(() => {
+        if (isUsed(place) || !isFar()) return;
+        clearInterval(timer);
+        observer.disconnect();
+        done();
+      }, LOOKS_EVERY);
     };
-    const margins = { rootMargin: FAR, scrollMargin: FAR };
-    new IntersectionObserver(look, margins).observe(document.documentElement);
+    new IntersectionObserver(look).observe(document.documentElement);
   });
+}
+
+// Margins of an observer end at the notebook's own scroll box: so this is measured. What
+// is in a hidden tab of a notebook has no height, and is not far.
+function isFar() {
+  const { top, bottom, height } = window.frameElement.getBoundingClientRect();
+  return height > 0 && (bottom < -FAR || top > parent.innerHeight + FAR);
 }
 
 function isUsed({ player }) {
