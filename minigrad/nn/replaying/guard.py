@@ -11,15 +11,15 @@ from minigrad.engine.creation import default_dtype
 from minigrad.engine.grad_mode import anomaly, this_mode
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import LEAF, flatten
-from minigrad.nn.replaying.recording import (
+from minigrad.nn.replaying.alike import (
     PLAIN,
-    Recording,
     Setting,
     current,
     is_as_set,
     refused,
     same,
 )
+from minigrad.nn.replaying.recording import Recording
 
 ANEW = "call the step itself, or make a new replay of it"
 

@@ -10,15 +10,10 @@ import numpy as np
 
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.trees import LEAF, Structure, flatten, unflatten
-from minigrad.nn.replaying.lens import run_rule
+from minigrad.nn.replaying.alike import refused, same
+from minigrad.nn.replaying.calls import run_rule
 from minigrad.nn.replaying.noted import Noted
-from minigrad.nn.replaying.recording import (
-    Note,
-    Recording,
-    Slot,
-    refused,
-    same,
-)
+from minigrad.nn.replaying.recording import Note, Recording, Slot
 
 
 class Results(NamedTuple):

@@ -11,6 +11,7 @@ from minigrad import errors
 from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import flatten, mapped, unflatten
+from minigrad.nn.replaying.alike import refused, same
 from minigrad.nn.replaying.guard import (
     Arguments,
     Guard,
@@ -25,7 +26,7 @@ from minigrad.nn.replaying.program import (
     results_of,
     without_graph,
 )
-from minigrad.nn.replaying.recording import Recording, refused, same
+from minigrad.nn.replaying.recording import Recording
 
 
 def replay(step: Callable[..., Any]) -> Replay:
