@@ -44,6 +44,13 @@ HARMLESS: Final = frozenset(
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
+CHANGING: Final = frozenset(
+    {
+        *("_apply_to_examples", "_check_returned", "_run_backward", "_wire_edges"),
+        *("look_back", "unrecorded", "wrap_outputs"),
+    }
+)
+"""What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")
 """How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
@@ -54,13 +61,17 @@ ENGINE_CODES: Final = {
 
 
 class Reach(NamedTuple):
-    """The variables that a line can have changed; ``bound`` are others after it."""
+    """The variables that a line can have changed; ``bound`` are others after it.
+
+    ``quiet`` are those that it can have changed if no rule or hook was heard to run.
+    """
 
     names: Sequence[str]
     bound: frozenset[Any]
+    quiet: Sequence[str]
 
 
-NOTHING: Final = Reach((), frozenset())
+NOTHING: Final = Reach((), frozenset(), ())
 
 
 class Stop(NamedTuple):
@@ -94,7 +105,7 @@ class ShownCode:
         phases = {name: {"of": of, "name": name} for name in names}
         within = phases_of(sources.lines[self.source], names) if names else {}
         self._phases = {line: phases[name] for line, name in within.items()}
-        self.reach = Reach(self.names, frozenset(self.names))
+        self.reach = Reach(self.names, frozenset(self.names), self.names)
         self._reaches = reaches_of(code) if names else {}
 
     def offset(self, line: int) -> int:
@@ -157,7 +168,9 @@ def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
     calls = any([step.opname.startswith("CALL") for step in steps])
     if not calls or outside <= HARMLESS:
         used.clear()
-    return Reach([n for n in names if n in bound | used], frozenset(bound))
+    changed = [n for n in names if n in bound | used]
+    quiet = changed if outside & CHANGING else [n for n in changed if n in bound]
+    return Reach(changed, frozenset(bound), quiet)
 
 
 def line_of(instruction: dis.Instruction) -> int | None:

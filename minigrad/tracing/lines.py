@@ -35,6 +35,7 @@ class OpenFrame:
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
         self.ctxs_before = ctxs_before
+        self.ran = -1
         self.names: Any = None
         self.handles: set[str] = set()
 
@@ -235,9 +236,13 @@ class FrameLog:
         log.opened = opened
         event["d"] = log.depth = len(self._frames)
         if not code.is_engine:
+            log.ran += 1
             log.ctxs.touched += 1
             log.names.is_stale = True
-        names, bound = reach
+        names, bound, quiet = reach
+        if opened.ran == log.ran:
+            names = quiet
+        opened.ran = log.ran
         if names:
             local = opened.frame.f_locals
             changed = self._changed_locals(opened, local, names, bound)

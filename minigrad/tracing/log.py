@@ -45,6 +45,8 @@ class EventLog:
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
+        self.ran = 0
+        """How often code of the program's was heard to run."""
         self.hears_lines = False
         self._most = MOST_EVENTS + SLACK
 
@@ -112,6 +114,7 @@ class EventLog:
 
     def program_ran(self) -> None:
         """Code of the program's has run: what it can reach may have changed."""
+        self.ran += 1
         self.ctxs.touched += 1
         if not self.hears_lines:
             self.names.is_stale = True
