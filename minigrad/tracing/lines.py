@@ -31,6 +31,7 @@ class OpenFrame:
         self.frame = frame
         self.code = code
         self.line = code.head
+        self.reach = code.stop(code.head).reach
         self.phase: dict[str, str] | None = None
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
@@ -103,14 +104,13 @@ class FrameLog:
         offset = line - code.before_first
         if frame is self._driver and line == self._opening_line:
             return
-        done = opened.line
-        if done == offset and self._last_is(opened, "line"):
+        if opened.line == offset and self._last_is(opened, "line"):
             return
         opened.line = offset
-        event, phase, _ = code.stops.get(offset) or code.stop(offset)
-        _, _, reach = code.stops.get(done) or code.stop(done)
+        event, phase, reach = code.stops.get(offset) or code.stop(offset)
         before, opened.phase = opened.phase, phase
-        self._put(event.copy(), opened, reach)
+        reach_of_done, opened.reach = opened.reach, reach
+        self._put(event.copy(), opened, reach_of_done)
         if phase is not before and phase is not None:
             opened.phase_starts[phase["name"]] = self._log.count
             self.phase_entered(phase["name"])
@@ -128,8 +128,8 @@ class FrameLog:
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
             parts = [self._log.values.look(item)[1] for item in value]
         say = (sentences.left, code.title, seen, parts)
-        reach = code.stop(opened.line).reach
-        self._step("return", level, say, opened, reach, val=shown or plain("None"))
+        val = shown or plain("None")
+        self._step("return", level, say, opened, opened.reach, val=val)
         self._close(opened)
 
     def on_suspend(self, frame: FrameType) -> None:
@@ -149,6 +149,7 @@ class FrameLog:
         self._error = error
         code = opened.code
         opened.line = code.offset(frame.f_lineno)
+        opened.reach = code.stop(opened.line).reach
         say = sentences.failed(code.title, code.number(opened.line), error)
         self._step("exception", STORY, say, opened, err=error_text(error))
 

@@ -158,7 +158,9 @@ class ValueStore:
             return Note(("A", self.numbers(value)))
         if kind in NUMBERS:
             return plain(repr(value))
-        if kind is tuple and len(value) <= MOST_ITEMS and depth:
+        if kind is int or kind is dict:
+            return plain(short_repr(value))
+        if (kind is tuple or kind is list) and len(value) <= MOST_ITEMS and depth:
             items = [self._ref(item, name, depth - 1) for item in value]
             return {"t": "L", "i": items}
         if isinstance(value, Tensor):
