@@ -193,6 +193,8 @@ class Notebook:
     def run_all(self) -> None:
         self.do("notebook:run-all-cells")
         self.wait_until_idle()
+        self.page.wait_for_timeout(500)  # all is idle for a moment between two cells
+        self.wait_until_idle()
 
     def run(self, index: int) -> None:
         self.select(index)
