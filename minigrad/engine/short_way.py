@@ -2,7 +2,8 @@
 
 It leads to the same place as ``Builtin.apply``, which every other call goes through: no
 recorder listens, no function transform and no forward-mode level is open, and the
-operands lie row after row in memory.
+operands lie row after row in memory. A forward that was exchanged, as a check of the
+course does to count its runs, is called.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def of_two(
 
     ``otherwise`` is called where the short way ends, as it does for an error.
     """
-    ufunc = function.ufunc
+    own, ufunc = function.forward, function.ufunc
     edge_of_number = function._edge_of_number(1)
 
     def apply(input: Any, other: Any) -> Any:
@@ -48,12 +49,12 @@ def of_two(
             b = other.array
             if b.ndim > 1 and not b.flags.c_contiguous:
                 return otherwise(input, other)
-            if b.dtype is dtype and dtype.kind == "f":
-                compute = ufunc or compute
+            if b.dtype is dtype and dtype.kind == "f" and compute is own:
+                compute = ufunc or own
             needed = needed or other._requires_grad
         elif type(other) is not float and type(other) is not int:
             return otherwise(input, other)
-        elif ufunc is not None and dtype.kind == "f":
+        elif ufunc is not None and dtype.kind == "f" and compute is own:
             b, compute = constant(other, dtype), ufunc
         else:
             b = other
@@ -75,7 +76,7 @@ def of_one(
     function: type[Builtin], otherwise: Callable[..., Any]
 ) -> Callable[[Any], Any]:
     """The operation on one operand."""
-    ufunc = function.ufunc
+    own, ufunc = function.forward, function.ufunc
 
     def apply(input: Any) -> Any:
         if transforms.active or levels.open_levels or observe.observer is not None:
@@ -86,8 +87,9 @@ def of_one(
         if array.ndim > 1 and not array.flags.c_contiguous:
             return otherwise(input)
 
-        is_usual = ufunc is not None and array.dtype.kind == "f"
-        compute: Any = ufunc if is_usual else function.forward
+        compute: Any = function.forward
+        if ufunc is not None and array.dtype.kind == "f" and compute is own:
+            compute = ufunc
         output = Tensor(compute(array))
         mode = _this_thread.mode
         if input._requires_grad and mode.grad_enabled and not mode.inference_enabled:

@@ -128,6 +128,34 @@ def test_operators_go_the_short_way_where_nothing_is_special() -> None:
         _ = a * minigrad.ones(3)
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("mul", lambda x: x * x),
+        ("mul", lambda x: 2.0 * x),
+        ("sub", lambda x: x - 3),
+        ("tanh", lambda x: x.tanh()),
+    ],
+)
+def test_forward_that_was_exchanged_is_called(name: str, call: Any) -> None:
+    function = OPS[name].function
+    assert function is not None
+    runs = []
+    forward = function.forward
+
+    def note_and_run(*args: Any) -> Any:
+        runs.append(args)
+        return forward(*args)
+
+    x = minigrad.tensor([1.0, 2.0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(function, "forward", staticmethod(note_and_run))
+        noted = call(x)
+    assert len(runs) == 1
+    assert noted.tolist() == call(x).tolist()
+    assert len(runs) == 1
+
+
 def test_short_way_records_only_where_apply_does() -> None:
     with minigrad.no_grad():
         assert not (LEAF * LEAF).requires_grad
