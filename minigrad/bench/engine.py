@@ -7,10 +7,15 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import minigrad
-from minigrad.bench.floor import bounded, chain_on_arrays
+from minigrad.bench.floor import (
+    bounded,
+    chain_on_arrays,
+    custom_on_arrays,
+    double_backward_on_arrays,
+)
 from minigrad.bench.harness import Phases, Program, in_phases, interleaved
 from minigrad.bench.programs import (
     builtin_chain,
@@ -26,26 +31,41 @@ from minigrad.engine import observe
 Make = Callable[[Any], Program]
 
 
-def chain_cases(length: int = 1000) -> Iterator[tuple[str, Make, int, float]]:
-    """Name, program, how many nodes it makes, and the goal."""
+class ChainCase(NamedTuple):
+    """A program, the same by hand in NumPy, how many nodes it makes, and the goal."""
+
+    name: str
+    make: Make
+    by_hand: Program
+    nodes: int
+    goal: float
+
+
+def chain_cases(length: int = 1000) -> Iterator[ChainCase]:
+    """Chains of custom nodes in both styles, and derivatives of derivatives."""
     for style in ("combined", "separate"):
         for size in (1, 100):
-            name = f"custom {style}, size {size}"
             chain = partial(custom_chain, style=style, size=size, length=length)
-            both = partial(chain, backward=True)
-            yield f"{name}: forward+backward, a node", both, length, 0.40
-            yield f"{name}: forward", partial(chain, backward=False), length, 0.40
+            for backward, what in (
+                (True, "forward+backward, a node"),
+                (False, "forward"),
+            ):
+                name = f"custom {style}, size {size}: {what}"
+                make = partial(chain, backward=backward)
+                by_hand = custom_on_arrays(size, length, backward)
+                yield ChainCase(name, make, by_hand, length, 0.40)
     for style, goal in (("built-in", 1.2), ("custom", 0.7)):
         twice = partial(double_backward, length=50, custom=style == "custom")
-        yield f"double backward, {style}", twice, 50, goal
+        by_hand = double_backward_on_arrays(50)
+        yield ChainCase(f"double backward, {style}", twice, by_hand, 50, goal)
 
 
-def chain_row(
-    name: str, make: Make, units: int, goal: float, torch: Any, seconds: float
-) -> Iterator[Row]:
-    """A chain on both engines; without torch only our own time."""
-    theirs = None if torch is None else make(torch)
-    yield compared(name, make(minigrad), theirs, goal, units=units, seconds=seconds)
+def chain_row(case: ChainCase, torch: Any, seconds: float) -> Iterator[Row]:
+    """A chain on both engines, without torch only our own time; and what bounds it."""
+    name, make, by_hand, nodes, goal = case
+    ours, theirs = make(minigrad), None if torch is None else make(torch)
+    row = compared(name, ours, theirs, goal, units=nodes, seconds=seconds)
+    yield bounded(row, ours, by_hand, nodes, seconds / 3)
 
 
 def builtin_row(torch: Any, seconds: float, backward: bool) -> Iterator[Row]:
@@ -164,8 +184,8 @@ def listening_rows(seconds: float) -> Iterator[Row]:
 
 def engine_tasks(torch: Any, seconds: float, quick: bool = False) -> Iterable[Task]:
     """All rows of the engine."""
-    for name, make, units, goal in chain_cases(200 if quick else 1000):
-        yield Task(name, partial(chain_row, name, make, units, goal, torch, seconds))
+    for case in chain_cases(200 if quick else 1000):
+        yield Task(case.name, partial(chain_row, case, torch, seconds))
     for backward in (True, False):
         name = f"built-in chain, {'forward+backward' if backward else 'forward'}"
         yield Task(name, partial(builtin_row, torch, seconds, backward))

@@ -40,6 +40,50 @@ def chain_on_arrays(size: int, length: int, backward: bool) -> Program:
     return run
 
 
+def custom_on_arrays(size: int, length: int, backward: bool) -> Program:
+    """What ``custom_chain`` computes, by hand."""
+    x = leaf(minigrad, size).detach().numpy()
+
+    def run() -> Any:
+        y = x
+        for _ in range(length):
+            y = y * 1.001
+        if not backward:
+            return y
+        grad = np.ones_like(y)
+        for _ in range(length):
+            grad = grad * 1.001
+        return y, grad
+
+    return run
+
+
+def double_backward_on_arrays(length: int) -> Program:
+    """What ``double_backward`` computes, by hand: squares, slopes, slopes of slopes."""
+    x = leaf(minigrad, 100).detach().numpy()
+
+    def run() -> Any:
+        inputs, y = [], x
+        for _ in range(length):
+            inputs.append(y)
+            y = y * y
+        grad = np.ones_like(y)
+        arrived = []
+        for input in reversed(inputs):
+            arrived.append(grad)
+            grad = 2.0 * grad * input
+        of_grad, of_inputs = np.ones_like(y), []
+        for input, came in zip(inputs, reversed(arrived), strict=True):
+            of_inputs.append(2.0 * of_grad * came)
+            of_grad = 2.0 * of_grad * input
+        second = np.zeros_like(y)
+        for input, directly in zip(reversed(inputs), reversed(of_inputs), strict=True):
+            second = 2.0 * second * input + directly
+        return grad, second
+
+    return run
+
+
 def python_calls(program: Program) -> int:
     """How many functions written in Python a run calls.
 

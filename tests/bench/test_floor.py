@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.bench.floor import bounded, chain_on_arrays, python_calls
+from minigrad.bench.floor import (
+    bounded,
+    chain_on_arrays,
+    custom_on_arrays,
+    double_backward_on_arrays,
+    python_calls,
+)
 from minigrad.bench.harness import DifferentResultsError, Ratio, agree
-from minigrad.bench.programs import builtin_chain
+from minigrad.bench.programs import builtin_chain, custom_chain, double_backward
 from minigrad.bench.rows import Row
 
 
@@ -23,6 +29,23 @@ def test_chain_by_hand_computes_what_the_chain_of_operations_does(
     by_hand = chain_on_arrays(5, 12, backward)()
     assert agree(by_hand, builtin_chain(minigrad, 5, 12, backward)())
     assert not agree(by_hand, builtin_chain(minigrad, 5, 4, backward)())
+
+
+@pytest.mark.parametrize("backward", [True, False])
+@pytest.mark.parametrize("style", ["combined", "separate"])
+def test_custom_chain_by_hand_computes_what_the_nodes_do(
+    style: str, backward: bool
+) -> None:
+    by_hand = custom_on_arrays(5, 12, backward)()
+    assert agree(by_hand, custom_chain(minigrad, style, 5, 12, backward)())
+    assert not agree(by_hand, custom_chain(minigrad, style, 5, 40, backward)())
+
+
+@pytest.mark.parametrize("custom", [True, False])
+def test_double_backward_by_hand_computes_what_the_nodes_do(custom: bool) -> None:
+    by_hand = double_backward_on_arrays(3)()
+    assert agree(by_hand, double_backward(minigrad, 3, custom)())
+    assert not agree(by_hand, double_backward(minigrad, 2, custom)())
 
 
 def test_row_that_misses_its_goal_says_how_many_calls_it_has_room_for() -> None:
