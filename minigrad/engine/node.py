@@ -34,7 +34,7 @@ from minigrad.engine.saved import (
     unpack,
 )
 from minigrad.engine.saved_hooks import SavedTensor
-from minigrad.engine.tensor import NO_COUNTER, Tensor, _views
+from minigrad.engine.tensor import Tensor, _views
 from minigrad.engine.tensor_grad import SameAsTensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -213,21 +213,6 @@ class _FunctionBase:
         Raises: SavedTypeError for anything but a Tensor or None.
         """
         hooks = _this_thread.mode.saved_tensors_hooks
-        are_kept_as_they_are = hooks is None
-        for tensor in tensors:
-            if tensor is None:
-                continue
-            if not isinstance(tensor, Tensor) or tensor._grad_fn is self:
-                are_kept_as_they_are = False
-                break
-            counter = tensor._version_counter
-            if counter is not None and (counter is NO_COUNTER or counter.value):
-                are_kept_as_they_are = False
-                break
-        if are_kept_as_they_are:
-            self._saved = tensors
-            return
-
         packed: list[Packed] = []
         for tensor in tensors:
             if tensor is None:
@@ -236,6 +221,8 @@ class _FunctionBase:
                 raise not_savable(self, len(packed), tensor)
             elif hooks is not None:
                 packed.append(hooks.pack(tensor, self))
+            elif tensor._version_counter is None and tensor._grad_fn is not self:
+                packed.append(tensor)
             else:
                 packed.append(pack(tensor, self))
         self._saved = tuple(packed)

@@ -9,19 +9,15 @@ course does to count its runs, is called.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from minigrad.engine import levels, observe, transforms
-from minigrad.engine.anomaly import remember
-from minigrad.engine.builtin import Builtin
-from minigrad.engine.grad_mode import _Mode, _this_thread, anomaly
+from minigrad.engine.builtin import Builtin, create_builtin_ctx
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.node import Edge, edge_of
-from minigrad.engine.outputs import metadata_of_output
 from minigrad.engine.tensor import Array, Tensor
-
-NOTHING_TO_KEEP: Final = Builtin.setup_context
 
 
 def of_two(
@@ -66,7 +62,7 @@ def of_two(
         mode = _this_thread.mode
         if needed and mode.grad_enabled and not mode.inference_enabled:
             edge = edge_of(other) if isinstance(other, Tensor) else edge_of_number
-            record(function, (input, other), (edge_of(input), edge), output, mode)
+            record(function, (input, other), (edge_of(input), edge), output)
         return output
 
     return apply
@@ -93,7 +89,7 @@ def of_one(
         output = Tensor(compute(array))
         mode = _this_thread.mode
         if input._requires_grad and mode.grad_enabled and not mode.inference_enabled:
-            record(function, (input,), (edge_of(input),), output, mode)
+            record(function, (input,), (edge_of(input),), output)
         return output
 
     return apply
@@ -104,26 +100,13 @@ def record(
     inputs: tuple[Any, ...],
     edges: tuple[Edge, ...],
     output: Tensor,
-    mode: _Mode,
 ) -> None:
     """Make the node of an operation that has run, and hang it on its output.
 
     It takes the phases of ``Builtin.apply`` together that nobody watches here.
     """
-    metadata = metadata_of_output(output.array)
-    if metadata is None:
-        return
-    node = function._backward_cls()
-    node._edges = edges
-    node._number = mode.next_sequence_nr()
-    node._output_metadata = metadata
-    node._saved = ()
-    node._attached = None
-    if anomaly.enabled:
-        remember(node)
-    output._grad_fn = node
-    output._requires_grad = True
-    if function.setup_context is not NOTHING_TO_KEEP:
+    node = create_builtin_ctx(function, inputs, edges)
+    if node._wire(output):
         function.setup_context(node, inputs, output)
 
 

@@ -29,7 +29,9 @@ def nll_in_numpy(
     factors = np.where(counted, weight[safe] if weight.size else one, zero)
     with np.errstate(all="ignore"):
         losses = np.where(counted, -rows[np.arange(len(rows)), safe] * factors, zero)
-        totals = np.array([one.sum(dtype=np.float64) for one in (losses, factors)])
+        totals = np.array(
+            [all_of.sum(dtype=np.float64) for all_of in (losses, factors)]
+        )
     wrong = classes[~counted & (classes != ignored)]
     return losses, totals, wrong[-1:] if wrong.size else np.full(1, ALL_RIGHT)
 

@@ -80,10 +80,9 @@ class Module:
 
         Raises: ModuleAttributeError.
         """
-        own = self.__dict__
-        for kind in registry.KINDS:
-            if kind in own and name in own[kind]:
-                return own[kind][name]
+        table = registry.find(self, name)
+        if table is not None:
+            return table[name]
         raise errors.ModuleAttributeError(
             errors.message(
                 type(self).__name__,

@@ -22,9 +22,9 @@ def registered(module: Module) -> tuple[dict[str, Any], ...]:
 
 def find(module: Module, name: str) -> dict[str, Any] | None:
     """The table that has an entry ``name``; None if there is none."""
-    own = vars(module)
+    own = module.__dict__
     for kind in KINDS:
-        if name in own.get(kind, ()):
+        if kind in own and name in own[kind]:
             table: dict[str, Any] = own[kind]
             return table
     return None

@@ -301,18 +301,13 @@ class Addmm(Builtin):
         else:
             check_dimensions("addmm", mat1, mat2, (2, 2), "mat1 must be a matrix")
             product = Matmul.forward(mat1, mat2)
-        if input.dtype is product.dtype and input.shape == product.shape[1:]:
-            return np.add(input, product, out=product)
-        return input + product
+        return plus(input, product)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         _, mat1, mat2 = inputs
-        _, needs_mat1, needs_mat2 = ctx.needs_input_grad
         ctx.in_columns = mat2.array.flags.f_contiguous
-        ctx.save_for_backward(
-            mat1 if needs_mat2 else None, mat2 if needs_mat1 else None
-        )
+        keep_factors(ctx, mat1, mat2)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -346,6 +341,21 @@ def are_two_matrices(input: Any, other: Any) -> bool:
         and input.dtype is other.dtype
         and input.ndim == other.ndim == 2
         and input.shape[1] == other.shape[0]
+    )
+
+
+def plus(row: Array, product: Array) -> Any:
+    """The sum, in the memory of ``product`` if that has its shape and dtype."""
+    if row.dtype is product.dtype and row.shape == product.shape[-1:]:
+        return np.add(row, product, out=product)
+    return row + product
+
+
+def keep_factors(ctx: Any, first: Tensor, second: Tensor) -> None:
+    """Save arguments 1 and 2, each if the other needs a gradient."""
+    _, needs_first, needs_second = ctx.needs_input_grad
+    ctx.save_for_backward(
+        first if needs_second else None, second if needs_first else None
     )
 
 

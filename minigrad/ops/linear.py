@@ -13,6 +13,8 @@ from minigrad.ops._registry import op
 from minigrad.ops.linalg import (
     Matmul,
     are_two_matrices,
+    keep_factors,
+    plus,
     product_name,
     rows_of,
 )
@@ -78,20 +80,13 @@ class Linear(Builtin):
             product = np.matmul(input, across)
         else:
             product = Matmul.forward(input, across)
-        if bias is None:
-            return product
-        if bias.dtype is product.dtype and bias.shape == product.shape[-1:]:
-            return np.add(bias, product, out=product)
-        return bias + product
+        return product if bias is None else plus(bias, product)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         _, input, weight = inputs
-        _, needs_input, needs_weight = ctx.needs_input_grad
         ctx.shape = input.array.shape
-        ctx.save_for_backward(
-            input if needs_weight else None, weight if needs_input else None
-        )
+        keep_factors(ctx, input, weight)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

@@ -212,7 +212,7 @@ def test_it_is_the_python_code_that_does_not_run_any_more() -> None:
         10,
     ]
     assert len(calls) == 3
-    assert "v1 = multiply(v0, k)" in run.text
+    assert "v1 = Mul_forward(v0, 2)" in run.text
 
 
 def test_options_of_the_optimizer_may_change() -> None:
