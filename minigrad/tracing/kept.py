@@ -94,6 +94,22 @@ def forget_packed(state: NodeState | None) -> None:
         state = state.inner
 
 
+def exact_copy(array: Any) -> Any:
+    """A copy whose elements lie in memory at the same distances.
+
+    Sums are made in the order of memory: elsewhere they would round differently.
+    """
+    if array.dtype.hasobject or array.size == 0 or array.ndim == 0:
+        return array.copy()
+    memory = np.empty(span_of(array), np.uint8).data
+    start = place_of(array) - lowest_of(array)
+    copy: Any = np.ndarray(array.shape, array.dtype, memory, start, array.strides)
+    # Written once where several elements are one place in memory.
+    once = tuple([slice(0, 1) if step == 0 else slice(None) for step in copy.strides])
+    copy[once] = array[once]
+    return copy
+
+
 def span_of(array: Any) -> int:
     """The bytes from the first element in memory to the last."""
     if array.ndim == 0:
@@ -102,25 +118,11 @@ def span_of(array: Any) -> int:
     return int(high - low)
 
 
-def exact_copy(array: Any) -> Any:
-    """A copy whose elements lie in memory at the same distances.
+def lowest_of(array: Any) -> int:
+    """The address of the element that lies first in memory."""
+    return int(np.lib.array_utils.byte_bounds(array)[0])
 
-    Sums are made in the order of memory: elsewhere they would round differently.
-    """
-    if array.dtype.hasobject or array.size == 0 or array.ndim == 0:
-        return array.copy()
-    low, high = np.lib.array_utils.byte_bounds(array)
-    start = array.__array_interface__["data"][0]
-    memory = np.empty(high - low, np.uint8)
-    copy: Any = np.ndarray(
-        array.shape, array.dtype, memory.data, start - low, array.strides
-    )
-    if 0 in array.strides:
-        # Written once where several elements are one place in memory.
-        once = tuple(
-            [slice(0, 1) if step == 0 else slice(None) for step in copy.strides]
-        )
-        copy[once] = array[once]
-    else:
-        copy[...] = array
-    return copy
+
+def place_of(array: Any) -> int:
+    """The address of the first element."""
+    return int(array.__array_interface__["data"][0])

@@ -8,7 +8,6 @@ import dis
 import inspect
 import io
 import linecache
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from typing import Any, Final
 
 from minigrad.engine import levels, transforms
 from minigrad.engine.grad_mode import running_task, this_mode
-from minigrad.tracing.copying import CannotCopyError, Copier
+from minigrad.tracing.copying import CannotCopyError, Copier, Reader
 from minigrad.tracing.modes import Modes
 
 SESSION: Final = "__minigrad_again__"
@@ -65,8 +64,7 @@ class Program:
     """A program that can run again from where it started; ``why_not`` if it cannot."""
 
     code: Block | Call | None = None
-    start: Any = None
-    home: dict[str, Any] | None = None
+    start: tuple[bytes, list[Any]] | None = None
     modes: Modes | None = None
     options: Json | None = None
     why_not: str = ""
@@ -76,16 +74,15 @@ class Program:
     def run(self, session: Any) -> None:
         """Run on a fresh copy of the start; what it prints and raises is kept quiet."""
         assert self.code is not None
+        assert self.start is not None
         assert self.modes is not None
-        assert self.home is not None
-        copier = Copier([self.home], math.inf)
-        if isinstance(self.code, Block):
-            copier.names(self.code.code, self.home)
-        start = copier.copy(self.start)
+        reader = Reader(*self.start)
+        start, session.names, space = reader.load(), reader.load(), reader.home
+        del reader  # it keeps alive what nobody else refers to
+        space.update(start["globals"])
         with self.modes.in_force(), quiet():
             this_mode().saved_tensors_hooks = start["hooks"]
-            session.names = start["names"]
-            self.code.run(start, copier.homes[0], session)
+            self.code.run(start, space, session)
 
 
 @contextlib.contextmanager
@@ -121,28 +118,25 @@ def program_of(
     """
     if levels.open_levels or transforms.active or running_task() is not None:
         raise CannotCopyError("it began inside a function transform or a backward")
-    start: Json = {"call": call, "hooks": this_mode().saved_tensors_hooks}
     code: Block | Call
     variables: Json = {}
     if call is not None:
         code, home = Call(), home_of(call[0], driver)
-        copier = Copier([home], most)
     elif driver is not None:
         code, variables = (cell, {}) if cell is not None else block_of(driver)
         home = driver.f_globals
-        copier = Copier([home], most)
-        copier.names(code.code, home)
     else:
         raise CannotCopyError("no program of yours stands around it")
-    start = copier.copy(start)
-    start["locals"] = {k: copier.named(k, value) for k, value in variables.items()}
+    copier = Copier(home, most)
+    asked_for = copier.asked_for(code.code) if isinstance(code, Block) else {}
+    copier.named |= variables
+    hooks = this_mode().saved_tensors_hooks
+    start = {"call": call, "hooks": hooks, "locals": variables, "globals": asked_for}
+    copier.take(start)
     spaces = [] if driver is None else [driver.f_locals, driver.f_globals]
-    has_them = {*start["locals"], *copier.homes[0]} if call is None else set()
-    start["names"] = [
-        {k: v for k, v in copier.known(names).items() if k not in has_them}
-        for names in spaces
-    ]
-    return Program(code, start, copier.homes[0], Modes(), options)
+    has_them = copier.named if call is None else {}
+    copier.take([copier.known(names, has_them) for names in spaces])
+    return Program(code, copier.taken, Modes(), options)
 
 
 def home_of(function: Callable[..., Any], driver: FrameType | None) -> Json:

@@ -11,13 +11,15 @@ import pytest
 
 import minigrad as mg
 from minigrad.engine.node import NOT_A_TENSOR
-from minigrad.tracing.copying import CannotCopyError, Copier
+from minigrad.tracing.copying import CannotCopyError, Copier, Reader
 
 HOME = globals()
 
 
 def copied(value: Any, most: float = 1e6) -> Any:
-    return Copier([HOME], most).copy(value)
+    copier = Copier(HOME, most)
+    copier.take(value)
+    return Reader(*copier.taken).load()
 
 
 class Plain:
