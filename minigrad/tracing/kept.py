@@ -2,63 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine.node import _FunctionBase
+from minigrad.engine.builtin import BuiltinBackward
+from minigrad.engine.node import NOT_A_TENSOR, split_edge
+from minigrad.engine.saved import FREED, Record
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.views import CopySlices
+from minigrad.tracing.nodes import attributes_of
 
 MOST_BYTES: Final = 200_000_000
+SLOTS: Final = ("geometry", "slot", "_materialize_grads")
+"""What some kinds of nodes hold beside what all hold."""
 
-
-@dataclass
-class Kept:
-    """A Tensor or an array as it was, in memory of its own, in the same order."""
-
-    array: Any
-    is_tensor: bool
-    requires_grad: bool = False
-
-    def again(self) -> Any:
-        """The same again, for a rule that may change it."""
-        array = exact_copy(self.array)
-        if not self.is_tensor:
-            return array
-        tensor = Tensor(array)
-        tensor._requires_grad = self.requires_grad
-        return tensor
-
-
-@dataclass
-class Receiver:
-    """What is asked of the node at the other end of an edge: shapes and dtypes."""
-
-    _output_metadata: Any
-
-
-@dataclass
-class NodeState:
-    """A node as it was before its rule ran: enough to make one like it."""
-
-    kind: type[_FunctionBase]
-    edges: tuple[Any, ...]
-    outputs: Any
-    number: int
-    needs: Any
-    saved: list[Any]
-    packed: list[Any]
-    attributes: dict[str, Any]
-    slots: dict[str, Any]
-    inner: NodeState | None = None
+Copy = Callable[[Any], Any]
 
 
 @dataclass
 class Run:
     """Something that was computed, from what, with which result.
 
-    ``what``: forward, backward, sum, arrival or accumulate.
+    ``what``: forward, backward, sum, arrival or accumulate. ``node`` is like the one
+    that ran, as it was before.
     """
 
     what: str
@@ -67,7 +37,7 @@ class Run:
     given: list[Any]
     found: list[Any] | None = None
     function: Any = None
-    node: NodeState | None = None
+    node: Any = None
     create_graph: bool = False
     carries_tensors: bool = False
     has_hooks: bool = False
@@ -87,11 +57,78 @@ class KeptValues:
     """How many nodes are torch's, which cannot be run again from here."""
 
 
-def forget_packed(state: NodeState | None) -> None:
-    """Let go of what hooks packed: what they unpacked has taken its place."""
-    while state is not None:
-        state.packed = []
-        state = state.inner
+@dataclass
+class Receiver:
+    """What is asked of the node at the other end of an edge: shapes and dtypes."""
+
+    _output_metadata: Any
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value holds numbers."""
+    return isinstance(value, (Tensor, np.ndarray, np.generic))
+
+
+def array_of(value: Any) -> Any:
+    """The plain numbers of a value."""
+    return np.asarray(value.array if isinstance(value, Tensor) else value)
+
+
+def copied(value: Any, copy: Copy) -> Any:
+    """``value`` with copies of its arrays, also inside a list; without its history."""
+    if isinstance(value, Tensor):
+        tensor = Tensor(copy(value.array))
+        tensor._requires_grad = value._requires_grad
+        return tensor
+    if isinstance(value, (np.ndarray, np.generic)):
+        return copy(value)
+    if type(value) in (list, tuple):
+        return type(value)([copied(item, copy) for item in value])
+    if type(value) is dict:
+        return {key: copied(item, copy) for key, item in value.items()}
+    return value
+
+
+def node_like(node: Any, copy: Copy) -> Any:
+    """A node with copies of all that ``node`` holds, which leads to no other node."""
+    if node is None:
+        return None
+    like: Any = object.__new__(type(node))
+    like._edges = tuple([edge_like(edge) for edge in node._edges])
+    like._output_metadata = node._output_metadata
+    like._number = node._number
+    like._attached = None
+    saved = () if node._saved is FREED else tuple.__iter__(node._saved)
+    like._saved = tuple([saved_like(one, copy) for one in saved])
+    if not isinstance(node, BuiltinBackward):
+        like.needs_input_grad = node.needs_input_grad
+    if hasattr(type(node), "to_save"):
+        like.to_save = like.saved_for_forward = None
+        like.dirty_tensors = like.non_differentiable = None
+    for name in SLOTS:
+        if hasattr(node, name):
+            setattr(like, name, getattr(node, name))
+    for name, value in attributes_of(node).items():
+        setattr(like, name, copied(value, copy))
+    if isinstance(node, CopySlices):
+        like.inner = node_like(node.inner, copy)
+    return like
+
+
+def edge_like(edge: Any) -> Any:
+    """An edge to something that stands for the node at its other end."""
+    if edge is None or edge is NOT_A_TENSOR:
+        return edge
+    receiver, slot = split_edge(edge)
+    return Receiver(receiver._output_metadata), slot
+
+
+def saved_like(packed: Any, copy: Copy) -> Any:
+    """What a node like another one saves; what is packed until it is unpacked."""
+    if isinstance(packed, HookedRecord):
+        return packed
+    tensor = packed.tensor if isinstance(packed, Record) else packed
+    return copied(tensor, copy) if isinstance(tensor, Tensor) else None
 
 
 def exact_copy(array: Any) -> Any:

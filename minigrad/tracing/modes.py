@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import io
 import random
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final
 
 import numpy as np
@@ -60,3 +62,12 @@ class Modes:
             yield
         finally:
             now.put()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing is printed in the block, and nothing warned of."""
+    out, err = io.StringIO(), io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(out), redirect_stderr(err):
+        warnings.simplefilter("ignore")
+        yield

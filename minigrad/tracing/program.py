@@ -6,9 +6,7 @@ import ast
 import contextlib
 import dis
 import inspect
-import io
 import linecache
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
@@ -17,7 +15,7 @@ from typing import Any, Final
 from minigrad.engine import levels, transforms
 from minigrad.engine.grad_mode import running_task, this_mode
 from minigrad.tracing.copying import CannotCopyError, Copier, Reader
-from minigrad.tracing.modes import Modes
+from minigrad.tracing.modes import Modes, quiet
 
 SESSION: Final = "__minigrad_again__"
 """The name of the recording in the program that runs again."""
@@ -80,19 +78,9 @@ class Program:
         start, session.names, space = reader.load(), reader.load(), reader.home
         del reader  # it keeps alive what nobody else refers to
         space.update(start["globals"])
-        with self.modes.in_force(), quiet():
+        with self.modes.in_force(), quiet(), contextlib.suppress(Exception):
             this_mode().saved_tensors_hooks = start["hooks"]
             self.code.run(start, space, session)
-
-
-@contextlib.contextmanager
-def quiet() -> Any:
-    """Nothing printed, nothing warned of, no ordinary error let out."""
-    with warnings.catch_warnings(), contextlib.suppress(Exception):
-        warnings.simplefilter("ignore")
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            yield
 
 
 def remember(

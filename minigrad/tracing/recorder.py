@@ -108,7 +108,7 @@ class Recorder:
             for code in (*self._codes, *ENGINE_CODES):
                 self._backend.follow(code)
         self._engines: list[str] = []
-        self._keeper: Keeper | None = None
+        self._keeper: Keeper | RuleKeeper | None = None
         self._torch = self._torch_listener()
         # Last, so that a start that failed leaves nobody listening.
         observers: list[Any] = [self._happenings, self._story]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,12 +13,20 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import lint, observe
 from minigrad.engine.backward import fit
-from minigrad.engine.builtin import Builtin, BuiltinBackward
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import this_mode, unrecorded
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.kept import Kept, KeptValues, NodeState, Run
+from minigrad.tracing.kept import (
+    KeptValues,
+    Run,
+    array_of,
+    copied,
+    exact_copy,
+    is_array,
+    node_like,
+)
 from minigrad.tracing.values import error_text
 
 CALLED: Final = {
@@ -96,34 +104,36 @@ def difference_of(run: Run) -> str:
     recorded = run.found or []
     if len(found) != len(recorded):
         return f"it gave {len(found)} values where {len(recorded)} were recorded"
-    places = enumerate(zip(recorded, found, strict=True))
-    told = (
-        unlike(f"{PLACES[run.what]} {place}" if len(found) > 1 else "", *pair)
-        for place, pair in places
-    )
-    return next(filter(None, told), "")
+    word = "the gradient for argument" if run.what == "backward" else "output"
+    for place, pair in enumerate(zip(recorded, found, strict=True)):
+        difference = unlike(f"{word} {place}" if len(found) > 1 else "", *pair)
+        if difference:
+            return difference
+    return ""
 
 
 def forward_again(run: Run) -> list[Any]:
     """The outputs of a call, from the inputs that were kept."""
-    inputs = [again(one) for one in run.given]
+    inputs = copied(run.given, exact_copy)
     if issubclass(run.function, Builtin):
         arrays = [one.array if isinstance(one, Tensor) else one for one in inputs]
         result = run.function.forward(*arrays)
     elif run.function.setup_context is Function.setup_context:
-        result = unrecorded(run.function.forward, node_again(run.node), *inputs)
+        result = unrecorded(
+            run.function.forward, node_like(run.node, exact_copy), *inputs
+        )
     else:
         result = unrecorded(run.function.forward, *inputs)
     outputs = list(result) if isinstance(result, tuple) else [result]
     if run.in_place and isinstance(outputs[0], np.ndarray):
-        outputs[0] = outputs[0].astype((run.found or [])[0].array.dtype)
+        outputs[0] = outputs[0].astype(array_of((run.found or [])[0]).dtype)
     return outputs
 
 
 def backward_again(run: Run) -> list[Any]:
     """The gradients that a rule returns, from what arrived and what was saved."""
-    node = node_again(run.node)
-    gradients = [again(one) for one in run.given]
+    node = node_like(run.node, exact_copy)
+    gradients = copied(run.given, exact_copy)
     mode = this_mode()
     before = mode.grad_enabled, mode.rules_see_tensors
     try:
@@ -145,76 +155,27 @@ def backward_again(run: Run) -> list[Any]:
 
 def sum_again(run: Run) -> list[Any]:
     """What waits at a node when one more gradient has come."""
-    first, *more = [one.array for one in run.given]
+    first, *more = [array_of(one) for one in run.given]
     return [first + more[0] if more else first]
 
 
-def arrival_again(run: Run) -> list[Any]:
-    """What a node is given is what waited there."""
-    return [None if one is None else one.array for one in run.given]
-
-
-AGAIN: Final = {
+AGAIN: Final[dict[str, Callable[[Run], list[Any]]]] = {
     "forward": forward_again,
     "backward": backward_again,
     "sum": sum_again,
-    "arrival": arrival_again,
+    "arrival": lambda run: run.given,
     "accumulate": sum_again,
 }
-PLACES: Final = {
-    "forward": "output",
-    "backward": "the gradient for argument",
-    "sum": "output",
-    "arrival": "output",
-    "accumulate": "output",
-}
-
-
-def again(value: Any) -> Any:
-    """A kept value, to be computed with; also inside a list."""
-    if isinstance(value, Kept):
-        return value.again()
-    if type(value) in (list, tuple):
-        return type(value)([again(item) for item in value])
-    if type(value) is dict:
-        return {key: again(item) for key, item in value.items()}
-    return value
-
-
-def node_again(state: NodeState | None) -> Any:
-    """A node like the one that ran."""
-    if state is None:
-        return None
-    node: Any = object.__new__(state.kind)
-    node._edges = state.edges
-    node._output_metadata = state.outputs
-    node._number = state.number
-    node._attached = None
-    node._saved = tuple([again(one) for one in state.saved])
-    if not isinstance(node, BuiltinBackward):
-        node.needs_input_grad = state.needs
-    if hasattr(state.kind, "to_save"):
-        node.to_save = node.saved_for_forward = None
-        node.dirty_tensors = node.non_differentiable = None
-    for name, value in state.slots.items():
-        setattr(node, name, value)
-    for name, value in state.attributes.items():
-        setattr(node, name, again(value))
-    if state.inner is not None:
-        node.inner = node_again(state.inner)
-    return node
 
 
 def unlike(place: str, recorded: Any, found: Any) -> str:
     """How two values differ in a bit; empty if they do not."""
-    if not isinstance(recorded, Kept):
-        return "" if found is None or not is_array(found) else f"{place} was None"
+    if not is_array(recorded):
+        return f"{place} was None" if is_array(found) else ""
     start = f"{place}: " if place else ""
-    was = recorded.array
-    now = found.array if isinstance(found, (Tensor, Kept)) else found
-    if now is None:
+    if found is None:
         return f"{start}None is found where an array was recorded"
-    now = np.asarray(now)
+    was, now = array_of(recorded), array_of(found)
     if was.shape != now.shape or was.dtype != now.dtype:
         return (
             f"{start}{was.dtype} of shape {was.shape} was recorded, "
@@ -237,11 +198,6 @@ def first_difference(was: Any, now: Any) -> tuple[int, ...] | None:
     ]
     first = int((rows[0] != rows[1]).any(axis=1).argmax())
     return tuple(int(i) for i in np.unravel_index(first, was.shape))
-
-
-def is_array(value: Any) -> bool:
-    """Whether a value holds numbers."""
-    return isinstance(value, (Tensor, np.ndarray, Kept))
 
 
 def not_the_same(run: Run, step: int | None, difference: str) -> ReplayError:

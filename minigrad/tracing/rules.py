@@ -10,10 +10,11 @@ from minigrad.engine import transforms
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.tensor import Tensor
-from minigrad.tracing.keeping import Keeper
+from minigrad.engine.views import CopySlices
+from minigrad.tracing.keeping import Keeping
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.marks import ATOMS
-from minigrad.tracing.nodes import attributes_of, label_of
+from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.pictures import MOST_COLUMNS, MOST_ROWS
 from minigrad.tracing.values import MOST_DEPTH
 
@@ -24,44 +25,17 @@ MOST_RULES: Final = 400
 MOST_BYTES: Final = 2_000_000
 
 
-class RuleKeeper(Keeper):
+class RuleKeeper(Keeping):
     """An observer that keeps what each rule was given, where all of it is small."""
 
     def __init__(self, log: EventLog) -> None:
         super().__init__(log, MOST_BYTES)
 
-    def ctx_created(self, *facts: Any) -> None:
-        """No call of forward is kept."""
-
-    def edges_wired(self, *facts: Any) -> None:
-        """No output is kept."""
-
-    def backward_started(self, task: Any) -> None:
-        """No sum is kept."""
-
-    def gradient_sent(self, *facts: Any) -> None:
-        """No sum is kept."""
-
-    def gradient_accumulated(self, *facts: Any) -> None:
-        """No sum is kept."""
-
-    def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
-        run = self._rules[id(task)] = self._run("backward", label_of(node), [])
+    def keeps(self, node: Any, gradients: list[Any]) -> bool:
+        """Whether the terms of what ``node`` returns may be asked for."""
         if isinstance(node, AccumulateGrad) or len(self.kept.runs) >= MOST_RULES:
-            return
-        if transforms.active or not is_small(node, gradients):
-            return
-        run.given = [self._copy(gradient) for gradient in gradients]
-        run.node = self._state(node)
-        run.create_graph = task.create_graph
-        run.carries_tensors = task.carries_tensors
-
-    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
-        run = self._rules.get(id(task))
-        if run is not None and run.node is None:
-            del self._rules[id(task)]  # too large to be kept
-        else:
-            super().node_returned(task, node, gradients)
+            return False
+        return not transforms.active and is_small(node, gradients)
 
 
 def is_small(node: Any, gradients: list[Any]) -> bool:
@@ -71,11 +45,11 @@ def is_small(node: Any, gradients: list[Any]) -> bool:
         if edge is not None and edge is not NOT_A_TENSOR:
             receiver, slot = split_edge(edge)
             shapes.append(receiver._output_metadata[slot][0])
-    saved = () if node._saved is FREED else node._saved
+    saved = () if node._saved is FREED else tuple.__iter__(node._saved)
     tensors = [one.tensor if isinstance(one, Record) else one for one in saved]
     sizes = [one.array.size for one in tensors if isinstance(one, Tensor)]
     attributes = list(attributes_of(node).values())
-    inner = getattr(node, "inner", None)
+    inner = node.inner if isinstance(node, CopySlices) else None
     return (
         all([is_shown_whole(shape) for shape in shapes])
         and all([size <= MOST_SAVED for size in sizes])

@@ -6,25 +6,20 @@ the slopes of all inputs by that one output. So it is asked once for each elemen
 
 from __future__ import annotations
 
-import contextlib
-import io
-import random
 import time
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from minigrad.tracing.harmless import harm_of
-from minigrad.tracing.kept import Kept, KeptValues, Run
+from minigrad.tracing.kept import KeptValues, Run, array_of, copied
 from minigrad.tracing.messages import message
+from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.pictures import json_number
 from minigrad.tracing.replay import backward_again, silence, unlike
 from minigrad.tracing.rules import is_shown_whole
 from minigrad.tracing.values import brief, error_text
-from minigrad.utils._randomness import same_random_numbers, state_of_randomness
 
 MOST_CALLS: Final = 2_000
 """How often rules are asked for one recording, all together."""
@@ -45,7 +40,7 @@ def add_terms(kept: KeptValues, events: list[dict[str, Any]]) -> None:
     places = {id(event): place for place, event in enumerate(events)}
     calls = numbers = 0
     begun = time.perf_counter()
-    with silence(), unnoticed():
+    with silence(), Modes().in_force(), quiet():
         for run in kept.runs:
             place = places.get(id(run.event))
             if run.what != "backward" or place is None:
@@ -53,7 +48,9 @@ def add_terms(kept: KeptValues, events: list[dict[str, Any]]) -> None:
             event = turn_before(events, place)
             if event is None or "terms" in event:
                 continue
-            calls += 2 + sum([one.array.size for one in run.given if one is not None])
+            calls += 2 + sum(
+                [array_of(one).size for one in run.given if one is not None]
+            )
             late = time.perf_counter() - begun > MOST_SECONDS_IN_ALL
             if late or calls > MOST_CALLS or numbers > MOST_NUMBERS:
                 return
@@ -80,24 +77,6 @@ def is_changed_by_hook(events: list[dict[str, Any]], place: int, node: str) -> b
     return False
 
 
-@contextlib.contextmanager
-def unnoticed() -> Iterator[None]:
-    """What rules print is not shown, and random numbers go on as if none was drawn."""
-    theirs, numpys = random.getstate(), np.random.get_state()
-    try:
-        with (
-            same_random_numbers(state_of_randomness(preserve=True)),
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        random.setstate(theirs)
-        np.random.set_state(numpys)
-
-
 def terms_of(run: Run, is_hooked: bool) -> Slots:
     """For each argument of a rule its slopes, or why there are none."""
     slots = [slot for slot, one in enumerate(run.found or []) if one is not None]
@@ -107,9 +86,7 @@ def terms_of(run: Run, is_hooked: bool) -> Slots:
     try:
         reason = reason or unsteady(run)
         if not reason:
-            nothing = backward_again(
-                replace(run, given=[nothing_of(g) for g in run.given])
-            )
+            nothing = backward_again(replace(run, given=nothing_like(run.given)))
             slopes = slopes_of(run, slots)
             return {
                 str(slot): not_a_multiple(nothing[slot])
@@ -123,12 +100,13 @@ def terms_of(run: Run, is_hooked: bool) -> Slots:
 
 def refusal(run: Run) -> str:
     """Why a rule is not asked; empty if it can be."""
-    arrays = [one.array for one in [*run.given, *(run.found or [])] if one is not None]
+    given = [*run.given, *(run.found or [])]
+    arrays = [array_of(one) for one in given if one is not None]
     if any([array.dtype.kind != "f" for array in arrays]):
         return message("terms.not-real")
     if not all([is_shown_whole(array.shape) for array in arrays]):
         return message("terms.large")
-    harm = harm_of(run.node.kind) if run.node is not None else ""
+    harm = harm_of(type(run.node)) if run.node is not None else ""
     if harm:
         return harm
     return run.skipped
@@ -148,8 +126,7 @@ def unsteady(run: Run) -> str:
 
 def not_a_multiple(given: Any) -> str:
     """Why what a rule gives for zeros shows that it is no sum of terms, if it does."""
-    array = None if given is None else array_of(given)
-    if array is None or not np.any(array):
+    if given is None or not np.any(array := array_of(given)):
         return ""
     if not np.isfinite(array).all():
         return message("terms.infinite")
@@ -163,9 +140,9 @@ def slopes_of(run: Run, slots: list[int]) -> dict[int, list[list[Any]]]:
     """
     slopes: dict[int, list[list[Any]]] = {slot: [] for slot in slots}
     for output, gradient in enumerate(run.given):
-        for element in range(0 if gradient is None else gradient.array.size):
-            given = [nothing_of(one) for one in run.given]
-            given[output].array.flat[element] = 1
+        for element in range(0 if gradient is None else array_of(gradient).size):
+            given = nothing_like(run.given)
+            array_of(given[output]).flat[element] = 1
             found = backward_again(replace(run, given=given))
             for slot in slots:
                 values = found[slot]
@@ -176,12 +153,14 @@ def slopes_of(run: Run, slots: list[int]) -> dict[int, list[list[Any]]]:
 
 def told(run: Run, slot: int, slopes: list[list[Any]]) -> Any:
     """The slopes of one argument as numbers in a row, if they explain the result."""
-    found = (run.found or [])[slot].array
+    found = array_of((run.found or [])[slot])
     total = np.zeros(found.size)
     sizes = np.zeros(found.size)
     numbers: list[Any] = []
     for output, element, values in slopes:
-        terms = values.astype(np.float64) * float(run.given[output].array.flat[element])
+        terms = values.astype(np.float64) * float(
+            array_of(run.given[output]).flat[element]
+        )
         total += terms
         sizes += np.abs(terms)
         for place in np.flatnonzero(values):
@@ -198,14 +177,6 @@ def told(run: Run, slot: int, slopes: list[list[Any]]) -> Any:
     return numbers
 
 
-def nothing_of(kept: Any) -> Any:
-    """Zeros in the place of a gradient; None where none arrived."""
-    if kept is None:
-        return None
-    zeros = np.zeros(kept.array.shape, kept.array.dtype)
-    return Kept(zeros, kept.is_tensor, kept.requires_grad)
-
-
-def array_of(value: Any) -> Any:
-    """The plain numbers of what a rule gives."""
-    return np.asarray(getattr(value, "array", value))
+def nothing_like(given: list[Any]) -> Any:
+    """Zeros in the place of gradients; None where none arrived."""
+    return copied(given, lambda array: np.zeros(array.shape, array.dtype))

@@ -286,3 +286,23 @@ def test_rules_asked_for_one_recording_are_so_many_and_no_more() -> None:
     ]
     assert with_terms[0]
     assert not with_terms[-1]
+
+
+def test_ctx_may_have_attributes_that_the_engines_own_nodes_have() -> None:
+    class Inner(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+            ctx.inner, ctx.slot, ctx.geometry = x, 1, "flat"
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+            return g * (3 if ctx.slot == 1 and ctx.geometry == "flat" else 0)
+
+    x = mg.tensor(2.0, requires_grad=True)
+    for keeps in (False, True):
+        trace = mg.step(lambda: Inner.apply(x).backward(), keep_values=keeps)
+        assert "error" not in trace.data["meta"]
+        (turn,) = turns_of(trace, "InnerBackward")
+        assert turn["terms"]["0"] == [0, 0, 0, 3.0]
+    assert trace.replay().counts["backward"] == 1
