@@ -86,10 +86,14 @@ def rerun_ends() -> str:
 
 
 def changed_in_place(
-    name: str, before: int, now: int, tensor: Any, savers: list[tuple[str, int]]
+    name: str,
+    now: int,
+    tensor: Any,
+    savers: list[tuple[str, int]],
+    is_marked: bool,
 ) -> str:
     """A version went up; ``savers`` had saved what it was, at which version."""
-    fields = {"before": before, "now": now, "value": brief(tensor)}
+    fields = {"before": now - 1, "now": now, "value": brief(tensor)}
     versions: dict[int, list[str]] = {}
     for saver, version in savers:
         versions.setdefault(version, []).append(saver)
@@ -98,7 +102,7 @@ def changed_in_place(
         for version, names in versions.items()
     ]
     return in_turn(
-        message("in-place", tensor=name, **fields),
+        message("in-place.marked" if is_marked else "in-place", tensor=name, **fields),
         message("in-place.savers", savers=joined(parts)) if parts else "",
     )
 

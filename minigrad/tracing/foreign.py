@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from minigrad.engine.saved import FREED
 from minigrad.engine.tensor import Tensor
+from minigrad.nn.module import Module
 
 
 class Seen(NamedTuple):
@@ -126,6 +127,15 @@ def unheard() -> Any:
     torch = sys.modules["torch"]
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
         yield
+
+
+def is_model(value: Any) -> bool:
+    """Whether ``value`` is a layer or a model of either engine."""
+    if isinstance(value, Module):
+        return True
+    torch = sys.modules.get("torch.nn")
+    kind = getattr(torch, "Module", None)
+    return isinstance(kind, type) and isinstance(value, kind)
 
 
 class SavedSeen:

@@ -116,15 +116,18 @@ class Happenings:
         name = own or part or sentences.called(tensor, self._log.names.of)
         others = self._log.ctxs.changes_by(tensor)
         savers = self._saved_before(others)
+        last = self._log.events[-1] if self._log.events else {}
+        is_marked = last.get("k") == "ctx.save" or last.get("marked", False)
         self._log.emit(
             "inplace",
             STORY if own or whole or others else ENGINE,
-            asides.changed_in_place(name, now - 1, now, tensor, savers),
+            asides.changed_in_place(name, now, tensor, savers, is_marked),
             others=others,
             t=self._log.values.ref(tensor),
             name=own or whole,
             ver=now,
             cue=f"{name} v{now}",
+            **({"marked": True} if is_marked else {}),
         )
 
     def _saved_before(self, changes: list[dict[str, Any]]) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from minigrad.engine.tensor import Tensor
 from minigrad.nn.module import Module
-from minigrad.tracing.foreign import is_tensor
+from minigrad.tracing.foreign import is_model, is_tensor
 
 MOST_NAMESPACES: Final = 30
 """Of a deep recursion not every call's variables are looked through."""
@@ -84,7 +84,7 @@ class Names:
         known: dict[int, tuple[Mapping[str, Any], str]] = {}
         for variables in self._namespaces:
             for name, value in self._named(variables):
-                if not isinstance(value, Module):
+                if not is_model(value):
                     known.setdefault(id(value), (variables, name))
                     continue
                 paths = parameters_of(value, name)
@@ -98,14 +98,14 @@ class Names:
         for name, value in list(variables.items()):
             if type(value) in nameless or name.startswith("_"):
                 continue
-            if is_tensor(value) or isinstance(value, Module):
+            if is_tensor(value) or is_model(value):
                 found.append((name, value))
             else:
                 nameless.add(type(value))
         return found
 
 
-def parameters_of(module: Module, name: str) -> dict[str, Any]:
+def parameters_of(module: Any, name: str) -> dict[str, Any]:
     """The parameters of a model by their paths; none if it cannot tell them."""
     try:
         return dict(module.named_parameters(prefix=name))

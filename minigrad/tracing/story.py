@@ -147,9 +147,9 @@ class Story(BackwardStory):
             log.emit("phase", STORY, (sentences.not_wired,), phase=wiring)
         log.ctxs.close(ctx)
 
-    def say_joined(self, node: Any) -> None:
+    def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
         """A node that was not heard being made has joined the graph."""
-        self._graph.add(node, ())
+        self._graph.add(node, outputs)
 
     def note(self, text: str) -> None:
         """Say something about the recording itself."""

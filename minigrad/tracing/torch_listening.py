@@ -107,7 +107,8 @@ class TorchListener:
                 if version_of(changed) > before:
                     self._tell.spoke()
                     self._tell.happenings.changed_in_place(changed)
-                self._tell.meet_all(result if changed is None else changed)
+                is_new = changed is None
+                self._tell.meet_all(result if is_new else changed, not is_new)
                 name = getattr(function, "__name__", "")
                 if name in REGISTERS:
                     self._hooks.registered(args[0])

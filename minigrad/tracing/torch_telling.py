@@ -80,11 +80,12 @@ class TorchTelling:
         values = self.log.names.values()
         return [one for one in values if isinstance(one, self.torch.Tensor)]
 
-    def meet_all(self, result: Any) -> None:
-        """Tell of the nodes that made what a call has returned."""
+    def meet_all(self, result: Any, in_place: bool = False) -> None:
+        """Tell of the nodes that made what a call has returned, or has changed."""
         for tensor in tensors_in(self.torch, result):
             if tensor.requires_grad and tensor.grad_fn is not None:
-                self.meet(tensor.grad_fn)
+                changed = (tensor, tensor._base) if in_place else ()
+                self.meet(tensor.grad_fn, changed)
 
     def meet_tangents(self, result: Any, maker: str | None) -> None:
         """Tell of the tangents that run beside what ``maker`` has returned."""
@@ -99,14 +100,20 @@ class TorchTelling:
                 self.spoke()
                 self.happenings.tangent_given(tensor, tangent, maker)
 
-    def meet(self, root: Any) -> None:
-        """Tell of the nodes at and below ``root`` that the recording has seen made."""
+    def meet(self, root: Any, changed: tuple[Any, ...] = ()) -> None:
+        """Tell of the nodes at and below ``root`` that the recording has seen made.
+
+        Of ``changed``, tensors or None, each has one of them in place of another.
+        """
         unmet = self.graph.unmet(root)
         self.graph.find(root)
         for node in unmet:
             if self.graph.is_new(node):
                 self.spoke()
-                self.story.say_joined(self.graph.find(node))
+                made = [
+                    one for one in changed if one is not None and one.grad_fn is node
+                ]
+                self.story.say_joined(self.graph.find(node), tuple(made))
 
     def say(self, about: str) -> None:
         """Say once what cannot be seen, where it first matters."""

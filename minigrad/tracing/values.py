@@ -294,8 +294,8 @@ def _short_repr(value: Any) -> str:
 
 def error_text(error: BaseException) -> str:
     """An exception as the last line of a traceback."""
-    name = type(error).__name__
-    return safely(lambda: f"{name}: {error}", name)
+    name, text = type(error).__name__, safely(lambda: str(error), "")
+    return f"{name}: {text}" if text else name
 
 
 def brief(value: Any) -> str:

@@ -696,3 +696,58 @@ def test_player_draws_the_graph_of_torch(torch: Any) -> None:
     html = trace._repr_mimebundle_()["text/html"]
     assert "ScaleBackward" in html
     gc.collect()
+
+
+def changed_in_place(torch: Any) -> None:
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, first: Any, second: Any) -> Any:
+            first.mul_(2)
+            ctx.mark_dirty(first, second)
+            return first, second
+
+        @staticmethod
+        def backward(ctx: Any, first: Any, second: Any) -> Any:
+            return first * 2, second
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1.0
+    z = x * 3.0
+    Doubled.apply(y, z)
+    y.mul_(5)
+    part = y[0]
+    part.add_(1)
+    y.sum().backward()
+
+
+@pytest.mark.parametrize("engine", ["minigrad", "torch"])
+def test_change_in_place_says_who_counts_it_and_where_the_handle_goes(
+    torch: Any, engine: str
+) -> None:
+    trace = minigrad.step(changed_in_place, minigrad if engine == "minigrad" else torch)
+    says = trace.sentences(level=1)
+    changes = [say.partition(":")[0] for say in says if " became " in say]
+    assert changes == [
+        "y was changed in place",
+        "y was given to ctx.mark_dirty",
+        "z was given to ctx.mark_dirty",
+        "y was changed in place",
+        "part was changed in place",
+    ]
+    moved = [say.partition(" joins")[0] for say in says if "y has moved on" in say]
+    by_apply, *by_operations = moved
+    assert by_apply.endswith("DoubledBackward")
+    assert by_operations == ["MulBackward0", "CopySlices"]
+
+
+@pytest.mark.parametrize("engine", ["minigrad", "torch"])
+def test_parameters_are_called_by_the_path_in_their_model(
+    torch: Any, engine: str
+) -> None:
+    def program(torch: Any) -> None:
+        model = torch.nn.Sequential(torch.nn.Linear(2, 1))
+        model(torch.ones(1, 2)).sum().backward()
+
+    trace = minigrad.step(program, minigrad if engine == "minigrad" else torch)
+    changes = [e["cue"] for e in trace.data["events"] if e["k"] == "grad.accumulate"]
+    assert sorted(changes) == ["model.0.bias.grad", "model.0.weight.grad"]

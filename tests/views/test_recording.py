@@ -64,6 +64,30 @@ def test_step_records_the_lines_of_a_function_from_elsewhere() -> None:
     assert "plain" in names
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [((3,), "a tuple of 1: 3"), ((3, 4), "2 values: 3 and 4"), (3, "3")],
+)
+def test_what_a_function_returns_is_told_in_words(value: object, words: str) -> None:
+    trace = minigrad.step(lambda: value)
+    assert trace.sentences()[-1].endswith(f"returns {words}.")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(KeyboardInterrupt(), "KeyboardInterrupt"), (KeyError("k"), "KeyError: 'k'")],
+)
+def test_error_without_a_text_is_told_by_its_name(
+    error: BaseException, words: str
+) -> None:
+    def program() -> None:
+        raise error
+
+    trace = minigrad.step(program)
+    assert trace.sentences(level=1)[-1].endswith(f" stops with {words}")
+    assert trace.data["meta"]["error"] == words
+
+
 def test_step_keeps_an_error_and_does_not_raise_it() -> None:
     recording = step(Broken.apply, leaf())
     assert "no such thing" in recording.data["meta"]["error"]
