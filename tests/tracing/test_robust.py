@@ -51,7 +51,7 @@ def test_ctrl_c_leaves_a_recording_up_to_there(where: str) -> None:
         Stops.apply(Cube.apply(x), where).backward()
 
     trace = step(program)
-    assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
+    assert trace.data["meta"]["error"] == "KeyboardInterrupt"
     (stopped,) = events_of(trace, "exception")
     name = trace.data["sources"][stopped["s"]]["name"]
     assert name == f"Stops.{where}"
@@ -69,7 +69,7 @@ def test_ctrl_c_in_a_with_block_is_raised_and_kept() -> None:
     x = mg.tensor(1.0, requires_grad=True)
     with pytest.raises(KeyboardInterrupt), Recorder(trace):
         Stops.apply(x * 2, "forward")
-    assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
+    assert trace.data["meta"]["error"] == "KeyboardInterrupt"
     assert len(events_of(trace, "graph.node")) == 2
 
 
@@ -86,7 +86,7 @@ def test_signal_of_ctrl_c_ends_the_program_and_not_the_recording() -> None:
         trace = step(program)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
+    assert trace.data["meta"]["error"] == "KeyboardInterrupt"
     labels = [node["label"] for node in trace.data["graph"]["nodes"]]
     assert labels == ["AccumulateGrad", "CubeBackward"]
     assert events_of(trace, "backward.begin") == []
@@ -117,7 +117,7 @@ def test_ctrl_c_at_any_step_leaves_a_usable_recording_and_nobody_listening(
         assert observe.observer is None
         assert sys.gettrace() is tracing
         if stop == 0:
-            assert trace.data["meta"]["error"] == "KeyboardInterrupt: "
+            assert trace.data["meta"]["error"] == "KeyboardInterrupt"
             usable += 1
     assert usable > 40
 
