@@ -158,11 +158,12 @@ def told(run: Run, slot: int, slopes: list[list[Any]]) -> Any:
     sizes = np.zeros(found.size)
     numbers: list[Any] = []
     for output, element, values in slopes:
-        terms = values.astype(np.float64) * float(
-            array_of(run.given[output]).flat[element]
-        )
+        arrived = float(array_of(run.given[output]).flat[element])
+        terms = values.astype(np.float64) * arrived
         total += terms
-        sizes += np.abs(terms)
+        # A rule may take what arrived away from itself, as that of tanh: what it
+        # rounds is then as large as that.
+        sizes += np.abs(terms) + abs(arrived) * (values != 0)
         for place in np.flatnonzero(values):
             slope = json_number(values[place])
             numbers += [int(place), output, element, slope]

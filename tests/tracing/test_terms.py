@@ -118,6 +118,17 @@ def test_rule_that_is_not_linear_is_said_with_both_numbers() -> None:
     )
 
 
+def test_rule_that_rounds_what_it_takes_away_from_is_linear() -> None:
+    x = mg.tensor([2.5, 3.5, 5.9], requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        (x.tanh() * 0.37).sum().backward()
+    for place in range(3):
+        (addend,) = trace.explain("x.grad", (place,)).addends
+        assert addend.said.startswith(
+            f"{addend.text} \N{ALMOST EQUAL TO} 0.37\N{MIDDLE DOT}"
+        )
+
+
 def test_rule_that_refuses_one_term_alone_is_said() -> None:
     def careful(ctx: Any, g: mg.Tensor) -> mg.Tensor:
         if g[1].item() != 5:
