@@ -259,6 +259,8 @@ class FrameLog:
                 if moved:
                     event["h"] = moved
         log.add(event)
+        if not code.is_engine:
+            log.names.is_stale = True  # the line that comes next may bind them anew
 
     def _moved_handles(
         self, opened: OpenFrame, local: Any, changed: Iterable[str]

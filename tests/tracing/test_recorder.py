@@ -150,6 +150,18 @@ def test_edges_on_ctx_name_the_leaf() -> None:
     assert created["ctx"]["set"]["edges"]["r"] == "AccumulateGrad of x"
 
 
+def test_name_is_known_in_a_cell_that_runs_again() -> None:
+    cell = """
+with mg.record() as trace:
+    x = mg.tensor(2.0, requires_grad=True); (x * 3).backward()
+"""
+    names: dict[str, Any] = {"mg": mg}
+    for _ in range(2):
+        exec(cell, names)
+        said = [e["say"] for e in events_of(names["trace"], "grad.accumulate")]
+        assert said == ["x.grad was empty. Now it is 3."]
+
+
 def test_call_is_shown_at_the_def_and_not_at_its_decorator() -> None:
     trace = record_scale()
     sources = trace.data["sources"]
