@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Page
 
+import minigrad as mg
 from minigrad.views import Recording
 from minigrad.views.state import stops_of
 from tests.browser.conftest import Open
@@ -49,6 +50,28 @@ def test_picture_of_a_step_is_whole_in_svg_and_png(play: Open) -> None:
     width, height = struct.unpack(">II", png[16:24])
     assert width == 3 * int(float(root.get("width") or 0))
     assert height > 300
+
+
+def test_picture_that_is_taken_at_once_is_of_the_step_as_it_stands(play: Open) -> None:
+    with mg.record() as trace:
+        y = mg.tensor(2.0, requires_grad=True) * 3
+        y.backward()
+    page = play(trace._drawn())
+    with page.expect_download() as started:
+        page.evaluate(
+            "player.player.go(1e6); player.querySelector('.saving button').click()"
+        )
+    root = ElementTree.fromstring(started.value.path().read_bytes())
+    (node,) = [one for one in root.iter(f"{SVG}g") if one.get("id") == "mg_n1"]
+    (handle,) = [
+        one for one in root.iter(f"{SVG}g") if "handle" in one.get("class", "")
+    ]
+    (box,) = handle.iter(f"{SVG}rect")
+    assert "opacity:1;" in node.get("style", "")
+    assert "rx:2px" in box.get("style", "")
+    page.wait_for_timeout(500)  # longer than a node takes to change its looks
+    settled = "getComputedStyle(document.getElementById('mg_n1')).opacity"
+    assert page.evaluate(settled) == "1"
 
 
 def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(play: Open) -> None:

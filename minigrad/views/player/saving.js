@@ -5,7 +5,7 @@ import { message } from "./messages.js";
 
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
-  "font-family", "font-size", "font-weight", "text-anchor", "paint-order",
+  "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
 ];
 const MARGIN = 16;
 const LINE = 19;
@@ -25,6 +25,7 @@ export function markdownOf(trace, level) {
 
 // The graph as it stands, the sentence above it, with all its styles inside.
 export function pictureOf(graph, sentence) {
+  for (const change of graph.svg.getAnimations({ subtree: true })) change.finish();
   const copy = graph.svg.cloneNode(true);
   const originals = [graph.svg, ...graph.svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((one, index) => {
