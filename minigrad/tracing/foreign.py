@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from minigrad.engine.saved import FREED
@@ -165,16 +165,14 @@ class SavedSeen:
 
 
 class ForeignNode:
-    """A node of another engine's graph, as the story asks about it.
+    """A node of torch's, as the story asks about it, and what is known of its ctx.
 
     It holds no tensor: recording keeps nothing alive.
     """
 
+    is_leaf = False
     variable: Any = None
     to_save: Any = None
-
-    _materialize_grads = False
-    """Whether backward gets zeros for an output that nothing arrived at."""
 
     def __init__(
         self,
@@ -188,29 +186,70 @@ class ForeignNode:
         self._forward_cls = function
         self._output_metadata = outputs
         self.is_users = isinstance(function, type)
-        self.is_leaf = False
         self.needs_input_grad: tuple[bool, ...] = ()
         self.saved: dict[str, Any] = {}
+        self.fixed: dict[str, Any] = {}
         self.flags: dict[str, Any] = {}
         self.freed = False
+        self.ctx: Callable[[], Any] = nothing
+        self._held: Any = None
+
+    @property
+    def _materialize_grads(self) -> bool:
+        """Whether backward gets zeros for an output that nothing arrived at."""
+        return self.is_users and self.flags.get("materialize_grads", True)
 
     def name(self) -> str:
-        """The name that the other engine gives the node."""
+        """The name that torch gives the node."""
         return self._name
 
+    def sees_ctx(self, ctx: Any) -> None:
+        """From now on ctx, an object of Python's, can be looked at."""
+        self.ctx = weakref.ref(ctx)
+
+    def holds_ctx(self, ctx: Any) -> None:
+        """Keep ctx until apply has been told: one that is not recorded dies before."""
+        self.sees_ctx(ctx)
+        self._held = ctx
+
+    def lets_go(self) -> None:
+        """Apply has ended, and been told: ctx lives as long as without a recording."""
+        self._held = None
+
     def attributes(self) -> dict[str, Any]:
-        """What the learner, or the operation, put on ctx."""
-        return {}
+        """What the learner put on ctx; of a built-in node its saved plain values."""
+        ctx = self.ctx()
+        return self.fixed if ctx is None else dict(vars(ctx))
+
+    def reads_marks(self) -> None:
+        """Take what forward told ctx: the tensors to save, and which are dirty."""
+        ctx = self.ctx()
+        if ctx is None:
+            return
+        self.to_save = ctx.to_save if isinstance(ctx.to_save, tuple) else None
+        marks = {
+            "dirty": ctx.dirty_tensors,
+            "non_differentiable": ctx.non_differentiable,
+        }
+        self.flags |= {flag: marked for flag, marked in marks.items() if marked}
+
+    def forgets_marks(self) -> None:
+        """Apply has ended: torch has taken them off ctx."""
+        self.to_save = None
+        for flag in ("dirty", "non_differentiable"):
+            self.flags.pop(flag, None)
 
     def entries(self, before: Iterable[str]) -> dict[str, Any]:
         """What was saved and set, what was saved staying as freed when it is gone."""
-        entries: dict[str, Any] = {}
-        if self.to_save:
-            entries = {f"saved.{i}": value for i, value in enumerate(self.to_save)}
-        elif self.freed:
+        if self.freed and not self.to_save:
             gone = [key for key in before if key.startswith("saved.")]
             entries = dict.fromkeys(gone, FREED)
         else:
-            entries = {f"saved.{name}": value for name, value in self.saved.items()}
+            saved = dict(enumerate(self.to_save or ())) or self.saved
+            entries = {f"saved.{name}": value for name, value in saved.items()}
         entries |= {f"attr.{name}": value for name, value in self.attributes().items()}
         return entries | {f"flag.{name}": value for name, value in self.flags.items()}
+
+
+def nothing(*facts: Any) -> None:
+    """Stands for a reference to what is not there, and tells nothing."""

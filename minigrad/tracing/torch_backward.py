@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from minigrad.engine.node import NOT_A_TENSOR, split_edge
-from minigrad.tracing.foreign import seen_torch
-from minigrad.tracing.story import Story
-from minigrad.tracing.torch_graph import TorchNode
+from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.tracing.foreign import ForeignNode, seen_torch
+from minigrad.tracing.nodes import receivers_of
+from minigrad.tracing.torch_graph import inputs_first
+from minigrad.tracing.torch_telling import TorchTelling
 from minigrad.tracing.values import safely
 
-Root = tuple[TorchNode, int, Any]
+Root = tuple[ForeignNode, int, Any]
 
 
 class TorchTask:
@@ -24,26 +25,26 @@ class TorchTask:
 
     def __init__(
         self,
-        story: Story,
+        telling: TorchTelling,
         roots: list[Root],
         retain_graph: bool,
         create_graph: bool,
-        targets: list[TorchNode],
-        depth: int = 0,
+        targets: list[ForeignNode],
     ) -> None:
-        self.depth = depth  # how many backwards this one is inside of
+        self.depth = telling.depth()  # how many backwards this one is inside of
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.roots = [(n, slot, self.shown(g)) for n, slot, g in roots]
-        self._story = story
-        order = inputs_first([node for node, _, _ in roots])
+        self._tell = telling
+        self._story = telling.story
+        order = inputs_first([node for node, _, _ in roots], below)
         self._arrive = Counter((node, slot) for node, slot, _ in roots)
-        self.dependencies: Counter[TorchNode] = Counter()
+        self.dependencies: Counter[ForeignNode] = Counter()
         for node in order:
-            self._arrive.update(receivers(node))
-            self.dependencies.update([receiver for receiver, _ in receivers(node)])
+            self._arrive.update([(to, slot) for _, to, slot in receivers_of(node)])
+            self.dependencies.update(below(node))
         self._needed = on_a_path(order, targets) if targets else None
-        self._waiting: dict[tuple[TorchNode, int], Any] = {}
+        self._waiting: dict[tuple[ForeignNode, int], Any] = {}
         self._had_no_grad = False
         self._for_leaf: Any = None  # what has arrived, and is not told as added yet
         for node, slot, gradient in self.roots:
@@ -55,35 +56,47 @@ class TorchTask:
             return gradient
         return safely(lambda: seen_torch(gradient).array, gradient)
 
-    def before(self, node: TorchNode, gradients: Iterable[Any]) -> None:
+    def before(self, node: ForeignNode, gradients: Iterable[Any]) -> None:
         """A node is about to run, with what has arrived."""
+        self._tell.meet_all(gradients)
         told = [self.shown(gradient) for gradient in gradients]
         if node.is_leaf:
             self._had_no_grad = node.variable is None or node.variable.grad is None
             self._for_leaf = told[0]
         self._story.node_picked(self, node, told)
 
-    def leaf_ran(self, node: TorchNode) -> None:
+    def returned(self, node: ForeignNode, returned: Iterable[Any]) -> None:
+        """A node's rule has returned."""
+        self._tell.meet_all(returned)
+        self._story.node_returned(self, node, self._by_slot(node, returned))
+
+    def ran(self, node: ForeignNode, returned: Iterable[Any]) -> None:
+        """A node has run, and all hooks after it."""
+        if node.is_leaf:
+            self.leaf_ran(node)
+            return
+        self._tell.meet_all(returned)
+        gradients = self._by_slot(node, returned)
+        for slot, to, output in receivers_of(node):
+            if self.visits(to):
+                gradient = gradients[slot]
+                total = self._add(to, output, gradient)
+                self._story.gradient_sent(self, node, slot, to, output, gradient, total)
+                self.dependencies[to] -= 1
+        if not self.retain_graph:
+            node.freed = True
+            self._story.node_released(node, tuple(node.saved))
+
+    def leaf_ran(self, node: ForeignNode) -> None:
         """A leaf's ``.grad`` is up to date; told once."""
         leaf = node.variable
+        self._tell.meet_all(getattr(leaf, "grad", None))
         gradient, self._for_leaf = self._for_leaf, None
         if gradient is None or leaf is None:
             return
         self._story.say_accumulated(node, leaf, self._had_no_grad, gradient, leaf.grad)
 
-    def returned(self, node: TorchNode, returned: Iterable[Any]) -> None:
-        """A node's rule has returned."""
-        self._story.node_returned(self, node, self._by_slot(node, returned))
-
-    def ran(self, node: TorchNode, returned: Iterable[Any]) -> None:
-        """A node has run, and all hooks after it."""
-        for slot, gradient in enumerate(self._by_slot(node, returned)):
-            self._send(node, slot, gradient)
-        if not self.retain_graph:
-            node.freed = True
-            self._story.node_released(node, tuple(node.saved))
-
-    def _by_slot(self, node: TorchNode, returned: Iterable[Any]) -> tuple[Any, ...]:
+    def _by_slot(self, node: ForeignNode, returned: Iterable[Any]) -> tuple[Any, ...]:
         """One gradient for each argument; torch leaves out those of no tensor."""
         values = iter(returned)
         gradients: list[Any] = []
@@ -92,22 +105,11 @@ class TorchTask:
             gradients.append(None if edge is None else self.shown(value))
         return tuple(gradients)
 
-    def _send(self, node: TorchNode, slot: int, gradient: Any) -> None:
-        edge = node._edges[slot]
-        if edge is None or edge is NOT_A_TENSOR:
-            return
-        receiver, output = split_edge(edge)
-        if self._needed is not None and receiver not in self._needed:
-            return
-        total = self._add(receiver, output, gradient)
-        self._story.gradient_sent(self, node, slot, receiver, output, gradient, total)
-        self.dependencies[receiver] -= 1
-
-    def visits(self, node: TorchNode) -> bool:
+    def visits(self, node: ForeignNode) -> bool:
         """Whether gradients arrive at ``node`` in this call."""
         return self._needed is None or node in self._needed
 
-    def _add(self, node: TorchNode, slot: int, gradient: Any) -> Any:
+    def _add(self, node: ForeignNode, slot: int, gradient: Any) -> Any:
         """What waits at an output of ``node`` now that ``gradient`` has come.
 
         Only where more than one arrives is there anything to remember.
@@ -123,30 +125,15 @@ class TorchTask:
         return gradient if before is None else self._waiting[place]
 
 
-def receivers(node: TorchNode) -> list[tuple[TorchNode, int]]:
+def below(node: ForeignNode) -> list[ForeignNode]:
     """Where the gradients of ``node`` go, one for each edge."""
-    edges = [e for e in node._edges if e is not None and e is not NOT_A_TENSOR]
-    return [split_edge(edge) for edge in edges]
+    return [receiver for _, receiver, _ in receivers_of(node)]
 
 
-def inputs_first(roots: list[TorchNode]) -> list[TorchNode]:
-    """All nodes below ``roots``, each once, after those it sends gradients to."""
-    done: dict[TorchNode, None] = {}
-    unseen = list(roots)
-    while unseen:
-        node = unseen[-1]
-        below = [n for n, _ in receivers(node) if n not in done]
-        if node in done or not below:
-            done.setdefault(node)
-            unseen.pop()
-        unseen += below if node not in done else []
-    return list(done)
-
-
-def on_a_path(order: list[TorchNode], targets: list[TorchNode]) -> set[TorchNode]:
+def on_a_path(order: list[ForeignNode], targets: list[ForeignNode]) -> set[ForeignNode]:
     """The nodes that a wanted gradient passes; ``order`` is inputs first."""
     found = set(targets)
     for node in order:
-        if any([below in found for below, _ in receivers(node)]):
+        if not found.isdisjoint(below(node)):
             found.add(node)
     return found

@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.tracing.foreign import ForeignNode, nothing
 from minigrad.tracing.torch_doors import next_call_heard, tensors_in
-from minigrad.tracing.torch_graph import TorchNode, is_torchs, outputs_of, raw_saved
+from minigrad.tracing.torch_graph import is_torchs, outputs_of, raw_saved
 from minigrad.tracing.torch_telling import TorchTelling
 
 
@@ -17,7 +18,7 @@ class TorchCalls:
 
     def __init__(self, telling: TorchTelling) -> None:
         self._tell = telling
-        self._calls: list[TorchNode] = []
+        self._calls: list[ForeignNode] = []
 
     def hearing_apply(self, base: Any) -> Callable[..., Any]:
         """``apply`` of the class that all Functions come from, heard."""
@@ -26,13 +27,10 @@ class TorchCalls:
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             above: Any = super(base, cls)
             run = functools.partial(above.apply, *args, **kwargs)
-            if (
-                not issubclass(cls, function)
-                or is_torchs(cls)
-                or not self._tell.listens()
-            ):
-                return run()
-            return self._apply(cls, args, run)
+            is_theirs = issubclass(cls, function) and not is_torchs(cls)
+            if is_theirs and self._tell.listens():
+                return self._apply(cls, args, run)
+            return run()
 
         return apply
 
@@ -66,16 +64,15 @@ class TorchCalls:
 
     def _call_begins(
         self, cls: Any, args: tuple[Any, ...], open_now: contextlib.ExitStack
-    ) -> TorchNode:
+    ) -> ForeignNode:
         self._tell.say("apply")
-        needs = [
-            isinstance(a, self._tell.torch.Tensor) and a.requires_grad for a in args
-        ]
+        tensor = self._tell.torch.Tensor
+        needs = [isinstance(value, tensor) and value.requires_grad for value in args]
         edges: tuple[Any, ...] = ()
         if self._tell.torch.is_grad_enabled() and any(needs):
             self._tell.meet_all(args)
             edges = tuple([self._tell.graph.edge_of(value) for value in args])
-        node = TorchNode(f"{cls.__name__}Backward", edges, cls)
+        node = ForeignNode(f"{cls.__name__}Backward", edges, cls)
         node.needs_input_grad = tuple(needs)
         self._tell.story.ctx_created(node, cls, args)
         self._calls.append(node)
@@ -84,12 +81,11 @@ class TorchCalls:
         return node
 
     def _hear_rules(
-        self, cls: Any, node: TorchNode, open_now: contextlib.ExitStack
+        self, cls: Any, node: ForeignNode, open_now: contextlib.ExitStack
     ) -> None:
         """Hear when forward and setup_context of this call begin and end."""
-        takes_ctx = (
-            cls.setup_context is self._tell.torch.autograd.Function.setup_context
-        )
+        function = self._tell.torch.autograd.Function
+        takes_ctx = cls.setup_context is function.setup_context
 
         def begins(*args: Any) -> None:
             with self._tell.looking():
@@ -108,11 +104,10 @@ class TorchCalls:
         ends = keeps if takes_ctx else nothing
         open_now.enter_context(next_call_heard(cls, "forward", begins, ends))
         if not takes_ctx:
-            open_now.enter_context(
-                next_call_heard(cls, "setup_context", nothing, keeps)
-            )
+            setup = next_call_heard(cls, "setup_context", nothing, keeps)
+            open_now.enter_context(setup)
 
-    def _call_ends(self, node: TorchNode, result: Any) -> None:
+    def _call_ends(self, node: ForeignNode, result: Any) -> None:
         outputs = result if isinstance(result, tuple) else (result,)
         ctx = node.ctx()
         recorded = ctx is not None and any(
@@ -131,7 +126,3 @@ class TorchCalls:
                 self._tell.graph.keep(node, str(number), slots.get(number), tensor)
         self._tell.story.say_wired(node, outputs, recorded)
         self._tell.meet_tangents(outputs, node._forward_cls.__name__)
-
-
-def nothing(*args: Any) -> None:
-    """What is told where there is nothing to tell."""

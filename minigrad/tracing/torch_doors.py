@@ -20,55 +20,37 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        put_back(owner, name, value, before)
+        # The program may have put something else there.
+        if vars(owner).get(name, MISSING) is value:
+            if before is MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
 
 
-def put_back(owner: Any, name: str, value: Any, before: Any) -> None:
-    """Undo that ``owner.name`` became ``value``, unless the program has changed it."""
-    if vars(owner).get(name, MISSING) is not value:
-        return
-    if before is MISSING:
-        delattr(owner, name)
-    else:
-        setattr(owner, name, before)
-
-
-@contextlib.contextmanager
-def next_call_heard(cls: Any, name: str, before: Heard, after: Heard) -> Iterator[None]:
+def next_call_heard(
+    cls: Any, name: str, before: Heard, after: Heard
+) -> contextlib.ExitStack:
     """Hear the next call of a class's static method in this thread.
 
     When the method itself begins, the class is as it was.
     """
     original = getattr(cls, name)
-    own = vars(cls).get(name, MISSING)
     thread = threading.get_ident()
+    door = contextlib.ExitStack()
 
     @functools.wraps(original)
     def stand_in(*args: Any, **kwargs: Any) -> Any:
         if threading.get_ident() != thread:
             return original(*args, **kwargs)
-        put_back(cls, name, descriptor, own)
+        door.close()
         before(*args)
         result = original(*args, **kwargs)
         after(*args)
         return result
 
-    descriptor = staticmethod(stand_in)
-    setattr(cls, name, descriptor)
-    try:
-        yield
-    finally:
-        put_back(cls, name, descriptor, own)
-
-
-def put_first(handle: Any) -> None:
-    """Let the hook of ``handle`` be called before those that were there."""
-    hooks = handle.hooks_dict_ref()
-    # torch goes by the order of insertion, whatever an OrderedDict is told.
-    others = [(key, hook) for key, hook in hooks.items() if key != handle.id]
-    for key, hook in others:
-        del hooks[key]
-        hooks[key] = hook
+    door.enter_context(replaced(cls, name, staticmethod(stand_in)))
+    return door
 
 
 @functools.cache

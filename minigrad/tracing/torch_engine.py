@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from minigrad.tracing.torch_backward import TorchTask
-from minigrad.tracing.torch_doors import put_first
+from minigrad.tracing.torch_graph import below, inputs_first
 from minigrad.tracing.torch_hooks import TorchHooks
 from minigrad.tracing.torch_saved import TorchSavedHooks
 from minigrad.tracing.torch_telling import TorchTelling
@@ -83,75 +83,57 @@ class TorchEngine:
         inputs: Any = (),
         *_: Any,
     ) -> TorchTask:
-        self._saved.backward_begins(self._tell.depth())
-        self._tell.say("backward")
+        tell = self._tell
+        self._saved.backward_begins(tell.depth())
+        tell.say("backward")
         roots, nodes = [], []
         for output, gradient in zip(outputs, gradients, strict=True):
-            node, slot = self._tell.place_of(output)
+            node, slot = tell.place_of(output)
             if node is not None:
-                self._tell.meet(node)
+                tell.meet(node)
                 nodes.append(node)
-                roots.append((self._tell.graph.find(node), slot, gradient))
-        wanted = [self._tell.place_of(one)[0] for one in inputs or ()]
-        targets = [self._tell.graph.find(node) for node in wanted if node is not None]
-        keeps, records = bool(retain_graph), bool(create_graph)
-        depth = self._tell.depth()
-        task = TorchTask(self._tell.story, roots, keeps, records, targets, depth)
-        self._tell.told.other_engine_runs = True
-        below = all_below(nodes)
-        for node in below:
+                roots.append((tell.graph.find(node), slot, gradient))
+        wanted = [tell.place_of(one)[0] for one in inputs or ()]
+        targets = [tell.graph.find(node) for node in wanted if node is not None]
+        task = TorchTask(tell, roots, bool(retain_graph), bool(create_graph), targets)
+        tell.told.other_engine_runs = True
+        met = inputs_first(nodes, below)
+        for node in met:
             self._hook(node, task, hooks)
-        self._hooks.hear_tensors(below, task, hooks)
-        self._tell.tasks.append(task)
-        hooks.callback(self._tell.tasks.remove, task)
-        self._tell.story.backward_started(task)
+        self._hooks.hear_tensors(met, task, hooks)
+        tell.tasks.append(task)
+        hooks.callback(tell.tasks.remove, task)
+        tell.story.backward_started(task)
         return task
 
     def _hook(self, node: Any, task: TorchTask, hooks: contextlib.ExitStack) -> None:
         """Hear ``node`` run; a backward inside a backward hears its own nodes."""
         entry = self._tell.graph.find(node)
 
-        def before(arrived: Any) -> None:
-            if self._tell.listens() and self._tell.tasks[-1] is task:
-                with self._tell.looking():
-                    self._tell.meet_all(arrived)
-                    task.before(entry, arrived)
+        def heard(tell: Callable[[Any, Any], None]) -> Callable[..., None]:
+            def hook(gradients: Any, *_: Any) -> None:
+                if self._tell.tasks[-1:] == [task]:
+                    self._tell.tell(tell, entry, gradients)
 
-        def at_once(returned: Any, received: Any) -> None:
-            if self._tell.listens() and self._tell.tasks[-1] is task:
-                with self._tell.looking():
-                    self._tell.meet_all(returned)
-                    task.returned(entry, returned)
+            return hook
 
-        def after(returned: Any, received: Any) -> None:
-            if self._tell.listens() and self._tell.tasks[-1] is task:
-                with self._tell.looking():
-                    if entry.is_leaf:
-                        self._tell.meet_all(getattr(entry.variable, "grad", None))
-                        task.leaf_ran(entry)
-                    else:
-                        self._tell.meet_all(returned)
-                        task.ran(entry, returned)
-
-        first = node.register_prehook(before)
+        first = node.register_prehook(heard(task.before))
         hooks.callback(first.remove)
-        self._hooks.hear_node("pre", first, entry, task, hooks)
+        self._hooks.hear(first.hooks_dict_ref(), "pre", entry, 0, task, hooks)
         if entry.is_users:
-            handle = node.register_hook(at_once)
+            handle = node.register_hook(heard(task.returned))
             put_first(handle)
             hooks.callback(handle.remove)
-        last = node.register_hook(after)
+        last = node.register_hook(heard(task.ran))
         hooks.callback(last.remove)
-        self._hooks.hear_node("post", last, entry, task, hooks)
+        self._hooks.hear(last.hooks_dict_ref(), "post", entry, 0, task, hooks)
 
 
-def all_below(roots: list[Any]) -> Iterable[Any]:
-    """The nodes at and below ``roots``, each once."""
-    met: dict[Any, None] = dict.fromkeys(roots)
-    unseen = list(met)
-    while unseen:
-        for node, _ in unseen.pop().next_functions:
-            if node is not None and node not in met:
-                met[node] = None
-                unseen.append(node)
-    return met
+def put_first(handle: Any) -> None:
+    """Let the hook of ``handle`` be called before those that were there."""
+    hooks = handle.hooks_dict_ref()
+    # torch goes by the order of insertion, whatever an OrderedDict is told.
+    others = [(key, hook) for key, hook in hooks.items() if key != handle.id]
+    for key, hook in others:
+        del hooks[key]
+        hooks[key] = hook

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -13,78 +13,19 @@ from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.values import FORGOTTEN, Note, ValueStore, plain
 
+T = TypeVar("T")
+
 LEAF: Final = "AccumulateGrad"
 CHECKPOINT: Final = "torch.utils.checkpoint"
 
 
-class TorchNode(ForeignNode):
-    """A node, and what is known of its ctx."""
-
-    def __init__(
-        self,
-        name: str,
-        edges: tuple[Any, ...],
-        function: Any,
-        outputs: tuple[Any, ...] = (None,),
-    ) -> None:
-        super().__init__(name, edges, function, outputs)
-        self.sees_ctx(None)
-        self._held: Any = None
-        self.fixed: dict[str, Any] = {}
-
-    @property
-    def _materialize_grads(self) -> bool:  # type: ignore[override]  # asked, not kept
-        return self.is_users and self.flags.get("materialize_grads", True)
-
-    def sees_ctx(self, ctx: Any) -> None:
-        """From now on ctx, an object of Python's, can be looked at."""
-        self._ctx = (lambda: None) if ctx is None else weakref.ref(ctx)
-
-    def holds_ctx(self, ctx: Any) -> None:
-        """Keep ctx until apply has been told: one that is not recorded dies before."""
-        self.sees_ctx(ctx)
-        self._held = ctx
-
-    def lets_go(self) -> None:
-        """Apply has ended, and been told: ctx lives as long as without a recording."""
-        self._held = None
-
-    def ctx(self) -> Any:
-        """The ctx, while the program has it."""
-        return self._ctx()
-
-    def attributes(self) -> dict[str, Any]:
-        """What the learner put on ctx; of a built-in node its saved plain values."""
-        ctx = self._ctx()
-        return self.fixed if ctx is None else dict(vars(ctx))
-
-    def reads_marks(self) -> None:
-        """Take what forward told ctx: the tensors to save, and which are dirty."""
-        ctx = self._ctx()
-        if ctx is None:
-            return
-        to_save = ctx.to_save
-        self.to_save = to_save if isinstance(to_save, tuple) else None
-        for flag, field in (
-            ("dirty", "dirty_tensors"),
-            ("non_differentiable", "non_differentiable"),
-        ):
-            if getattr(ctx, field):
-                self.flags[flag] = getattr(ctx, field)
-
-    def forgets_marks(self) -> None:
-        """Apply has ended: torch has taken them off ctx."""
-        self.to_save = None
-        for flag in ("dirty", "non_differentiable"):
-            self.flags.pop(flag, None)
-
-
-class TorchLeaf(TorchNode):
+class TorchLeaf(ForeignNode):
     """The node that ends at a leaf; found again by the leaf, as torch makes others."""
+
+    is_leaf = True
 
     def __init__(self, variable: Any) -> None:
         super().__init__(f"torch::autograd::{LEAF}", (), SimpleNamespace(__name__=LEAF))
-        self.is_leaf = True
         self._variable = weakref.ref(variable)
 
     @property
@@ -103,7 +44,7 @@ class TorchGraph:
     def __init__(self, torch: Any, values: ValueStore) -> None:
         self._torch = torch
         self._values = values
-        self._nodes: dict[tuple[int, str], TorchNode] = {}
+        self._nodes: dict[tuple[int, str], ForeignNode] = {}
         self._leaves: dict[int, TorchLeaf] = {}
         self.first = torch._C._autograd._get_sequence_nr()
 
@@ -128,23 +69,13 @@ class TorchGraph:
         node = self.find(value.grad_fn)
         return (node, value.output_nr) if value.output_nr else node
 
-    def find(self, node: Any) -> TorchNode:
+    def find(self, node: Any) -> ForeignNode:
         """The entry of ``node``; those of all nodes below it are made first."""
-        unseen = [node]
-        while unseen:
-            current = unseen[-1]
-            if self.known(current) is not None:
-                unseen.pop()
-                continue
-            below = [n for n, _ in current.next_functions if n is not None]
-            missing = [n for n in below if self.known(n) is None]
-            unseen += missing
-            if not missing:
-                unseen.pop()
-                self.add(current, self._entry(current))
+        for unmet in self.unmet(node):
+            self.add(unmet, self._entry(unmet))
         return self.known(node) or self._nodes[key_of(node)]
 
-    def add(self, node: Any, entry: TorchNode) -> None:
+    def add(self, node: Any, entry: ForeignNode) -> None:
         """From now on ``entry`` is the one of ``node``."""
         self._nodes[key_of(node)] = entry
 
@@ -153,30 +84,27 @@ class TorchGraph:
         return not is_leaf(node) and node._sequence_nr() >= self.first
 
     def unmet(self, root: Any) -> list[Any]:
-        """The nodes below ``root`` that have no entry, oldest first."""
-        found: dict[tuple[int, str], Any] = {}
-        unseen = [root]
-        while unseen:
-            node = unseen.pop()
-            if is_leaf(node) or key_of(node) in found or self.known(node) is not None:
-                continue
-            found[key_of(node)] = node
-            unseen += [n for n, _ in node.next_functions if n is not None]
-        return [found[key] for key in sorted(found)]
+        """The nodes at and below ``root`` that have no entry, inputs first."""
 
-    def known(self, node: Any) -> TorchNode | None:
+        def unmet_below(node: Any) -> list[Any]:
+            return [one for one in below(node) if self.known(one) is None]
+
+        is_known = self.known(root) is not None
+        return [] if is_known else inputs_first([root], unmet_below)
+
+    def known(self, node: Any) -> ForeignNode | None:
         """The entry of ``node``, if it has one; leaves always have."""
         if is_leaf(node):
             return self.leaf(node.variable)
         return self._nodes.get(key_of(node))
 
-    def _entry(self, node: Any) -> TorchNode:
+    def _entry(self, node: Any) -> ForeignNode:
         edges = []
         for receiver, slot in node.next_functions:
             known = None if receiver is None else self.known(receiver)
             edges.append((known, slot) if known is not None and slot else known)
         function = learners_class(self._torch, node)
-        entry = TorchNode(
+        entry = ForeignNode(
             node.name(),
             tuple(edges),
             function or SimpleNamespace(__name__=operation_of(node.name())),
@@ -194,7 +122,7 @@ class TorchGraph:
             self.keep(entry, name, slot, None)
         return entry
 
-    def keep(self, entry: TorchNode, name: str, slot: Any, tensor: Any) -> None:
+    def keep(self, entry: ForeignNode, name: str, slot: Any, tensor: Any) -> None:
         """Show a saved value of ``entry``: ``tensor``, if that is known.
 
         What a hook of the learner's packed is shown as it is; nothing is unpacked, for
@@ -208,6 +136,26 @@ class TorchGraph:
             is_readable = type(kept) is Note and not hooked
             tensor = value if is_readable else None
             entry.saved[name] = SavedSeen(tensor, kept)
+
+
+def inputs_first(roots: list[T], below: Callable[[T], list[T]]) -> list[T]:
+    """The nodes at and below ``roots``, each once, after those it leads to."""
+    done: dict[T, None] = {}
+    unseen = list(roots)
+    while unseen:
+        node = unseen[-1]
+        missing = [one for one in below(node) if one not in done]
+        if node in done or not missing:
+            done.setdefault(node)
+            unseen.pop()
+        else:
+            unseen += missing
+    return list(done)
+
+
+def below(node: Any) -> list[Any]:
+    """The nodes of torch's that a node of torch's sends gradients to."""
+    return [receiver for receiver, _ in node.next_functions if receiver is not None]
 
 
 def key_of(node: Any) -> tuple[int, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.torch_backward import TorchTask
-from minigrad.tracing.torch_graph import TorchNode
 from minigrad.tracing.torch_telling import TorchTelling
 
 REGISTERS: Final = ("register_hook", "register_post_accumulate_grad_hook")
@@ -27,7 +27,7 @@ class TorchHooks:
 
     def __init__(self, telling: TorchTelling) -> None:
         self._tell = telling
-        self._registered: list[tuple[weakref.ref[Any], TorchNode, int]] = []
+        self._registered: list[tuple[weakref.ref[Any], ForeignNode, int]] = []
         self._heard: set[int] = set()
 
     def registered(self, tensor: Any) -> None:
@@ -48,70 +48,51 @@ class TorchHooks:
         for node in inside:
             leaf = node.variable
             if leaf is not None:
-                self._hear(leaf._backward_hooks, "tensor", node, 0, task, until)
+                self.hear(leaf._backward_hooks, "tensor", node, 0, task, until)
                 arrived = leaf._post_accumulate_grad_hooks
-                self._hear(arrived, "accumulated", node, 0, task, until)
+                self.hear(arrived, "accumulated", node, 0, task, until)
         for tensor in self._tell.named_tensors():
             if tensor.requires_grad and tensor._backward_hooks:
                 self.registered(tensor)
         for reference, node, slot in self._registered:
             if node in inside:
-                self._hear(reference(), "tensor", node, slot, task, until)
+                self.hear(reference(), "tensor", node, slot, task, until)
 
-    def hear_node(
-        self,
-        kind: str,
-        handle: Any,
-        node: TorchNode,
-        task: TorchTask,
-        until: contextlib.ExitStack,
-    ) -> None:
-        """Hear the hooks beside that of ``handle``: those of one kind on its node."""
-        self._hear(handle.hooks_dict_ref(), kind, node, 0, task, until)
-
-    def _hear(
+    def hear(
         self,
         hooks: Any,
         kind: str,
-        node: TorchNode,
+        node: ForeignNode,
         slot: int,
         task: TorchTask,
         until: contextlib.ExitStack,
     ) -> None:
+        """Hear the learner's among ``hooks``, which are of one kind."""
         for key, hook in list((hooks or {}).items()):
             if is_learners(hook) and id(hook) not in self._heard:
                 heard = self._hearing(hook, kind, node, slot, task)
-                until.enter_context(self._in_its_place(hooks, key, hook, heard))
+                hooks[key] = heard
+                self._heard.add(id(heard))
+                until.callback(self._put_back, hooks, key, hook, heard)
 
-    @contextlib.contextmanager
-    def _in_its_place(
-        self, hooks: Any, key: int, hook: Any, heard: Any
-    ) -> Iterator[None]:
-        hooks[key] = heard
-        self._heard.add(id(heard))
-        try:
-            yield
-        finally:
-            self._heard.discard(id(heard))
-            if hooks.get(key) is heard:  # else the program has taken it off
-                hooks[key] = hook
+    def _put_back(self, hooks: Any, key: int, hook: Any, heard: Any) -> None:
+        self._heard.discard(id(heard))
+        if hooks.get(key) is heard:  # else the program has taken it off
+            hooks[key] = hook
 
     def _hearing(
-        self, hook: Any, kind: str, node: TorchNode, slot: int, task: TorchTask
+        self, hook: Any, kind: str, node: ForeignNode, slot: int, task: TorchTask
     ) -> Callable[..., Any]:
+        def tell(given: Any, result: Any) -> None:
+            told, came = what_is_told(kind, task, given, result)
+            self._tell.happenings.hook_called(kind, node, slot, hook, told, came)
+
         @functools.wraps(hook, updated=())
         def heard(*given: Any) -> Any:
-            if kind == "accumulated" and self._tell.listens():
-                with self._tell.looking():
-                    self._tell.meet_all(node.variable.grad)
-                    task.leaf_ran(node)
+            if kind == "accumulated":
+                self._tell.tell(task.leaf_ran, node)
             result = hook(*given)
-            if self._tell.listens():
-                with self._tell.looking():
-                    told, came = what_is_told(kind, task, given[0], result)
-                    self._tell.happenings.hook_called(
-                        kind, node, slot, hook, told, came
-                    )
+            self._tell.tell(tell, given[0], result)
             return result
 
         return heard

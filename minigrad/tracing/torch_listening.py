@@ -56,36 +56,30 @@ class TorchListener:
     def start(self) -> None:
         """Open the doors, all or none."""
         autograd = self._tell.torch.autograd
-        function = autograd.function
+        function, hooks = autograd.function, autograd.graph.saved_tensors_hooks
         with contextlib.ExitStack() as undo:
+
+            def open_door(owner: Any, name: str, hearing: Callable[..., Any]) -> None:
+                heard = hearing(getattr(owner, name))
+                undo.enter_context(replaced(owner, name, heard))
+
             base = function._SingleLevelFunction
             apply = classmethod(self._calls.hearing_apply(base))
             undo.enter_context(replaced(base, "apply", apply))
-            flag = self._calls.hearing_flag(function.FunctionCtx.set_materialize_grads)
-            undo.enter_context(
-                replaced(function.FunctionCtx, "set_materialize_grads", flag)
-            )
+            flag = self._calls.hearing_flag
+            open_door(function.FunctionCtx, "set_materialize_grads", flag)
             if hasattr(autograd, "_engine_run_backward"):
-                run = self._engine.hearing_backward(autograd._engine_run_backward)
-                undo.enter_context(replaced(autograd, "_engine_run_backward", run))
+                run = self._engine.hearing_backward
+                open_door(autograd, "_engine_run_backward", run)
             else:
                 self._tell.said.append(message("torch.unseen.engine"))
-            self._open_to_saved(undo)
+            open_door(hooks, "__enter__", self._saved.hearing_enter)
+            open_door(hooks, "__exit__", self._saved.hearing_exit)
+            checkpoint = checkpoint_function()
+            if checkpoint is not None:
+                open_door(checkpoint, "backward", self._saved.hearing_backward)
             undo.enter_context(self._mode)
             self._undo = undo.pop_all()
-
-    def _open_to_saved(self, undo: contextlib.ExitStack) -> None:
-        """Hear hooks on saved tensors, and checkpoints."""
-        hooks = self._tell.torch.autograd.graph.saved_tensors_hooks
-        for name, door in (
-            ("__enter__", self._saved.hearing_enter),
-            ("__exit__", self._saved.hearing_exit),
-        ):
-            undo.enter_context(replaced(hooks, name, door(vars(hooks)[name])))
-        function = checkpoint_function()
-        if function is not None:
-            heard = staticmethod(self._saved.hearing_backward(function.backward))
-            undo.enter_context(replaced(function, "backward", heard))
 
     def stop(self) -> None:
         """Shut the doors."""

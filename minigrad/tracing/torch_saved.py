@@ -38,8 +38,8 @@ class TorchSavedHooks:
                 return original(hooks)
             pack, unpack = hooks.pack_hook, hooks.unpack_hook
             try:
-                hooks.pack_hook = hearing_pack(self._tell, pack)
-                hooks.unpack_hook = hearing_unpack(self._tell, unpack)
+                hooks.pack_hook = heard(self._tell, pack, tell_packed)
+                hooks.unpack_hook = heard(self._tell, unpack, tell_unpacked)
                 return original(hooks)
             finally:
                 hooks.pack_hook, hooks.unpack_hook = pack, unpack
@@ -60,7 +60,7 @@ class TorchSavedHooks:
 
         return __exit__
 
-    def hearing_backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def hearing_backward(self, original: Callable[..., Any]) -> Any:
         """``backward`` of a checkpoint that is reentrant, heard: it runs forward again.
 
         The part has run when it calls backward in its turn.
@@ -71,17 +71,16 @@ class TorchSavedHooks:
             open_before = len(self._reruns)
             if self._tell.listens():
                 self.rerun_begins()
+            failed = True
             try:
                 result = original(*args)
-            except BaseException:
+                failed = False
+            finally:
                 if len(self._reruns) > open_before:
-                    self.rerun_ends(failed=True)
-                raise
-            if len(self._reruns) > open_before:
-                self.rerun_ends(failed=False)
+                    self.rerun_ends(failed)
             return result
 
-        return backward
+        return staticmethod(backward)
 
     def backward_begins(self, depth: int) -> None:
         """A backward inside ``depth`` others: of a checkpoint, the part has run."""
@@ -109,39 +108,36 @@ def is_rerun(hooks: Any) -> bool:
     return kind.__name__ == RERUN and kind.__module__ == CHECKPOINT
 
 
-def hearing_pack(telling: TorchTelling, pack: Callable[..., Any]) -> Callable[..., Any]:
-    """``pack``, heard as long as ``telling`` listens; it is not kept alive."""
-    tells = weakref.ref(telling)
-
-    @functools.wraps(pack, updated=())
-    def heard(tensor: Any) -> Any:
-        packed = pack(tensor)
-        telling = tells()
-        if telling is not None and telling.listens():
-            with telling.looking():
-                telling.happenings.tensor_packed(pack, tensor, packed)
-        return packed
-
-    return heard
-
-
-def hearing_unpack(
-    telling: TorchTelling, unpack: Callable[..., Any]
+def heard(
+    telling: TorchTelling, hook: Callable[..., Any], tell: Callable[..., None]
 ) -> Callable[..., Any]:
-    """``unpack``, heard in the same way."""
+    """``hook``, told of as long as ``telling`` listens; that is not kept alive."""
     tells = weakref.ref(telling)
 
-    @functools.wraps(unpack, updated=())
-    def heard(packed: Any) -> Any:
-        tensor = unpack(packed)
+    @functools.wraps(hook, updated=())
+    def heard(given: Any) -> Any:
+        result = hook(given)
         telling = tells()
-        if telling is not None and telling.listens():
-            with telling.looking():
-                reader = telling.node_at_work()
-                telling.happenings.tensor_unpacked(unpack, reader, packed, tensor)
-        return tensor
+        if telling is not None:
+            telling.tell(tell, telling, hook, given, result)
+        return result
 
     return heard
+
+
+def tell_packed(
+    telling: TorchTelling, hook: Callable[..., Any], tensor: Any, packed: Any
+) -> None:
+    """A pack hook has returned."""
+    telling.happenings.tensor_packed(hook, tensor, packed)
+
+
+def tell_unpacked(
+    telling: TorchTelling, hook: Callable[..., Any], packed: Any, tensor: Any
+) -> None:
+    """An unpack hook has returned."""
+    reader = telling.node_at_work()
+    telling.happenings.tensor_unpacked(hook, reader, packed, tensor)
 
 
 def checkpoint_function() -> Any:

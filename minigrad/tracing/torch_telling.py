@@ -8,14 +8,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from minigrad.tracing.foreign import torch_tangent, unheard
+from minigrad.tracing.foreign import ForeignNode, nothing, torch_tangent, unheard
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
 from minigrad.tracing.story import Story
 from minigrad.tracing.torch_doors import tensors_in
-from minigrad.tracing.torch_graph import TorchGraph, TorchNode
+from minigrad.tracing.torch_graph import TorchGraph, key_of
 from minigrad.tracing.values import error_text
 
 
@@ -70,7 +70,7 @@ class TorchTelling:
         """How many backwards are under way, one in another."""
         return len(self.tasks)
 
-    def node_at_work(self) -> TorchNode | None:
+    def node_at_work(self) -> ForeignNode | None:
         """The node whose rule torch runs just now."""
         now = getattr(self.torch._C, "_current_autograd_node", lambda: None)()
         return None if now is None else self.graph.find(now)
@@ -93,7 +93,7 @@ class TorchTelling:
             return
         for tensor in tensors_in(self.torch, result):
             tangent = torch_tangent(tensor)
-            known, version = self._tangents.get(id(tensor), (nobody, 0))
+            known, version = self._tangents.get(id(tensor), (nothing, 0))
             is_told = known() is tensor and version == tensor._version
             if tangent is not None and not is_told:
                 self._tangents[id(tensor)] = weakref.ref(tensor), tensor._version
@@ -107,7 +107,7 @@ class TorchTelling:
         """
         unmet = self.graph.unmet(root)
         self.graph.find(root)
-        for node in unmet:
+        for node in sorted(unmet, key=key_of):
             if self.graph.is_new(node):
                 self.spoke()
                 made = [
@@ -128,6 +128,12 @@ class TorchTelling:
         here = threading.get_ident() == self._thread
         return here and self.failure is None and not self.is_over
 
+    def tell(self, tell: Callable[..., None], *facts: Any) -> None:
+        """Look and tell what happens now, if it is to be told."""
+        if self.listens():
+            with self.looking():
+                tell(*facts)
+
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:
         """Look and tell; where that fails, the program goes on, and torch unheard."""
@@ -137,7 +143,3 @@ class TorchTelling:
         except Exception as error:
             self.failure = error_text(error)
             self.story.note(message("torch.stumbled", error=self.failure))
-
-
-def nobody() -> None:
-    """Stands for a reference to what was never there."""
