@@ -92,13 +92,15 @@ def key_of(digest: tuple[Any, ...]) -> str:
 def picture(array: Any, span: Range | None = None) -> dict[str, Any]:
     """What is shown of an array: its corner, its range, how many are not a number."""
     part, cut = corner(array)
-    least, most, missing, _ = range_of(array) if span is None else span
+    least, most, missing, is_finite = range_of(array) if span is None else span
+    infinite = 0 if is_finite else int(np.isinf(array).sum())
     return {
         "shape": list(array.shape),
         "dtype": array.dtype.name,
         "min": least,
         "max": most,
         "nan": missing,
+        **({"inf": infinite} if infinite else {}),
         "rows": [[json_number(item) for item in row] for row in part.tolist()],
         "cut": cut,
     }

@@ -308,10 +308,30 @@ def _brief(value: Json) -> str:
         return f"[{', '.join(numbers)}]"
     times = "\u00d7"
     shape = f"[{times.join(map(str, value['shape']))}]"
+    odd, size = odd_words(value), math.prod(value["shape"])
+    if not size:
+        return message("value.none", shape=shape)
+    if value["nan"] == size:
+        return message("value.all", shape=shape, value="nan")
+    if value["min"] is None:
+        return message("value.odd", shape=shape, odd=odd)
     least, most = number(value["min"]), number(value["max"])
+    if odd:
+        words = message("value.range", shape=shape, min=least, max=most)
+        return message("value.and-odd", value=words, odd=odd)
     if least == most:
         return message("value.all", shape=shape, value=least)
     return message("value.range", shape=shape, min=least, max=most)
+
+
+def odd_words(value: Json) -> str:
+    """How many elements are no number and how many are infinite; empty without."""
+    infinite = value.get("inf", 0)
+    words = [message("value.nan", count=value["nan"])] if value["nan"] else []
+    words += [message("value.inf", count=infinite)] if infinite else []
+    if len(words) == 2:
+        return message("value.and-odd", value=words[0], odd=words[1])
+    return "".join(words)
 
 
 def brief_text(data: Json, ref: Json | None) -> str:
@@ -328,9 +348,8 @@ def _cells(value: Json | None) -> list[str]:
     if value["cut"]:
         ends = {"min": number(value["min"]), "max": number(value["max"])}
         words.append(message("value.part", **ends))
-    if value["nan"]:
-        words.append(message("value.nan", count=value["nan"]))
-    return words
+    odd = odd_words(value)
+    return [*words, odd] if odd else words
 
 
 def number(x: Any) -> str:

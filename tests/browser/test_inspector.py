@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page
 
 import minigrad as mg
 from minigrad.tracing.sentences import bytes_text
-from minigrad.views.state import bytes_alive, memory_at, stops_of
+from minigrad.views.state import brief_text, bytes_alive, memory_at, stops_of
 from tests.browser import scenes
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
@@ -236,3 +238,39 @@ def test_recording_without_advice_shows_none(play: Open) -> None:
     data = advised(running(keeps()), mode=False)._drawn()
     page = play(data, len(data["events"]) // 2)
     assert page.locator(".pane.ctx .advice").is_hidden()
+
+
+GRADIENTS = {
+    "nan": ([[1.0, math.nan, -2.0]], 1),
+    "inf": ([[1.0, -math.inf, 1.0]], 0),
+    "empty": (np.ones((0, 3)), 0),
+    "plain": ([[1.0, 2.0, -3.0]], 0),
+}
+
+
+@pytest.mark.parametrize("kind", GRADIENTS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_no_number_is_marked_wherever_a_value_is_shown(
+    play: Open, kind: str, scheme: Any
+) -> None:
+    gradient, count = GRADIENTS[kind]
+
+    def program() -> None:
+        x = mg.ones(np.shape(gradient), requires_grad=True)
+        (x * 1).backward(mg.tensor(np.asarray(gradient)))
+
+    trace = mg.step(program)
+    added = next(e for e in trace.data["events"] if e["k"] == "grad.accumulate")
+    page = play(trace._drawn(), trace.data["events"].index(added) + 1)
+    page.emulate_media(color_scheme=scheme)
+    said = page.locator(".pane.graph").inner_text()
+    assert f"x.grad = {brief_text(trace.data, added['new'])}" in said
+    cells = page.locator(".pane.ctx .moving .cell")
+    assert cells.count() == np.size(gradient)
+    marked = page.locator(".pane.ctx .moving .cell.nan")
+    assert marked.all_inner_texts() == ["nan"] * count
+    lines = "el => getComputedStyle(el).backgroundImage"
+    drawn = [cell.evaluate(lines) != "none" for cell in cells.all()]
+    assert drawn.count(True) == count
+    assert unreadable(page, ".pane.ctx") == {}
+    page.emulate_media(color_scheme="light")

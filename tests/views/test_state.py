@@ -1,11 +1,14 @@
 """What the player shows, worked out in Python."""
 
 import math
+from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.pictures import picture
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import state
 from tests.views import stories
@@ -192,3 +195,33 @@ def test_of_many_places_where_gradients_meet_only_their_number_is_said() -> None
         y.backward()
     said = next(e["say"] for e in trace.data["events"] if e["k"] == "backward.begin")
     assert "At 4 nodes more than one gradient has to come." in said
+
+
+@pytest.mark.parametrize(
+    ("numbers", "brief", "words"),
+    [
+        (np.ones((2, 3)), "[2x3] all 1", "1 1 1 1 1 1"),
+        (np.arange(6.0), "[6] 0 … 5", "0 1 2 3 4 5"),
+        ([[1, math.nan, 1]], "[1x3] 1 … 1, 1 nan", "1 nan 1 1 nan"),
+        ([[2, math.inf], [3, -math.inf]], "[2x2] 2 … 3, 2 inf", "2 inf 3 -inf 2 inf"),
+        (
+            [[1, math.nan, math.inf]],
+            "[1x3] 1 … 1, 1 nan, 1 inf",
+            "1 nan inf 1 nan, 1 inf",
+        ),
+        ([[math.nan] * 3], "[1x3] all nan", "nan nan nan 3 nan"),
+        ([[math.inf] * 2], "[1x2] 2 inf", "inf inf 2 inf"),
+        ([[math.nan, math.inf]], "[1x2] 1 nan, 1 inf", "nan inf 1 nan, 1 inf"),
+        (np.ones((0, 3)), "[0x3] empty", ""),
+        (np.ones((2, 0)), "[2x0] empty", ""),
+    ],
+)
+def test_short_text_hides_no_nan_and_no_inf(
+    numbers: Any, brief: str, words: str
+) -> None:
+    data = {"values": {"v": picture(np.asarray(numbers, float))}}
+    ref = {"t": "A", "v": "v"}
+    assert state.brief_text(data, ref).replace("\u00d7", "x") == brief
+    shape = brief.partition("]")[0] + "]"
+    whole = state.value_text(data, ref).replace("\u00d7", "x")
+    assert whole == f"float64 {shape} {words}".strip()

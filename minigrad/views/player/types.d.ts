@@ -29,7 +29,8 @@ export type Value = {
   min: number | null;
   max: number | null;
   nan: number;
-  rows: (number | null)[][];
+  inf?: number;
+  rows: (number | string | null)[][];
   cut: boolean;
 };
 

@@ -26,11 +26,16 @@ export function exact(x) {
   return typeof x === "number" ? String(Number(x.toPrecision(7))) : String(x);
 }
 
+/** @param {Value} value */
+function sizeOf(value) {
+  return value.shape.reduce((product, length) => product * length, 1);
+}
+
 // The bytes of a whole array: the dtype's name has its bits.
 /** @param {Value} value */
 export function bytesOf(value) {
   const bits = value.dtype === "bool" ? 8 : Number(value.dtype.match(/\d+$/)?.[0] || 64);
-  return (value.shape.reduce((product, length) => product * length, 1) * bits) / 8;
+  return (sizeOf(value) * bits) / 8;
 }
 
 // The same words as minigrad.tracing.sentences.bytes_text.
@@ -45,6 +50,16 @@ export function bytesWords(count) {
 /** @param {number[]} shape */
 export function shapeWords(shape) {
   return shape.length ? `[${shape.join("×")}]` : message("value.scalar");
+}
+
+// How many elements are no number and how many are infinite; empty without.
+/** @param {Value} value */
+function oddWords(value) {
+  const words = [];
+  if (value.nan) words.push(message("value.nan", { count: value.nan }));
+  if (value.inf) words.push(message("value.inf", { count: value.inf }));
+  const [first, second] = words;
+  return second ? message("value.and-odd", { value: first, odd: second }) : first || "";
 }
 
 // One line for a value: used on edges, in returns and in labels.
@@ -64,9 +79,14 @@ export function brief(trace, ref) {
     return `[${cells.map(number).join(", ")}]`;
   }
   const shape = shapeWords(value.shape);
+  const odd = oddWords(value);
+  if (!sizeOf(value)) return message("value.none", { shape });
+  if (value.nan === sizeOf(value)) return message("value.all", { shape, value: "nan" });
+  if (value.min === null) return message("value.odd", { shape, odd });
   const [min, max] = [number(value.min), number(value.max)];
-  if (min === max) return message("value.all", { shape, value: min });
-  return message("value.range", { shape, min, max });
+  const range = message("value.range", { shape, min, max });
+  if (odd) return message("value.and-odd", { value: range, odd });
+  return min === max ? message("value.all", { shape, value: min }) : range;
 }
 
 // "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
@@ -131,16 +151,24 @@ export function heatMap(value, ask = null, chosen = null) {
   map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
   const most = Math.max(Math.abs(value.min), Math.abs(value.max)) || 1;
   value.rows.flat().forEach((x, index) => {
-    const cell = element(ask ? "button" : "span", x < 0 ? "cell negative" : "cell");
+    const cell = element(ask ? "button" : "span", `cell ${kindOf(x)}`);
     if (withNumbers) cell.textContent = number(x);
     else cell.title = number(x);
-    const tint = Math.min(1, Math.abs(x || 0) / most) * 55;
-    cell.style.setProperty("--tint", `${tint.toFixed(0)}%`);
+    const size = typeof x === "number" ? Math.abs(x) / most : Number(/^-?inf$/.test(x));
+    cell.style.setProperty("--tint", `${(Math.min(1, size) * 55).toFixed(0)}%`);
     map.append(cell);
     if (ask) makeAskable(cell, value, [Math.floor(index / columns), index % columns], x, ask);
   });
   if (ask) goAmong(map, columns, chosen);
   return map;
+}
+
+// What marks a cell beside its tint; what is not finite or not real is a word.
+/** @param {number | string | null} x */
+function kindOf(x) {
+  const word = String(x ?? "nan");
+  if (word.includes("nan")) return "nan";
+  return x < 0 || word === "-inf" ? "negative" : "";
 }
 
 function makeAskable(cell, value, place, x, ask) {
@@ -207,16 +235,14 @@ export function valueView(trace, ref, label = "", ask = null) {
   }
   view.append(line);
   if (value) {
-    view.append(heatMap(value, ask));
+    if (sizeOf(value)) view.append(heatMap(value, ask));
     if (value.cut) {
       const [min, max] = [number(value.min), number(value.max)];
       const range = message("value.part", { min, max });
       view.append(element("div", "about", range));
     }
-    if (value.nan) {
-      const words = message("value.nan", { count: value.nan });
-      view.append(element("div", "about warn", words));
-    }
+    const odd = oddWords(value);
+    if (odd) view.append(element("div", "about warn", odd));
   }
   return view;
 }
