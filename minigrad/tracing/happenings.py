@@ -118,6 +118,7 @@ class Happenings:
         savers = self._saved_before(others)
         last = self._log.events[-1] if self._log.events else {}
         is_marked = last.get("k") == "ctx.save" or last.get("marked", False)
+        marked: dict[str, Any] = {"marked": True} if is_marked else {}
         self._log.emit(
             "inplace",
             STORY if own or whole or others else ENGINE,
@@ -127,7 +128,7 @@ class Happenings:
             name=own or whole,
             ver=now,
             cue=f"{name} v{now}",
-            **({"marked": True} if is_marked else {}),
+            **marked,
         )
 
     def _saved_before(self, changes: list[dict[str, Any]]) -> list[tuple[str, int]]:
