@@ -60,6 +60,8 @@ class Editor:
 
     def __init__(self, edits: Edits, theirs: Mapping[int, Any]) -> None:
         self.order: dict[int, int] = {}
+        """The number of each event in the order of telling, by its id."""
+        self.told = 0
         self.at_work: dict[str, Any] = {}
         self.totals: dict[tuple[int, int, int], Any] = {}
         self.failure: Exception | None = None
@@ -81,8 +83,9 @@ class Editor:
     def _told(self, event: Json) -> None:
         if event["k"] in UNTIMELY:
             return
-        self.order[id(event)] = number = len(self.order) + 1
-        for edit in self._edits.get(number, ()):
+        self.told += 1
+        self.order[id(event)] = self.told
+        for edit in self._edits.get(self.told, ()):
             try:
                 edit.make(self, event)
             except Exception as error:  # the program might catch it, and go on
@@ -135,12 +138,11 @@ class Editor:
 class Again(Recorder):
     """Records a program that runs again, on copies of all that it started from."""
 
-    def __init__(self, trace: Trace, program: Program, edits: Edits) -> None:
+    def __init__(self, trace: Trace, program: Program) -> None:
         super().__init__(trace, **(program.options or {}))
-        self.editor = Editor(edits, {})
+        self.editor = Editor({}, {})
         self.names: list[dict[str, Any]] = []
         self._program = program
-        self._edits = edits
 
     def run(self) -> None:
         """Run the program; ``trace`` is filled.
@@ -154,7 +156,7 @@ class Again(Recorder):
         # Held until the end, so that no new tensor takes the place of one.
         # Their real types: whatever else lives here may not like to be asked its class.
         alive = [one for one in gc.get_objects() if issubclass(type(one), Tensor)]
-        self.editor = Editor(self._edits, {id(one): one for one in alive})
+        self.editor = Editor(self._program.edits, {id(one): one for one in alive})
         with contextlib.suppress(ReachedOutsideError):
             self._program.run(self)
         if self.editor.reached:
@@ -198,7 +200,7 @@ def proved(trace: Trace) -> Proof:
         if step is not None:
             raise not_the_same_twice(step, saying(trace, step), saying(control, step))
         numbers = [order.get(id(event), 0) for event in timely(control)]
-        program.proof = proof = Proof(numbers, tellings(control, numbers))
+        program.proof = proof = Proof(numbers, in_order(control, numbers))
     return proof
 
 
@@ -216,7 +218,7 @@ def run_with(trace: Trace, edit: Edit, position: int, new: Trace) -> None:
     edits = {**program.edits, number: (*program.edits.get(number, ()), edit)}
     changed = replace(program, edits=edits, proof=None)
     editor = run_again(new, changed)
-    now = tellings(new, [editor.order.get(id(event), 0) for event in timely(new)])
+    now = in_order(new, [editor.order.get(id(event), 0) for event in timely(new)])
     for place in range(number):
         if proof.tellings[place : place + 1] != now[place : place + 1]:
             raise not_the_same_twice(place + 1, saying(trace, place + 1), "another")
@@ -227,7 +229,7 @@ def run_with(trace: Trace, edit: Edit, position: int, new: Trace) -> None:
 
 def run_again(trace: Trace, program: Program) -> Editor:
     """Fill ``trace`` with ``program``, run again with its edits."""
-    again = Again(trace, program, program.edits)
+    again = Again(trace, program)
     again.run()
     return again.editor
 
@@ -281,23 +283,22 @@ def timely(trace: Trace) -> list[Json]:
     return [event for event in trace.data["events"] if event["k"] not in UNTIMELY]
 
 
-def tellings(trace: Trace, numbers: list[int]) -> list[str]:
-    """What the steps tell, in the order in which they were told."""
-    texts = [told(event, trace.data["values"]) for event in timely(trace)]
-    in_order = sorted(zip(numbers, texts, strict=True))
-    return [text for number, text in in_order if number]
+def tellings(trace: Trace) -> list[str]:
+    """What the timely steps tell."""
+    return [told(event, trace.data["values"]) for event in timely(trace)]
+
+
+def in_order(trace: Trace, numbers: list[int]) -> list[str]:
+    """The same, in the order in which it was told."""
+    told = sorted(zip(numbers, tellings(trace), strict=True))
+    return [text for number, text in told if number]
 
 
 def first_difference(first: Trace, second: Trace) -> int | None:
     """The first timely step, counted from 1, at which two recordings differ."""
-    ours, others = [
-        [told(event, one.data["values"]) for event in timely(one)]
-        for one in (first, second)
-    ]
-    for place, pair in enumerate(itertools.zip_longest(ours, others), 1):
-        if pair[0] != pair[1]:
-            return place
-    return None
+    pairs = itertools.zip_longest(tellings(first), tellings(second))
+    differ = (place for place, (one, other) in enumerate(pairs, 1) if one != other)
+    return next(differ, None)
 
 
 def saying(trace: Trace, step: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,23 +19,22 @@ Json = dict[str, Any]
 
 @dataclass
 class Editable:
-    """What can be edited at a step: saved values, attributes, gradients, by place."""
+    """What can be edited at a step, by its kind: saved, attributes or gradient."""
 
     position: int
     ctx: Json | None
     owner: str
-    saved: dict[int, Json] = field(default_factory=dict)
-    attributes: dict[str, Json] = field(default_factory=dict)
-    gradients: dict[int, Json] = field(default_factory=dict)
+    there: dict[str, dict[Any, Json]]
 
     def __str__(self) -> str:
         """All of it, in words."""
-        parts = [f"saved[{place}]" for place in self.saved]
-        parts += [f"the attribute {name}" for name in self.attributes]
+        parts = [f"saved[{place}]" for place in self.there["saved"]]
+        parts += [f"the attribute {name}" for name in self.there["attributes"]]
         told = f"{' and '.join(parts)} of {self.owner}" if parts else ""
-        if not self.gradients:
+        arrived = len(self.there["gradient"])
+        if not arrived:
             return told or "nothing: no ctx is at work, and no gradient arrives"
-        words = "the gradient" if len(self.gradients) == 1 else "the gradients"
+        words = "the gradient" if arrived == 1 else "the gradients"
         return f"{told}, and {words}" if told else words
 
 
@@ -53,49 +52,46 @@ def editable_at(data: Json, position: int, node: str = "") -> Editable:
             for key in change["del"]:
                 there.pop(key, None)
         current = event.get("cid", event.get("ctx", {}).get("id", current))
-    event = data["events"][position - 1]
     ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
     if node:
         current = ctx_called(ctxs, node)
     ctx = ctxs.get(current)
-    found = Editable(position, ctx, ctx["name"] if ctx else "")
+    saved: dict[Any, Json] = {}
+    attributes: dict[Any, Json] = {}
     held: Json | None
     for key, ref in entries.get(current, {}).items():
         kind, _, name = key.partition(".")
         if kind == "saved":
             held = ref if ref["t"] == "S" else unpacked_after(data, position, ctx, name)
             if held is not None:
-                found.saved[int(name)] = held
+                saved[int(name)] = held
         elif kind == "attr":
-            found.attributes[name] = ref
-    found.gradients = gradients_of(event)
-    return found
+            attributes[name] = ref
+    gradient = gradients_of(data["events"][position - 1])
+    there = {"saved": saved, "attributes": attributes, "gradient": gradient}
+    return Editable(position, ctx, ctx["name"] if ctx else "", there)
 
 
 def unpacked_after(
     data: Json, position: int, ctx: Json | None, place: str
 ) -> Json | None:
     """What a hook, or a checkpoint, makes later of a value that is kept packed."""
-    node = ctx and ctx["node"]
+    where = (ctx and ctx["node"], place)
     for event in data["events"][position:]:
-        is_read = event["k"] == "hook.unpack" and event.get("n") == node
-        if is_read and str(event.get("place")) == place:
-            found: Json | None = event["new"]
-            return found
+        read = event["k"] == "hook.unpack" and (event.get("n"), str(event.get("place")))
+        if read == where:
+            return event["new"]  # type: ignore[no-any-return]
     return None
 
 
-def gradients_of(event: Json) -> dict[int, Json]:
+def gradients_of(event: Json) -> dict[Any, Json]:
     """The gradients that a step tells of, by output; those that did not arrive not."""
-    told: list[Any] = []
-    if event["k"] == "node.enter":
-        told = event["g"]
-    elif event["k"] == "backward.begin":
+    kind = event["k"]
+    told: list[Any] = event["g"] if kind == "node.enter" else []
+    if kind == "backward.begin":
         told = [root["g"] for root in event["roots"]]
-    elif event["k"] == "grad":
-        told = [event["g"]]
-    elif event["k"] == "grad.accumulate":
-        told = [event["new"]]
+    elif kind in ("grad", "grad.accumulate"):
+        told = [event["g" if kind == "grad" else "new"]]
     return {slot: ref for slot, ref in enumerate(told) if ref is not None}
 
 
@@ -131,32 +127,27 @@ def planned(
     if saved and gradient is None:
         position = when_read(data, when_kept(data, here))
         here = editable_at(data, position, node)
-    if not saved and not attributes and gradient is None:
+    wanted: dict[str, Mapping[Any, Any]] = {
+        "saved": saved or {},
+        "attributes": attributes or {},
+        "gradient": {},
+    }
+    if gradient is not None:
+        by_slot = isinstance(gradient, Mapping)
+        wanted["gradient"] = gradient if by_slot else {only_slot(here): gradient}
+    if not any(wanted.values()):
         raise refused(
             f"nothing is to be another at step {position}",
             f"give saved=, attributes= or gradient=. There is {here}",
         )
-    ctx = here.ctx["id"] if here.ctx else ""
-    edit = StepEdit(position, ctx, here.owner, {}, {}, {})
-    for place, value in (saved or {}).items():
-        what = f"saved[{place}]"
-        ref = found(here.saved, place, what, here)
-        edit.saved[place] = numbers_like(data, ref, value, what)
-    for name, value in (attributes or {}).items():
-        ref = found(here.attributes, name, f"the attribute {name!r}", here)
-        is_array = ref["t"] in "TA"
-        edit.attributes[name] = (
-            numbers_like(data, ref, value, f"the attribute {name!r}")
-            if is_array
-            else value
-        )
-    if gradient is not None:
-        by_slot = gradient if isinstance(gradient, Mapping) else {None: gradient}
-        for slot, value in by_slot.items():
-            slot = only_slot(here) if slot is None else slot
-            ref = found(here.gradients, slot, gradient_word(slot, here), here)
-            edit.gradients[slot] = numbers_like(data, ref, value, "the gradient")
-    return edit
+    values = {
+        kind: {
+            place: new_value(data, here, kind, place, value)
+            for place, value in by_place.items()
+        }
+        for kind, by_place in wanted.items()
+    }
+    return StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
 
 
 def when_kept(data: Json, here: Editable) -> int:
@@ -180,36 +171,41 @@ def when_read(data: Json, position: int) -> int:
     return position
 
 
-def gradient_word(slot: int, here: Editable) -> str:
-    """What a gradient is called in a message."""
-    return f"a gradient {slot}" if here.gradients else "a gradient"
-
-
 def only_slot(here: Editable) -> int:
     """Where the one gradient of a step arrives.
 
     Raises: ArgumentValueError if there are several.
     """
-    if len(here.gradients) > 1:
-        several = ", ".join(map(str, here.gradients))
+    there = here.there["gradient"]
+    if len(there) > 1:
         raise refused(
-            f"{len(here.gradients)} gradients arrive at step {here.position}",
-            f"say which: gradient={{0: ...}}; there are {several}",
+            f"{len(there)} gradients arrive at step {here.position}",
+            f"say which: gradient={{0: ...}}; there are {', '.join(map(str, there))}",
         )
-    return next(iter(here.gradients), 0)
+    return next(iter(there), 0)
 
 
-def found(there: Mapping[Any, Json], key: Any, what: str, here: Editable) -> Json:
-    """What is to be another.
+def called(kind: str, place: Any) -> str:
+    """What can be edited, in a message."""
+    words = {"saved": f"saved[{place}]", "attributes": f"the attribute {place!r}"}
+    return words.get(kind, "the gradient")
 
-    Raises: ArgumentValueError if it is not there.
+
+def new_value(data: Json, here: Editable, kind: str, place: Any, value: Any) -> Any:
+    """What takes the place of something that is there.
+
+    Raises: ArgumentValueError if it is not there, or the new one does not fit.
     """
-    if key not in there:
+    what, there = called(kind, place), here.there[kind]
+    if place not in there:
+        if kind == "gradient":
+            what = f"a gradient {place}" if there else "a gradient"
         raise refused(
             f"there is not {what} to edit at step {here.position}",
             f"edit what is there: {here}; or take another step",
         )
-    return there[key]
+    has_numbers = "v" in there[place]
+    return numbers_like(data, there[place], value, what) if has_numbers else value
 
 
 def numbers_like(data: Json, ref: Json, value: Any, what: str) -> Any:
@@ -233,9 +229,10 @@ def numbers_like(data: Json, ref: Json, value: Any, what: str) -> Any:
             f"{short_repr(value)} is no number for {what}", f"give {dtype} numbers"
         ) from None
     if numbers.shape != shape:
+        wanted = errors.count_of(int(np.prod(shape)), "number")
         raise refused(
             f"{what} has shape {list(shape)}, and the new one {list(numbers.shape)}",
-            f"give {numbers_wanted(shape)} in the shape {list(shape)}",
+            f"give {wanted} in the shape {list(shape)}",
         )
     is_cut = given.dtype.kind in "fc" and numbers.dtype.kind in "biu"
     if is_cut and not np.array_equal(numbers, given):
@@ -268,11 +265,6 @@ def with_elements(old: Any, elements: Mapping[Any, Any]) -> Any:
     for place, number in elements.items():
         new[place] = number
     return new
-
-
-def numbers_wanted(shape: tuple[int, ...]) -> str:
-    """How many numbers an array takes."""
-    return errors.count_of(int(np.prod(shape)), "number")
 
 
 def refused(what: str, fix: str) -> errors.ArgumentValueError:

@@ -32,29 +32,27 @@ class StepEdit:
     position: int
     ctx: str
     owner: str
-    saved: dict[int, Any]
-    attributes: dict[str, Any]
-    gradients: dict[int, Any]
+    values: dict[str, dict[Any, Any]]
     said: list[tuple[str, str, str]] = field(default_factory=list)
 
     def make(self, editor: Editor, event: Json) -> None:
         """Change what the engine is about to use, and tell it."""
         self.said = []
         node: Any = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
-        if node is None and (self.saved or self.attributes):
+        if node is None and (self.values["saved"] or self.values["attributes"]):
             raise LookupError(f"{self.owner} is gone at this step")
-        for place, value in self.saved.items():
+        for place, value in self.values["saved"].items():
             what = f"saved[{place}]"
             if isinstance(node._saved[place], HookedRecord):
                 tell = functools.partial(self._tell, editor, what, node=node)
                 change_packed(node, place, value, tell)
             else:
                 self._tell(editor, what, *change_saved(node, place, value), node)
-        for name, value in self.attributes.items():
+        for name, value in self.values["attributes"].items():
             old = attributes_of(node)[name]
             new = attributes_of(node)[name] = like(old, value)
             self._tell(editor, f"ctx.{name}", old, new, node)
-        for slot, value in self.gradients.items():
+        for slot, value in self.values["gradient"].items():
             what, old, new, where = change_gradient(editor, event, slot, value)
             self._tell(editor, what, old, new, None, **where)
 

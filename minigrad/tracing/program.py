@@ -16,6 +16,7 @@ from minigrad.engine import levels, transforms
 from minigrad.engine.grad_mode import running_task, this_mode
 from minigrad.tracing.copying import CannotCopyError, Copier, Reader
 from minigrad.tracing.modes import Modes, quiet
+from minigrad.tracing.sources import is_ours
 
 SESSION: Final = "__minigrad_again__"
 """The name of the recording in the program that runs again."""
@@ -133,14 +134,9 @@ def home_of(function: Callable[..., Any], driver: FrameType | None) -> Json:
     owner = getattr(function, "__self__", None)
     rules = [getattr(owner, name, None) for name in ("forward", "backward")]
     for one in (*rules, inspect.unwrap(plain)):
-        if isinstance(one, FunctionType) and not is_packages(one):
+        if isinstance(one, FunctionType) and not is_ours(one.__code__.co_filename):
             return one.__globals__
     return {} if driver is None else driver.f_globals
-
-
-def is_packages(function: FunctionType) -> bool:
-    """Whether a function belongs to this package."""
-    return str(function.__module__).partition(".")[0] == "minigrad"
 
 
 def block_of(driver: FrameType) -> tuple[Block, Json]:
@@ -221,16 +217,10 @@ def function_around(
     inside: ast.stmt, code: CodeType, parameters: list[str]
 ) -> ast.FunctionDef:
     """A function like the one that the block stands in, with nothing but the block."""
-    arguments = ast.arguments(
-        posonlyargs=[],
-        args=[ast.arg(name) for name in parameters],
-        kwonlyargs=[],
-        kw_defaults=[],
-        defaults=[],
-    )
-    around = ast.FunctionDef(code.co_name, arguments, [inside], [])
-    if code.co_name.startswith("<"):
-        around.name = "around"
+    name = "around" if code.co_name.startswith("<") else code.co_name
+    (around,) = ast.parse(f"def {name}({', '.join(parameters)}): pass").body
+    assert isinstance(around, ast.FunctionDef)
+    around.body = [inside]
     ast.copy_location(around, inside)
     around.lineno, around.col_offset = code.co_firstlineno, 0
     return around

@@ -9,7 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.tracing.again import run_with, runnable
-from minigrad.tracing.editable import editable_at, numbers_like, planned, refused
+from minigrad.tracing.editable import (
+    called,
+    editable_at,
+    numbers_like,
+    planned,
+    refused,
+)
 from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.views.comparing import Comparison
@@ -172,22 +178,14 @@ def answer(recording: Recording, asked: Json) -> Json:
     """
     position, kind, key = asked["position"], asked["kind"], asked["key"]
     here = editable_at(recording.data, position, asked.get("ctx", ""))
-    by_kind: dict[str, dict[Any, Json]] = {
-        "saved": dict(here.saved),
-        "attributes": dict(here.attributes),
-        "gradient": dict(here.gradients),
-    }
-    known = by_kind[kind]
+    known = here.there[kind]
     if key is None:
         key = next(iter(known), None)
-    ref = known.get(key)
-    if ref is None:
+    if key not in known:
         raise refused("it cannot be another at this step", f"edit {here}")
-    typed = read(asked["text"])
+    typed, ref = read(asked["text"]), known[key]
     if ref["t"] != "P" and not isinstance(typed, dict):
-        words = {"saved": f"saved[{key}]", "gradient": "the gradient"}
-        what = words.get(kind, f"the attribute {key!r}")
-        typed = as_typed(recording.data, ref, typed, what)
+        typed = as_typed(recording.data, ref, typed, called(kind, key))
     edit: Json = {kind: {key: typed}}
     return recording.what_if(position, node=asked.get("ctx", ""), **edit)._data()
 

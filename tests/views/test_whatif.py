@@ -356,8 +356,8 @@ def test_edit_that_changes_nothing_tells_the_same_story(seed: int) -> None:
     edited = 0
     for step in steps:
         here = editable_at(trace.data, step)
-        same = {place: lambda old: old for place in here.saved}
-        gradients = {slot: lambda old: old for slot in here.gradients}
+        same = {place: lambda old: old for place in here.there["saved"]}
+        gradients = {slot: lambda old: old for slot in here.there["gradient"]}
         if not same and not gradients:
             continue
         new = trace.what_if(step, saved=same, gradient=gradients or None)
