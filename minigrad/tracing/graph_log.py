@@ -58,7 +58,7 @@ class GraphLog:
         led_to = []
         for _, receiver, _ in receivers_of(node):
             self.show_older(receiver)
-            led_to.append(log.named(receiver))
+            led_to.append((log.named(receiver), id(receiver)))
         name = card.node or self.number(card)
         kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
@@ -177,12 +177,16 @@ class GraphLog:
 
 
 def joining(
-    card: Card, led_to: list[Named], kept: int, order: int, moved: dict[str, str]
+    card: Card,
+    led_to: list[tuple[Named, int]],
+    kept: int,
+    order: int,
+    moved: dict[str, str],
 ) -> str:
     """The sentence for a node that joins."""
     tell = sentences.wired if card.is_users else sentences.built_in
     return in_turn(
-        tell(card.label, [called(*named) for named in led_to]),
+        tell(card.label, [(called(*named), node) for named, node in led_to]),
         sentences.kept(kept),
         asides.second_graph(order) if order > 1 else "",
         *[asides.handle_moved(name, old, card.label) for name, old in moved.items()],

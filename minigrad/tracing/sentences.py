@@ -18,15 +18,21 @@ Fact = tuple[bool | None, Any]
 """Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
 
 
-def counted(names: list[str]) -> str:
-    """Names in words, each once: ``a twice and b``."""
-    return joined([times(name, names.count(name)) for name in dict.fromkeys(names)])
+def counted(receivers: list[tuple[str, int]]) -> str:
+    """Nodes in words, each name once: ``a twice and b``; nodes may share a name."""
+    nodes: dict[str, list[int]] = {}
+    for name, node in receivers:
+        nodes.setdefault(name, []).append(node)
+    return joined([times(name, which) for name, which in nodes.items()])
 
 
-def times(name: str, count: int) -> str:
-    """A name, and how often it is there."""
+def times(name: str, nodes: list[int]) -> str:
+    """A name, and how often its node is there, or how many nodes have it."""
+    count, different = len(nodes), len(set(nodes))
     if count == 1:
         return name
+    if different > 1:
+        return message("times.nodes", name=name, count=different)
     return message("times.2" if count == 2 else "times", name=name, count=count)
 
 
@@ -105,7 +111,7 @@ def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
     )
 
 
-def wired(name: str, receivers: list[str]) -> str:
+def wired(name: str, receivers: list[tuple[str, int]]) -> str:
     """Apply, phase 6, of a call that is recorded."""
     leads = message("ctx.leads", receivers=counted(receivers)) if receivers else ""
     return in_turn(message("ctx.wired", node=name), leads)
@@ -116,7 +122,7 @@ def not_wired() -> str:
     return message("ctx.not-wired")
 
 
-def built_in(name: str, receivers: list[str]) -> str:
+def built_in(name: str, receivers: list[tuple[str, int]]) -> str:
     """A built-in operation that was recorded."""
     key = "node.joins.leads" if receivers else "node.joins"
     return message(key, node=name, receivers=counted(receivers))
