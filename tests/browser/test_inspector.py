@@ -166,7 +166,9 @@ def test_timeline_gives_nothing_away_of_what_is_to_come(play: Open) -> None:
     owners = page.locator("button.owner")
     names = owners.all_text_contents()
     assert len(names) > 1
-    assert page.locator(".memory summary").inner_text() == "Kept alive: nothing yet"
+    assert (
+        page.locator(".memory summary").inner_text() == "Memory kept alive: nothing yet"
+    )
     seen = []
     for stop in stops_of(data):
         page.evaluate("at => player.player.go(at)", stop)
@@ -190,7 +192,7 @@ def test_locals_say_of_which_moment_they_are(play: Open) -> None:
             continue
         source = data["sources"][event["s"]]
         words = {
-            "line": f"before line {source['first'] + event['l']} is done",
+            "line": f"before line {source['first'] + event['l']}",
             "call": "at its start",
             "return": "at its end",
         }

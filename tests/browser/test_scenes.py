@@ -68,5 +68,5 @@ def test_what_is_scrolled_away_is_found(narrow: Page, tmp_path: Path) -> None:
     narrow.goto(program().save_html(tmp_path / "scene.html").as_uri())
     wait_for_player(narrow)
     narrow.evaluate(GO_TO_WORDS, words)
-    narrow.evaluate("player.player.ctx.body.scrollTop = 0")
+    narrow.evaluate("player.player.ctx.body.scrollTop = 1_000")
     assert narrow.evaluate(OUT_OF_VIEW, list(MARKED)) == [MARKED[2]]

@@ -139,7 +139,7 @@ def test_changed_version_is_said() -> None:
 
 def test_large_array_shows_its_range_instead_of_numbers() -> None:
     entries = state.state_at(stories.grid(), 3)["ctx"]["entries"]
-    says = "image float32 [20\u00d720] saved at v0 part shown; all: -1 … 1"
+    says = "image float32 [20\u00d720] saved at v0 only a corner is shown; all: -1 … 1"
     assert entries["saved.1"] == says
 
 

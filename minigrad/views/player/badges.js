@@ -88,6 +88,11 @@ export class Badges {
 
   // At a node: the variables that stand for its output, and the output's tangent.
   showHandles({ state, event }) {
+    for (const node in state.tangents) {
+      const words = message("tangent.beside", { value: brief(this.trace, state.tangents[node]) });
+      const fresh = event?.k === "tangent" && event.n === node;
+      this.badge(words, fresh ? "badge tangent cue" : "badge tangent", this.placeAbove(node));
+    }
     const names = {};
     for (const name in state.handles) (names[state.handles[name]] ||= []).push(name);
     for (const node in names) {
@@ -95,11 +100,6 @@ export class Badges {
       const words = names[node].join(", ");
       const place = this.placeAtCorner(node, words);
       this.badge(words, fresh ? "badge handle cue" : "badge handle", place);
-    }
-    for (const node in state.tangents) {
-      const words = message("tangent.beside", { value: brief(this.trace, state.tangents[node]) });
-      const fresh = event?.k === "tangent" && event.n === node;
-      this.badge(words, fresh ? "badge tangent cue" : "badge tangent", this.placeRight(node));
     }
   }
 
@@ -137,11 +137,6 @@ export class Badges {
     const box = this.graph.nodeBox(node);
     const width = Math.min(words.length, MOST_LETTERS) * LETTERS_WIDE + 10;
     return box && { x: box.x - 8 + width / 2, y: box.y - 8, aside: true };
-  }
-
-  placeRight(node) {
-    const box = this.graph.nodeBox(node);
-    return box && { x: box.x + box.width + 14, y: box.y + box.height / 2 };
   }
 
   placeBelow(node) {

@@ -52,10 +52,10 @@ export class CodePane {
   measure() {
     for (const card of this.cards) {
       if (!card.cue || this.crowded.has(card.place)) continue;
-      this.crowded.set(card.place, card.marked.offsetWidth > card.listing.clientWidth);
+      this.crowded.set(card.place, card.marked.offsetHeight > lineHeight(card.listing));
     }
-    const moves = this.cards.map((card) => card.marked && intoView(card));
     for (const card of this.cards) if (card.cue) this.placeCue(card);
+    const moves = this.cards.map((card) => card.marked && intoView(card));
     for (const move of moves) move?.();
   }
 
@@ -179,14 +179,19 @@ function intoView({ listing, marked, notes }) {
   const note = notes.at(-1);
   const top = marked.offsetTop - listing.offsetTop;
   const below = note?.classList.contains("said") ? note.offsetHeight : 0;
-  const height = marked.offsetHeight;
-  const bottom = top + height + below;
+  const height = lineHeight(listing);
+  const bottom = top + marked.offsetHeight + below;
   const [from, room] = [listing.scrollTop, listing.clientHeight];
-  if (top >= from && bottom <= from + room) return null;
+  const inView = top >= from && bottom <= from + room;
+  if (inView && from % height === 0) return null;
   const middle = top - Math.max(0, (room - (bottom - top)) / 2);
-  // Whole lines at the top, also near the end: the last line may be cut, not the first.
+  // Whole lines at the top, also near the end, where the listing has room for one more.
   const most = Math.floor((listing.scrollHeight - room) / height);
-  const first = Math.round(middle / height);
-  const place = most * height + room < bottom ? first : Math.min(first, most);
+  const place = Math.min(inView ? Math.ceil(from / height) : Math.round(middle / height), most);
   return () => (listing.scrollTop = place * height);
+}
+
+// All lines have this height, but for one that is marked and does not fit into the pane.
+function lineHeight(listing) {
+  return parseFloat(getComputedStyle(listing).lineHeight);
 }

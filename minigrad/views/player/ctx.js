@@ -31,7 +31,7 @@ export class CtxPane {
     this.summary = element("summary");
     this.localsTable = element("dl", "entries");
     this.locals.append(this.summary, this.localsTable);
-    this.body.append(this.advice, this.empty, this.table, this.moving, this.locals);
+    this.body.append(this.advice, this.moving, this.empty, this.table, this.locals);
     this.rows = new Map(); // what -> the row of an entry or a local
     rove(this.body, ".entry");
     this.makesSome = trace.events.some((event) => event.k === "ctx.new");
@@ -53,7 +53,7 @@ export class CtxPane {
     const ctx = this.story.ctxs[state.cid];
     const entries = state.ctxs[state.cid];
     this.box.dataset.ctx = entries ? state.cid : "";
-    setText(this.note, ctx ? `${ctx.name} · ${ctx.id}` : "");
+    setText(this.note, ctx ? ctx.name : "");
     setText(this.title, ctx ? message("ctx.of", { function: ctx.function }) : message("ctx.name"));
     setText(this.empty, this.emptyWords(state, event, entries));
     this.empty.hidden = !this.empty.textContent;
@@ -83,7 +83,11 @@ export class CtxPane {
     const place = row.getBoundingClientRect();
     const pane = this.body.getBoundingClientRect();
     if (place.top < pane.top) this.body.scrollTop -= pane.top - place.top + 8;
-    if (place.bottom > pane.bottom) this.body.scrollTop += place.bottom - pane.bottom + 8;
+    if (place.bottom <= pane.bottom) return;
+    const below = place.bottom - pane.bottom;
+    const tops = Array.from(this.rows.values(), (one) => one.row.getBoundingClientRect().top);
+    const whole = tops.map((top) => top - pane.top).filter((top) => top >= below);
+    this.body.scrollTop += Math.min(...whole, place.top - pane.top);
   }
 
   // Where no entry is meant, the cue is the gradient on its way or the ctx itself.

@@ -32,9 +32,9 @@ export class Drawing {
     const { view } = this;
     const width = Math.max(view.width + 24, least);
     view.x -= (width - view.width) / 2;
-    view.y -= 12;
+    view.y -= 22;
     view.width = width;
-    view.height += 24;
+    view.height += 34;
     this.svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
   }
 

@@ -133,7 +133,9 @@ export class GraphPane {
     if (width <= 0) return;
     const { view } = this.drawing;
     const whole = Math.min(width / view.width, height / view.height);
-    this.drawing.zoom(Math.min(1.35, Math.max(0.8, whole)));
+    // What cannot be seen whole has to be scrolled: then it is large enough to be read.
+    const readable = Math.max(0.8, Math.min(1, width / view.width));
+    this.drawing.zoom(whole < 0.72 ? readable : Math.min(1.35, whole));
     this.fitted = true;
     this.look();
   }
@@ -274,6 +276,7 @@ function thousands(count) {
 }
 
 function passWords(state, count) {
+  if (state.error) return message("graph.stopped");
   if (state.pass === "backward") return message("graph.backward");
   if (state.pass === "over") return message("graph.backward.over");
   const seen = Object.keys(state.nodes).length;
