@@ -6,15 +6,17 @@ import inspect
 import io
 import keyword
 import linecache
+import re
 import sysconfig
 import textwrap
 import tokenize
 from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, Final
 
-from minigrad.tracing.messages import message
+from minigrad.tracing.messages import message, word
+from minigrad.tracing.values import SECRET
 
 Token = list[str]
 
@@ -22,6 +24,13 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
 INSTALLED = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
 )
+
+SECRET_WRITTEN: Final = re.compile(
+    rf"""(?P<name>\w*({SECRET.pattern})\w*['"\]]*\s*(:\s*\w+\s*)?(:|=+)\s*)"""
+    r"""[rbfu]*("(\\.|[^"\\])*"|'(\\.|[^'\\])*')""",
+    re.IGNORECASE,
+)
+"""A text in quotes behind such a name: assigned, as an argument or in a dict."""
 
 
 class SourceStore:
@@ -36,7 +45,7 @@ class SourceStore:
         """The number of ``code`` among the sources; role: user, engine or driver."""
         if code in self.index:
             return self.index[code]
-        lines = lines_of(code)
+        lines = [without_secrets(line) for line in lines_of(code)]
         self.index[code] = len(self.sources)
         self.lines.append(lines)
         self.sources.append(
@@ -100,6 +109,12 @@ def lines_in_file(code: CodeType) -> list[str]:
 
 engines_lines = cache(lines_in_file)
 """The same of code of this package, which stays as it is."""
+
+
+def without_secrets(line: str) -> str:
+    """A line in which no text is written that is given a name like a secret's."""
+    hidden = word("(hidden)")
+    return SECRET_WRITTEN.sub(lambda found: f'{found["name"]}"{hidden}"', line)
 
 
 def title_of(code: CodeType, role: str) -> str:

@@ -37,7 +37,10 @@ MOST_DEPTH = 4
 NUMBERS = frozenset({bool, float, type(None)})
 FORGOTTEN = "computed again when needed"
 """What stands for a saved value that a checkpoint does not keep."""
-SECRET = re.compile(r"password|passwd|secret|token|api_?key|credential", re.IGNORECASE)
+SECRET = re.compile(
+    r"pass(word|wd|phrase)|secret|token|credential|(api|access|private)_?key",
+    re.IGNORECASE,
+)
 
 
 class Told:
@@ -167,7 +170,7 @@ class ValueStore:
             return self.tensor(value)
         if is_torch_tensor(value):
             return self._torch_tensor(value)
-        if isinstance(value, str) and SECRET.search(name):
+        if isinstance(value, (str, bytes)) and SECRET.search(name):
             return plain("(hidden)")
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
             return Note(("A", self.numbers(np.asarray(value))))

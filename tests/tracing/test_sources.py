@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from minigrad.tracing.sources import phases_of, tokens_of
+import minigrad as mg
+from minigrad.tracing.sources import phases_of, tokens_of, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,32 @@ def test_phase_lasts_until_the_next_one() -> None:
         "wire edges",
     )
     assert 0 not in phases
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("api_key = 'sk-1\\'2'; y = 'b'", "api_key = \"(hidden)\"; y = 'b'"),
+        ('connect("host", Password="x")', 'connect("host", Password="(hidden)")'),
+        ('{"token": f"x{1}", "at": "y"}', '{"token": "(hidden)", "at": "y"}'),
+        ("os.environ['SECRET'] = b'x'", "os.environ['SECRET'] = \"(hidden)\""),
+        ("ACCESS_KEY: str = 'x'", 'ACCESS_KEY: str = "(hidden)"'),
+        ("name = 'a secret = b'", "name = 'a secret = b'"),
+        ("tokens = text.split(' ')", "tokens = text.split(' ')"),
+        ("key = 'x'", "key = 'x'"),
+    ],
+)
+def test_text_that_is_named_like_a_secret_is_not_shown(line: str, shown: str) -> None:
+    assert without_secrets(line) == shown
+
+
+def lend() -> None:
+    password = "swordfish"
+    fish = "herring"
+    mg.ones(len(password + fish))
+
+
+def test_secret_in_the_source_is_nowhere_in_a_recording() -> None:
+    text = json.dumps(mg.step(lend).data)
+    assert "swordfish" not in text
+    assert "herring" in text
