@@ -106,6 +106,33 @@ def test_search_asks_for_all_words_and_for_beginnings(play: Open) -> None:
     assert not page.evaluate(found, "arting")
 
 
+def test_search_knows_the_entries_of_ctx_and_what_a_step_does(play: Open) -> None:
+    data = real()
+    page = play(data)
+    found = "words => player.player.index.search(words, 2).map((one) => one.position)"
+
+    def kinds(words: str) -> set[str]:
+        return {data["events"][at - 1]["k"] for at in page.evaluate(found, words)}
+
+    assert "ctx.new" in kinds("needs_input_grad")
+    assert kinds("which step frees saved[0]?") == {"ctx.free"}
+    assert kinds("needs_output_grad") == set()
+
+
+def test_click_on_a_saved_value_gives_its_steps_as_its_label_does(play: Open) -> None:
+    data = stories.mul_constant()
+    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
+    page = play(data, saved)
+    seen = []
+    for part in (".entry", "dd .cell"):
+        page.locator(f"[data-key='saved.0'] {part}").first.click()
+        seen.append((page.get_by_role("status").text_content(), listed(page)))
+        page.get_by_role("button", name="Close the search").click()
+        assert page.locator(".found").is_hidden()
+    assert seen[0] == seen[1]
+    assert seen[0][0] == "Steps of saved[0]"
+
+
 def test_keyboard_reaches_nodes_lines_and_entries(play: Open) -> None:
     data = stories.mul_constant()
     saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")

@@ -139,6 +139,9 @@ export class CtxPane {
     name.append(entry);
     const value = element("dd");
     value.append(valueView(this.trace, ref, label));
+    value.onclick = () => {
+      if (getSelection().isCollapsed) this.choose(what, label); // as its label does
+    };
     row.append(name, value);
     if (!lines.length) return row;
     const more = element("dd", "more");

@@ -5,6 +5,7 @@ import { ctxChanges } from "./folding.js";
 import { message } from "./messages.js";
 import { phaseWords } from "./phases.js";
 import { byId, lastAtMost } from "./story.js";
+import { keyLabel } from "./values.js";
 
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").Event} Event */
@@ -29,7 +30,7 @@ const DEEDS = [
 
 // What a question has beside the words it asks for.
 const FILLING = new Set(
-  "a an and are at change changed changes did do does for get gets has have how in is it of on the to was what when where which who why with".split(" "),
+  "a an and are at change changed changes did do does for get gets has have how in is it of on step steps the to was what when where which who why with".split(" "),
 );
 
 export class StepIndex {
@@ -103,8 +104,21 @@ export class StepIndex {
     if (all.at(-1)?.position !== position) all.push({ position, deed, ref, gone });
   }
 
-  // The steps of a level whose sentence has all words of a question; a question after a
-  // .grad that changes finds where it changes.
+  // The entries of ctxs that change at each position, by what they are called.
+  changedEntries() {
+    const labels = new Map();
+    for (const [what, steps] of this.found) {
+      const [kind, , ...key] = what.split(" ");
+      if (kind !== "entry") continue;
+      const label = keyLabel(key.join(" "));
+      for (const { position } of steps) labels.set(position, `${labels.get(position) || ""} ${label}`);
+    }
+    return labels;
+  }
+
+  // The steps of a level that have all words of a question, in their sentence, in what
+  // they do or in the entries that change; a question after a .grad that changes finds
+  // where it changes.
   /** @param {string} question @param {number} level */
   search(question, level) {
     const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
@@ -113,10 +127,12 @@ export class StepIndex {
     if (!words.length) return [];
     const changes = asked.length < all.length && all.some((word) => word.startsWith("chang"));
     const grads = changes && asked.length === 1 && asked[0].endsWith(".grad");
+    this.entries ||= this.changedEntries();
     const found = [];
     this.trace.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
-      const text = `${event.say} ${event.cue || ""}`.toLowerCase();
+      const entries = this.entries.get(index + 1) || "";
+      const text = `${event.say} ${event.cue || ""} ${deedOf(event)} ${entries}`.toLowerCase();
       if (words.every((word) => word.test(text))) {
         found.push({ position: index + 1, deed: shorten(event.say) });
       }

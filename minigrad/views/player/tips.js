@@ -2,7 +2,7 @@
 
 import { element, tellerOf } from "./dom.js";
 import { message } from "./messages.js";
-import { bytesOf, bytesWords, exact, shapeWords } from "./values.js";
+import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 
 export class Tip {
   constructor(root, trace) {
@@ -51,7 +51,8 @@ export class Tip {
     const table = element("div", "tip-numbers");
     table.style.gridTemplateColumns = `repeat(${value.rows[0]?.length || 1}, auto)`;
     for (const x of value.rows.flat()) table.append(element("span", "", exact(x)));
-    const parts = value.rows.length ? [about, range, table] : [about];
+    const parts = sizeOf(value) ? [about, range, table] : [about];
+    if (value.inf) range.append(`, ${message("value.inf", { count: value.inf })}`);
     if (value.cut) parts.push(element("p", "", message("tip.cut")));
     return parts;
   }

@@ -27,7 +27,7 @@ export function exact(x) {
 }
 
 /** @param {Value} value */
-function sizeOf(value) {
+export function sizeOf(value) {
   return value.shape.reduce((product, length) => product * length, 1);
 }
 
