@@ -266,7 +266,7 @@ class FrameLog:
         self, opened: OpenFrame, local: Any, changed: Iterable[str]
     ) -> dict[str, str | None]:
         """The variables that lead to another node than at the last step."""
-        now = {name: self._node_of(local[name]) for name in changed}
+        now = {name: self._node_of(local.get(name)) for name in changed}
         now |= {name: None for name in opened.handles if name not in local}
         handles = self._log.handles
         moved = {n: node for n, node in now.items() if handles.get(n) != node}
@@ -294,6 +294,8 @@ class FrameLog:
         kinds, values = self._kinds, self._log.values
         for name in names:
             if name not in local:
+                if marks.pop(name, None) is not None:
+                    changed[name] = None  # it was deleted
                 continue
             value = local[name]
             kind = type(value)

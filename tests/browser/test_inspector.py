@@ -202,6 +202,37 @@ def test_locals_say_of_which_moment_they_are(play: Open) -> None:
     assert "line" in said
 
 
+def test_variable_is_shown_until_it_is_deleted(play: Open) -> None:
+    def program() -> None:
+        x = mg.ones(2)
+        y = x * 2
+        del x
+        try:
+            y = None
+            raise KeyError
+        except KeyError as error:
+            x = str(error)
+        del y
+        x.upper()
+
+    trace = mg.step(program)
+    page = play(trace.data)
+    label = ".pane.ctx .locals dt"
+    seen = []
+    for at, event in enumerate(trace.data["events"], 1):
+        if event["k"] in ("line", "return"):
+            page.evaluate("at => player.player.go(at)", at)
+            names = " ".join(page.locator(label).all_inner_texts())
+            if seen[-1:] != [names]:
+                seen.append(names)
+    assert seen == ["", "x", "x y", "y", "y error", "y x", "x"]
+    page.locator(label).get_by_role("button").click()
+    deeds = [
+        text.split(" ", 1)[1] for text in page.locator(".found li").all_inner_texts()
+    ]
+    assert deeds == ["set", "deleted", "set"]
+
+
 def test_click_on_the_timeline_goes_to_that_step(play: Open) -> None:
     data = real()
     page = play(data)

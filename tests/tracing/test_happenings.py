@@ -87,6 +87,18 @@ def test_deleted_variable_is_no_handle_any_more() -> None:
     assert list(last) == ["z"]
 
 
+def test_deleted_variable_is_told_as_gone_and_another_as_it_was() -> None:
+    def program() -> None:
+        x = mg.tensor(1.0, requires_grad=True)
+        y = x * 2
+        del x
+        y.backward()
+
+    told = [e["loc"] for e in mg.step(program).data["events"] if "loc" in e]
+    assert [name for one in told for name, ref in one.items() if ref is None] == ["x"]
+    assert "y" in {name for one in told for name in one}
+
+
 def test_what_is_no_change_in_place_is_not_called_one() -> None:
     trace = happenings.recorded(happenings.hooks)
     assert events_of(trace, "inplace") == []

@@ -2,6 +2,7 @@
 
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Frame} Frame */
 /** @typedef {import("./types").CtxChange} CtxChange */
 
 // Their entries are replaced and never changed: so a keyframe may share them.
@@ -137,6 +138,15 @@ function resolveError(state) {
   for (const frame of state.stack) frame.failed = null;
 }
 
+// The variables that have changed; one that was deleted has no value any more.
+/** @param {Frame} frame @param {Event} event */
+function takeLocals(frame, event) {
+  for (const name in event.loc || {}) {
+    if (event.loc[name]) frame.locals[name] = event.loc[name];
+    else delete frame.locals[name];
+  }
+}
+
 const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
 /** @type {Record<string, (state: State, event: Event, story: any) => void>} */
@@ -153,14 +163,14 @@ const HANDLERS = {
     const frame = frameOf(state, event);
     frame.l = event.l;
     frame.begun = true;
-    Object.assign(frame.locals, event.loc);
+    takeLocals(frame, event);
   },
 
   return(state, event) {
     if (state.error) return; // a frame left by an exception stays in sight
     const frame = frameOf(state, event);
     if (event.l !== undefined) frame.l = event.l;
-    Object.assign(frame.locals, event.loc);
+    takeLocals(frame, event);
     frame.returned = event.val ?? null;
     frame.over = true;
   },
@@ -170,6 +180,7 @@ const HANDLERS = {
       state.error = event.err;
       const frame = frameOf(state, event);
       frame.l = event.l;
+      takeLocals(frame, event);
       frame.failed = event.err;
       return;
     }

@@ -70,7 +70,8 @@ export class StepIndex {
     }
     for (const change of ctxChanges(event)) this.noteEntries(change, position);
     for (const name in event.loc || {}) {
-      this.add(`local ${event.s} ${name}`, position, message("did.set"), event.loc[name]);
+      const deed = message(event.loc[name] ? "did.set" : "did.deleted");
+      this.add(`local ${event.s} ${name}`, position, deed, event.loc[name]);
     }
     if (LINE_KINDS.includes(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
   }
