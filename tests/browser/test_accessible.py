@@ -13,6 +13,7 @@ from minigrad.views import Recording, compare
 from tests.browser.conftest import READY
 from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real
+from tests.tracing import happenings
 from tests.views.test_comparing import Attribute, Saved, recorded
 
 AXE = Path(__file__).parent / "vendored" / "axe-core-4.14.1" / "axe.min.js"
@@ -107,6 +108,14 @@ def test_axe_finds_nothing_in_the_frame_and_all_text_is_readable(
     for move in moves:
         frame.evaluate(f"player.player.{move.format(**places)}")
         assert unreadable(frame, "#player") == {}, move
+    assert violations(frame) == []
+
+
+@pytest.mark.parametrize("program", happenings.PROGRAMS)
+def test_axe_finds_nothing_whatever_happens(framed: Framed, program: Any) -> None:
+    frame = framed(Recording(happenings.recorded(program).data))
+    frame.evaluate(AXE.read_text(encoding="utf-8"))
+    frame.evaluate("player.player.go(1e6)")
     assert violations(frame) == []
 
 

@@ -85,9 +85,9 @@ export class GraphPane {
     const name = edge ? this.edgeName(id) : this.nodeName(node);
     shape.setAttribute("role", "button");
     shape.setAttribute("tabindex", "-1");
-    const { label, tensor } = this.story.nodes[node] || { label: node };
-    const said = edge ? name : [label, tensor].filter(Boolean).join(" ");
-    shape.setAttribute("aria-label", message("steps.of", { name: said }));
+    // All that is written on a node: a name that lacks a part of it misleads.
+    const written = [...shape.querySelectorAll("text")].map((text) => text.textContent);
+    shape.setAttribute("aria-label", message("steps.of", { name: edge ? name : written.join(" ") }));
     shape.onclick = () => this.choose(what, name);
     if (edge) shape.prepend(wideCopy(shape));
     tells(shape, () => ({ title: name, ...this.tellOf(edge ? id : null, node) }));
