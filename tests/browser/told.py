@@ -117,7 +117,7 @@ def told(trace: Trace, position: int) -> dict[str, Any]:
 def name_of(trace: Trace, ctx: str) -> str:
     """A ctx as the panel's head names it."""
     (name,) = [c["name"] for c in trace["ctxs"] if c["id"] == ctx]
-    return f"{name} · {ctx}"
+    return str(name)
 
 
 def line_at(trace: Trace, event: dict[str, Any] | None) -> str | None:
