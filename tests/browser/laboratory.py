@@ -310,7 +310,10 @@ class Notebook:
 
 
 def wait_for_player(frame: Frame | Page) -> None:
-    frame.wait_for_function("() => document.querySelector('#player')?.player")
+    # Not at the page's own animation frames: those of a picture stand still.
+    frame.wait_for_function(
+        "() => document.querySelector('#player')?.player", polling=20
+    )
 
 
 def go(frame: Frame | Page, position: int) -> None:

@@ -25,7 +25,7 @@ COLOURS = 95
 FLIGHT = 6  # pictures of a gradient on its way
 
 PROGRAM = """\
-import minigrad
+import minigrad as mg
 from minigrad.autograd import Function
 
 class Mul(Function):
@@ -39,9 +39,9 @@ class Mul(Function):
         x, y = ctx.saved_tensors
         return g * y, g * x
 
-x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-y = minigrad.tensor([3.0, -1.0], requires_grad=True)
-with minigrad.record("A product") as trace:
+x = mg.tensor([1.0, 2.0], requires_grad=True)
+y = mg.tensor([3.0, -1.0], requires_grad=True)
+with mg.record("A product") as trace:
     z = Mul.apply(x, y)
     loss = (z + x).sum()
     loss.backward()
