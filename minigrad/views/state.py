@@ -14,9 +14,6 @@ from minigrad.tracing.messages import message, word
 from minigrad.tracing.trace import ctx_changes
 
 Json = Mapping[str, Any]
-Lit = tuple[dict[str, str], dict[str, str]]
-"""What is lit: the states of nodes and of edges."""
-
 MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
 
 
@@ -28,26 +25,17 @@ def stops_of(data: Json, level: int = 2) -> list[int]:
 
 def state_at(data: Json, position: int) -> dict[str, Any]:
     """The sentence, the lit nodes and edges, and the ctx after ``position`` events."""
-    nodes: dict[str, str] = {}
-    edges: dict[str, str] = {}
-    ctxs: dict[str, dict[str, Any]] = {}
-    current: str | None = None
-    outer: list[Lit] = []
-    for event in data["events"][:position]:
-        edges = {id: "sent" if now == "active" else now for id, now in edges.items()}
-        for change in ctx_changes(event):
-            _change_ctx(ctxs, change)
-        current = _current_ctx(data, event, current)
-        _light(data, event, nodes, edges, outer)
-    entries = ctxs.get(current or "")
+    known = known_at(data, position)
+    ctx = known.ctx if known.ctx in known.ctxs else None
+    entries = known.ctxs.get(ctx or "", {})
     return {
         "position": position,
         "say": _sentence(data, position),
-        "nodes": nodes,
-        "edges": edges,
+        "nodes": known.nodes,
+        "edges": known.edges,
         "ctx": {
-            "id": None if entries is None else current,
-            "entries": {k: value_text(data, ref) for k, ref in (entries or {}).items()},
+            "id": ctx,
+            "entries": {k: value_text(data, ref) for k, ref in entries.items()},
         },
     }
 
@@ -56,66 +44,6 @@ def _sentence(data: Json, position: int) -> str:
     if position:
         return str(data["events"][position - 1]["say"])
     return data["meta"].get("title") or message("player.title")
-
-
-def _change_ctx(ctxs: dict[str, dict[str, Any]], change: Json) -> None:
-    entries = ctxs.setdefault(change["id"], {})
-    entries.update(change.get("set", {}))
-    for key in change.get("del", ()):
-        entries.pop(key, None)
-
-
-def _current_ctx(data: Json, event: Json, before: str | None) -> str | None:
-    if "cid" in event:
-        return event["cid"]  # type: ignore[no-any-return]
-    if event["k"] == "node.enter":
-        owners = {node["id"]: node["ctx"] for node in data["graph"]["nodes"]}
-        return owners.get(event["n"])
-    return event["ctx"]["id"] if "ctx" in event else before
-
-
-def _light(
-    data: Json,
-    event: Json,
-    nodes: dict[str, str],
-    edges: dict[str, str],
-    outer: list[Lit],
-) -> None:
-    kind = event["k"]
-    if kind == "graph.node":
-        nodes.setdefault(event["n"], "seen")
-        receivers = {edge["id"]: edge["to"] for edge in data["graph"]["edges"]}
-        for edge in event.get("e", ()):
-            edges.setdefault(edge, "seen")
-            nodes.setdefault(receivers[edge], "seen")
-    elif kind == "backward.begin":
-        del outer[event.get("inside", 0) :]
-        if event.get("inside"):
-            outer.append((dict(nodes), dict(edges)))
-        nodes.update(dict.fromkeys(nodes, "seen"))
-        edges.update(dict.fromkeys(edges, "seen"))
-    elif kind == "backward.end":
-        _light_again(event, nodes, edges, outer)
-    elif kind == "node.enter":
-        nodes[event["n"]] = "active"
-    elif kind == "node.exit":
-        nodes[event["n"]] = "done"
-    elif kind == "grad":
-        edges[event["e"]] = "active"
-    elif kind == "grad.none":
-        edges[event["e"]] = "none"
-
-
-def _light_again(
-    event: Json, nodes: dict[str, str], edges: dict[str, str], outer: list[Lit]
-) -> None:
-    """After a backward inside another one: what the other one had lit."""
-    inside = event.get("inside", 0)
-    before = outer[inside - 1] if 0 < inside <= len(outer) else None
-    del outer[max(0, inside - 1) :]
-    if before is not None:
-        nodes.update({**dict.fromkeys(nodes, "seen"), **before[0]})
-        edges.update({**dict.fromkeys(edges, "seen"), **before[1]})
 
 
 def facts_at(data: Json, position: int) -> dict[str, Any]:
@@ -127,116 +55,16 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
     each node of a leaf its ``.grad``; ``left``: for each node where several gradients
     meet how many have still to come; ``advice``: for each ctx what teaching mode said.
     """
-    facts: dict[str, dict[str, Any]] = {
-        name: {} for name in ("handles", "tangents", "grads", "left", "advice")
+    known = known_at(data, position)
+    return {
+        "memory": known.memory,
+        "waiting": known.waiting,
+        "handles": known.handles,
+        "tangents": known.tangents,
+        "grads": known.grads,
+        "left": known.left,
+        "advice": known.advice,
     }
-    waiting: dict[str, dict[str, Any]] = {}
-    outer: list[dict[str, dict[str, Any]]] = []
-    outer_left: list[dict[str, Any]] = []
-    slots = {edge["id"]: edge["to_slot"] for edge in data["graph"]["edges"]}
-    memory = memory_at(data, position)
-    owners = {id: one["owner"] for id, one in memory.items() if one["key"] == "grad"}
-    for event in data["events"][:position]:
-        for name, node in event.get("h", {}).items():
-            if node is None:
-                facts["handles"].pop(name, None)
-            else:
-                facts["handles"][name] = node
-        for drop in event.get("mem", {}).get("del", ()):
-            facts["grads"].pop(owners.get(drop["id"], ""), None)
-        _count_down(event, facts["left"], outer_left)
-        if event["k"] == "tangent" and "n" in event:
-            facts["tangents"][event["n"]] = event["g"]
-        elif event["k"] == "lint":
-            found = facts["advice"].setdefault(event.get("cid", ""), [])
-            found += [] if event["advice"] in found else [event["advice"]]
-        elif event["k"] == "grad.accumulate" or is_other_grad(event):
-            facts["grads"][event["n"]] = event["new"]
-        else:
-            _wait(event, waiting, slots, outer)
-    return {"memory": memory, "waiting": waiting, **facts}
-
-
-def is_other_grad(event: Json) -> bool:
-    """Whether an edit has put another ``.grad`` in the place of one."""
-    return event["k"] == "what.if" and "n" in event and "slot" not in event
-
-
-def _wait(
-    event: Json,
-    waiting: dict[str, dict[str, Any]],
-    slots: Mapping[str, int],
-    outer: list[dict[str, dict[str, Any]]],
-) -> None:
-    """Lay gradients where they wait, or take them away."""
-    kind = event["k"]
-    inside = event.get("inside", 0)
-    if kind == "backward.begin":
-        del outer[inside:]
-        if inside:
-            outer.append(dict(waiting))
-        waiting.clear()
-        for root in event["roots"]:
-            _add_part(waiting, root["n"], root["slot"], root["g"], root["g"])
-    elif kind == "grad":
-        slot = slots[event["e"]]
-        _add_part(waiting, event["n"], slot, event["g"], event["total"])
-    elif kind == "node.enter":
-        known = waiting.get(event["n"], {})
-        waiting[event["n"]] = {
-            str(slot): known.get(str(slot), {"parts": [gradient], "total": gradient})
-            for slot, gradient in enumerate(event["g"])
-            if gradient is not None
-        }
-    elif kind in ("grad.zeros", "grad.absent"):
-        _replace(waiting, event["n"], event["slot"], event.get("g"))
-    elif kind == "what.if" and "slot" in event:
-        _replace(waiting, event["n"], event["slot"], event["total"])
-    elif kind == "hook.tensor" and event["new"] is not None:
-        _replace(waiting, event["n"], event["slot"], event["new"])
-    elif kind == "hook.pre" and event["new"] is not None:
-        for slot, gradient in enumerate(event["new"]["i"]):
-            _replace(waiting, event["n"], slot, gradient)
-    elif kind == "node.exit":
-        waiting.pop(event["n"], None)
-    elif kind == "backward.end":
-        if 0 < inside <= len(outer):
-            waiting.clear()
-            waiting.update(outer[inside - 1])
-        del outer[max(0, inside - 1) :]
-
-
-def _count_down(event: Json, left: dict[str, Any], outer: list[dict[str, Any]]) -> None:
-    """How many gradients have still to come, where several meet."""
-    inside = event.get("inside", 0)
-    if event["k"] == "backward.begin":
-        del outer[inside:]
-        if inside:
-            outer.append(dict(left))
-        left.clear()
-        left.update(event.get("awaits", {}))
-    elif event["k"] == "backward.end":
-        left.clear()
-        if 0 < inside <= len(outer):
-            left.update(outer[inside - 1])
-        del outer[max(0, inside - 1) :]
-    elif "left" in event:
-        left[event["n"]] = event["left"]
-
-
-def _add_part(
-    waiting: dict[str, dict[str, Any]], node: str, slot: int, part: Any, total: Any
-) -> None:
-    place = waiting.setdefault(node, {})
-    parts = place.get(str(slot), {}).get("parts", [])
-    place[str(slot)] = {"parts": [*parts, part], "total": total}
-
-
-def _replace(
-    waiting: dict[str, dict[str, Any]], node: str, slot: int, gradient: Any
-) -> None:
-    place = waiting.setdefault(node, {})
-    place[str(slot)] = {"parts": [gradient], "total": gradient}
 
 
 def memory_at(data: Json, position: int) -> dict[str, dict[str, Any]]:
@@ -246,14 +74,161 @@ def memory_at(data: Json, position: int) -> dict[str, dict[str, Any]]:
     bytes count once), ``at`` (the position from which it is held), and once let go,
     ``until`` and ``by``.
     """
-    memory: dict[str, dict[str, Any]] = {}
+    return known_at(data, position).memory
+
+
+def known_at(data: Json, position: int) -> Known:
+    """All that the player knows after ``position`` events."""
+    known = Known(data["graph"])
     for at, event in enumerate(data["events"][:position], 1):
+        known.take(at, event)
+    return known
+
+
+class Known:
+    """What the player knows; it takes the events of a recording one by one."""
+
+    def __init__(self, graph: Json) -> None:
+        self._graph_edges = {edge["id"]: edge for edge in graph["edges"]}
+        self._ctx_of = {node["id"]: node["ctx"] for node in graph["nodes"]}
+        self.nodes: dict[str, str] = {}
+        self.edges: dict[str, str] = {}
+        self.ctxs: dict[str, dict[str, Any]] = {}
+        self.ctx: str | None = None
+        self.memory: dict[str, dict[str, Any]] = {}
+        self.handles: dict[str, str] = {}
+        self.tangents: dict[str, Any] = {}
+        self.waiting: dict[str, dict[str, Any]] = {}
+        self.grads: dict[str, Any] = {}
+        self.left: dict[str, int] = {}
+        self.advice: dict[str, list[Any]] = {}
+        self._outer: list[tuple[dict[str, Any], ...]] = []
+        """What was known when a backward inside another one began."""
+
+    def take(self, at: int, event: Json) -> None:
+        """Go on by one event, which is number ``at``."""
+        self.edges = {e: "sent" if s == "active" else s for e, s in self.edges.items()}
+        self._take_ctx(event)
+        self._take_memory(at, event)
+        for name, node in event.get("h", {}).items():
+            self.handles[name] = node
+            if node is None:
+                del self.handles[name]
+        if event["k"] == "backward.begin":
+            self._begin(event)
+        elif event["k"] == "backward.end":
+            self._end(event.get("inside", 0))
+        elif event["k"] == "tangent" and "n" in event:
+            self.tangents[event["n"]] = event["g"]
+        elif event["k"] == "lint":
+            found = self.advice.setdefault(event.get("cid", ""), [])
+            found += [] if event["advice"] in found else [event["advice"]]
+        elif "n" in event:
+            self._take_node(event["k"], event["n"], event)
+            self._take_gradient(event["k"], event["n"], event)
+
+    def _take_ctx(self, event: Json) -> None:
+        for change in ctx_changes(event):
+            entries = self.ctxs.setdefault(change["id"], {})
+            entries.update(change.get("set", {}))
+            for key in change.get("del", ()):
+                entries.pop(key, None)
+        if "cid" in event:
+            self.ctx = event["cid"]
+        elif event["k"] == "node.enter":
+            self.ctx = self._ctx_of.get(event["n"])
+        elif "ctx" in event:
+            self.ctx = event["ctx"]["id"]
+
+    def _take_memory(self, at: int, event: Json) -> None:
         change = event.get("mem", {})
         for item in change.get("add", ()):
-            memory[item["id"]] = {**item, "at": at}
+            self.memory[item["id"]] = {**item, "at": at}
         for drop in change.get("del", ()):
-            memory[drop["id"]] |= {"until": at, "by": drop["by"]}
-    return memory
+            item = self.memory[drop["id"]]
+            item |= {"until": at, "by": drop["by"]}
+            if item["key"] == "grad":
+                self.grads.pop(item["owner"], None)
+
+    def _begin(self, event: Json) -> None:
+        """A backward starts; one inside another sets aside what that one has lit."""
+        inside = event.get("inside", 0)
+        del self._outer[inside:]
+        if inside:
+            known = self.nodes, self.edges, self.waiting, self.left
+            self._outer.append(tuple([dict(one) for one in known]))
+        self.nodes = dict.fromkeys(self.nodes, "seen")
+        self.edges = dict.fromkeys(self.edges, "seen")
+        self.waiting = {}
+        for root in event["roots"]:
+            self._add_part(root["n"], root["slot"], root["g"], root["g"])
+        self.left = dict(event.get("awaits", {}))
+
+    def _end(self, inside: int) -> None:
+        """A backward ends; after one inside another all is as that one had it."""
+        self.left = {}
+        if 0 < inside <= len(self._outer):
+            nodes, edges, self.waiting, self.left = self._outer[inside - 1]
+            self.nodes = {**dict.fromkeys(self.nodes, "seen"), **nodes}
+            self.edges = {**dict.fromkeys(self.edges, "seen"), **edges}
+        del self._outer[max(0, inside - 1) :]
+
+    def _take_node(self, kind: str, node: str, event: Json) -> None:
+        """Light nodes and edges."""
+        if kind == "graph.node":
+            self.nodes.setdefault(node, "seen")
+            for edge in event.get("e", ()):
+                self.edges.setdefault(edge, "seen")
+                self.nodes.setdefault(self._graph_edges[edge]["to"], "seen")
+        elif kind in ("node.enter", "node.exit"):
+            self.nodes[node] = "active" if kind == "node.enter" else "done"
+        elif kind in ("grad", "grad.none"):
+            self.edges[event["e"]] = "active" if kind == "grad" else "none"
+
+    def _take_gradient(self, kind: str, node: str, event: Json) -> None:
+        """Lay gradients where they wait, or take them away."""
+        self.left |= {node: event["left"]} if "left" in event else {}
+        if kind == "grad.accumulate" or is_other_grad(event):
+            self.grads[node] = event["new"]
+        elif kind == "grad":
+            slot = self._graph_edges[event["e"]]["to_slot"]
+            self._add_part(node, slot, event["g"], event["total"])
+        elif kind == "node.enter":
+            known = self.waiting.get(node, {})
+            self.waiting[node] = {
+                str(slot): known.get(str(slot)) or alone(gradient)
+                for slot, gradient in enumerate(event["g"])
+                if gradient is not None
+            }
+        elif kind in ("grad.zeros", "grad.absent"):
+            self._replace(node, event["slot"], event.get("g"))
+        elif kind == "what.if":
+            self._replace(node, event["slot"], event["total"])
+        elif kind == "hook.tensor" and event["new"] is not None:
+            self._replace(node, event["slot"], event["new"])
+        elif kind == "hook.pre" and event["new"] is not None:
+            for slot, gradient in enumerate(event["new"]["i"]):
+                self._replace(node, slot, gradient)
+        elif kind == "node.exit":
+            self.waiting.pop(node, None)
+
+    def _add_part(self, node: str, slot: int, part: Any, total: Any) -> None:
+        place = self.waiting.setdefault(node, {})
+        parts = place.get(str(slot), {}).get("parts", [])
+        place[str(slot)] = {"parts": [*parts, part], "total": total}
+
+    def _replace(self, node: str, slot: int, gradient: Any) -> None:
+        self.waiting.setdefault(node, {})[str(slot)] = alone(gradient)
+
+
+def alone(gradient: Any) -> dict[str, Any]:
+    """What waits where one gradient is all that has come."""
+    return {"parts": [gradient], "total": gradient}
+
+
+def is_other_grad(event: Json) -> bool:
+    """Whether an edit has put another ``.grad`` in the place of one."""
+    return event["k"] == "what.if" and "n" in event and "slot" not in event
 
 
 def bytes_alive(memory: Mapping[str, Json]) -> int:
