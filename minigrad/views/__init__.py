@@ -6,9 +6,9 @@ outside ``import minigrad``.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from minigrad._later import later
 from minigrad.views.magics import register_if_ipython, register_magics
 
 if TYPE_CHECKING:
@@ -35,24 +35,22 @@ __all__ = [
     "training",
 ]
 
-_MODULES = {
-    "Comparison": "comparing",
-    "compare": "comparing",
-    "LivePlayer": "live_player",
-    "live": "live_player",
-    "Lines": "plots",
-    "plot_lines": "plots",
-    "Recording": "recording",
-    "load_trace": "recording",
-    "record": "recording",
-    "step": "recording",
-    "Training": "loss_curve",
-    "training": "loss_curve",
+_FROM = {
+    "Comparison": ".comparing",
+    "compare": ".comparing",
+    "LivePlayer": ".live_player",
+    "live": ".live_player",
+    "Lines": ".plots",
+    "plot_lines": ".plots",
+    "Recording": ".recording",
+    "load_trace": ".recording",
+    "record": ".recording",
+    "step": ".recording",
+    "Training": ".loss_curve",
+    "training": ".loss_curve",
 }
 """Where the names are that are not loaded before they are used."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"minigrad.views.{_MODULES[name]}"), name)
+    return later(__name__, name, _FROM)

@@ -31,7 +31,9 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
     raw = json.dumps(_played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    return _document(title, key, _trace_script(raw), _packed_code(messages.in_use))
+    return _document(
+        title, key, _trace_script(raw), _packed_code(messages.in_use, "page", "start")
+    )
 
 
 def _played(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def _played(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def live_page(title: str) -> str:
     """The document of a live player: its traces come later, from Python."""
-    code = _packed_live_code(messages.in_use)
+    code = _packed_code(messages.in_use, "live", "startLive")
     return _document(title, secrets.token_hex(8), "", code)
 
 
@@ -165,15 +167,9 @@ def _trace_script(raw: str) -> str:
 
 
 @cache
-def _packed_code(language: messages.Language) -> str:
-    """Style and code of the player, compressed: a notebook holds many of them."""
-    return _packed(f"{script.style()}\0{script.module()}\nstart();")
-
-
-@cache
-def _packed_live_code(language: messages.Language) -> str:
-    """The same with what a live player has besides."""
-    return _packed(f"{script.live_style()}\0{script.live_module()}\nstartLive();")
+def _packed_code(language: messages.Language, first: str, start: str) -> str:
+    """Style and code of a player, compressed: a notebook holds many of them."""
+    return _packed(f"{script.style(first)}\0{script.module(first)}\n{start}();")
 
 
 def _packed(text: str) -> str:

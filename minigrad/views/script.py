@@ -5,48 +5,14 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
 from minigrad.tracing import messages
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
-MODULES: Final = (
-    "messages",
-    "dom",
-    "values",
-    "folding",
-    "story",
-    "phases",
-    "steps",
-    "tips",
-    "controls",
-    "saving",
-    "presenter",
-    "code",
-    "drawing",
-    "badges",
-    "listing",
-    "graph",
-    "ctx",
-    "whatif",
-    "found",
-    "asks",
-    "memory",
-    "timeline",
-    "inspector",
-    "asking",
-    "numbers",
-    "keys",
-    "player",
-    "compare",
-    "page",
-)
-"""Each imports only from those before it; joined, they share one namespace."""
-
-LIVE_MODULES: Final = ("channel", "live")
-"""Those that only a live player needs, after the others."""
+SHEETS: Final = {"page": ("player",), "live": ("player", "live")}
+"""The style sheets of a page, by the module that starts it."""
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
@@ -77,23 +43,23 @@ def source(name: str) -> str:
     return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
 
 
-def module() -> str:
-    """All modules as one, which imports and exports nothing.
+@cache
+def modules(first: str) -> tuple[str, ...]:
+    """A module and all that it needs, each after those that it imports."""
+    found: dict[str, None] = {}
+    for _, needed in IMPORT.findall(source(first)):
+        found |= dict.fromkeys(modules(needed))
+    return (*found, first)
+
+
+def module(first: str = "page") -> str:
+    """What a page needs as one module, which imports and exports nothing.
 
     Spaces and comments stay behind: a notebook carries the code once for every player
     in it.
     """
-    return _joined(MODULES)
-
-
-def live_module() -> str:
-    """The same for a live player."""
-    return _joined((*MODULES, *LIVE_MODULES))
-
-
-def _joined(names: Iterable[str]) -> str:
-    parts = [_EXPORT.sub("", IMPORT.sub("", source(name))) for name in names]
-    return _texts() + without_gaps("".join(parts))
+    sources = [IMPORT.sub("", source(name)) for name in modules(first)]
+    return _texts() + without_gaps("".join([_EXPORT.sub("", one) for one in sources]))
 
 
 def _texts() -> str:
@@ -135,17 +101,7 @@ def unpacking() -> str:
     return without_gaps(text)
 
 
-def style() -> str:
-    """The player's style sheet."""
-    return _sheet("player")
-
-
-def live_style() -> str:
-    """The style sheets of a live player."""
-    return style() + _sheet("live")
-
-
-def _sheet(name: str) -> str:
-    """A style sheet without comments, line breaks and indentation."""
-    text = (FOLDER / f"{name}.css").read_text(encoding="utf-8")
-    return _NOT_STYLE.sub("", text)
+def style(first: str = "page") -> str:
+    """The style sheets of a page, without comments, line breaks and indentation."""
+    paths = [FOLDER / f"{name}.css" for name in SHEETS[first]]
+    return "".join([_NOT_STYLE.sub("", path.read_text("utf-8")) for path in paths])

@@ -11,7 +11,7 @@ from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
 from tests.views.javascript import ScriptError, program
 
-ALL = (*script.MODULES, *script.LIVE_MODULES)
+ALL = script.modules("live")
 PAGE = read(ENGLISH)["page"]
 FILLED = re.compile(r'message\("([\w.-]+)", \{([^{}]*)\}\)')
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
@@ -45,7 +45,7 @@ def missing_imports(name: str, code: str, imported: set[str]) -> set[str]:
     return (others & used) - imported - own
 
 
-def test_every_file_of_the_folder_is_in_the_list() -> None:
+def test_every_file_of_the_folder_is_needed() -> None:
     files = {path.stem for path in script.FOLDER.glob("*.js")}
     assert files == set(ALL)
 
@@ -63,8 +63,7 @@ def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
 
 
 def test_import_that_is_missing_is_named() -> None:
-    name = script.MODULES[-1]
-    assert missing_imports(name, code_of(name), set()) == {
+    assert missing_imports("page", code_of("page"), set()) == {
         "Comparison",
         "Player",
         "whenIdle",
@@ -77,16 +76,16 @@ def test_names_are_one_namespace_when_joined() -> None:
 
 
 def test_joined_module_imports_and_exports_nothing() -> None:
-    for joined in (script.module(), script.live_module()):
+    for joined in (script.module(), script.module("live")):
         assert not re.search(r"^(?:import|export)\b", joined, re.M)
         assert "class Player" in joined
         assert not re.search(r"^\s*(?://|$)", joined.rstrip("\n"), re.M)
 
 
 def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
-    assert "class Live{" in script.live_module()
+    assert "class Live{" in script.module("live")
     assert "class Live{" not in script.module()
-    assert len(script.live_style()) > len(script.style())
+    assert len(script.style("live")) > len(script.style())
 
 
 def test_joined_code_and_style_have_no_comment_but_those_with_quotes() -> None:
@@ -173,8 +172,8 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
 def test_types_are_for_readers_and_stay_behind() -> None:
     written = "".join(map(script.source, ALL))
     assert written.count("/** @param") > 40
-    assert "/** @param" not in script.live_module()
-    assert "@typedef" not in script.live_module()
+    assert "/** @param" not in script.module("live")
+    assert "@typedef" not in script.module("live")
 
 
 def test_types_that_are_taken_from_elsewhere_are_there() -> None:
