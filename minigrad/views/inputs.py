@@ -30,29 +30,40 @@ class InputError(ValueError):
     """What stands in an input is no argument; the text is the sentence beside it."""
 
 
-class Slider:
+class Input:
+    """An argument that can be changed; ``text`` is what stands there at first."""
+
+    kind = ""
+
+    def __init__(self, start: Any) -> None:
+        self.text = start
+
+    def spec(self) -> Json:
+        """What the page needs to show it."""
+        return {"kind": self.kind}
+
+    def read(self, given: Any) -> Any:
+        """The argument for what was typed or chosen."""
+        raise NotImplementedError
+
+
+class Slider(Input):
     """A number, by a slider and a box; the box may go beyond the slider's ends."""
+
+    kind = "slider"
 
     def __init__(
         self, start: Any, low: float, high: float, step: float, fresh: Fresh
     ) -> None:
+        super().__init__(str(start))
         self._whole = all(isinstance(part, int) for part in (start, low, high, step))
-        self.start = start
-        self._range = low, high, step
+        self._ends = {"low": low, "high": high, "step": step}
         self._fresh = fresh
 
-    @property
-    def text(self) -> str:
-        """What stands in the box at first."""
-        return str(self.start)
-
     def spec(self) -> Json:
-        """What the page needs to show it."""
-        low, high, step = self._range
-        return {"kind": "slider", "low": low, "high": high, "step": step}
+        return {**super().spec(), **self._ends}
 
     def read(self, given: Any) -> Any:
-        """The argument for what was typed or chosen."""
         text = str(given).strip()
         try:
             number = int(text) if self._whole else float(text)
@@ -62,50 +73,35 @@ class Slider:
         return self._fresh(number)
 
 
-class Switch:
+class Switch(Input):
     """True or False, by a checkbox."""
 
-    def __init__(self, start: bool) -> None:
-        self.text = start
-
-    def spec(self) -> Json:
-        """What the page needs to show it."""
-        return {"kind": "switch"}
+    kind = "switch"
 
     def read(self, given: Any) -> bool:
-        """The argument for a checkbox that is set or is not."""
         return bool(given)
 
 
-class Words:
+class Words(Input):
     """Any text, as it stands."""
 
-    def __init__(self, start: str) -> None:
-        self.text = start
-
-    def spec(self) -> Json:
-        """What the page needs to show it."""
-        return {"kind": "words"}
+    kind = "words"
 
     def read(self, given: Any) -> str:
-        """The argument for what was typed."""
         return str(given)
 
 
-class Numbers:
+class Numbers(Input):
     """Numbers in nested brackets, read as literals: nothing that is typed is run."""
 
+    kind = "numbers"
+
     def __init__(self, start: Any, fresh: Fresh, whole: bool = False) -> None:
-        self.text = str(start)
+        super().__init__(str(start))
         self._fresh = fresh
         self._whole = whole
 
-    def spec(self) -> Json:
-        """What the page needs to show it."""
-        return {"kind": "numbers"}
-
     def read(self, given: Any) -> Any:
-        """The argument for what was typed, of whatever shape."""
         numbers = literal(str(given))
         array = even(numbers)
         if array.size > MOST_NUMBERS:
@@ -113,9 +109,6 @@ class Numbers:
         if self._whole and array.size and array.dtype.kind != "i":
             raise InputError(message("input.only-whole"))
         return self._fresh(numbers)
-
-
-Input = Slider | Switch | Words | Numbers
 
 
 def literal(text: str) -> Any:
@@ -180,7 +173,9 @@ def of_tensor(name: str, given: Tensor) -> Input | None:
 
     if array.ndim == 0:
         slider = around(array.item(), fresh)
-        slider.start = array[()]  # a float32 is written shorter than it is as a float
+        slider.text = str(
+            array[()]
+        )  # a float32 is written shorter than it is as a float
         return slider
     return Numbers(spelled(array), fresh, array.dtype.kind == "i")
 
