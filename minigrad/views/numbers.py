@@ -6,6 +6,7 @@ words; the browser tests compare the two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -100,13 +101,13 @@ def label_of(node: Json) -> str:
     return message("node.name", label=node["label"], tensor=node["tensor"])
 
 
+@dataclass
 class Episode:
     """One run of backward: what arrived where, in order."""
 
-    def __init__(self, begin: int) -> None:
-        self.begin = begin
-        self.end: float = float("inf")
-        self.moves: list[dict[str, Any]] = []
+    begin: int
+    end: float = math.inf
+    moves: list[dict[str, Any]] = field(default_factory=list)
 
 
 def episodes_of(events: Sequence[Json]) -> list[Episode]:
@@ -116,13 +117,12 @@ def episodes_of(events: Sequence[Json]) -> list[Episode]:
     for at, event in enumerate(events, 1):
         kind = event["k"]
         if kind == "backward.begin":
-            for failed in running[event.get("inside", 0) :]:
+            inside = event.get("inside", 0)
+            for failed in running[inside:]:
                 failed.end = at
-            del running[event.get("inside", 0) :]
-            running.append(Episode(at))
+            roots = [{"at": at, "k": "root", **root} for root in event["roots"]]
+            running[inside:] = [Episode(at, moves=roots)]
             found.append(running[-1])
-            for root in event["roots"]:
-                running[-1].moves.append({"at": at, "k": "root", **root})
         elif kind == "backward.end" and running:
             running.pop().end = at
         elif running and "n" in event and kind in MOVES:
@@ -131,12 +131,8 @@ def episodes_of(events: Sequence[Json]) -> list[Episode]:
 
 
 MOVES: Final = {
-    "grad",
-    "grad.none",
-    "grad.zeros",
-    "grad.accumulate",
-    "hook.tensor",
-    "hook.pre",
+    *("grad", "grad.none", "grad.zeros", "grad.accumulate"),
+    *("hook.tensor", "hook.pre"),
 }
 
 
@@ -148,17 +144,14 @@ class Asking:
         self.nodes = {one["id"]: one for one in data["graph"]["nodes"]}
         self.edges = {one["id"]: one for one in data["graph"]["edges"]}
         self.node, self.slot, self.position = node, slot, position
-        self.moves = list(self._moves_here())
+        self.moves = self._moves_here()
         past = [move for move in self.moves if move["at"] <= position]
         self.arrived = [m for m in past if m["k"] in ("root", "grad")]
         self.none = [m for m in past if m["k"] == "grad.none"]
         self.others = [m for m in past if m["k"] not in ("root", "grad", "grad.none")]
-        self.awaited = [
-            m for m in self.moves if m["at"] > position and m["k"].startswith("grad")
-        ]
-        self.awaited = [m for m in self.awaited if m.get("e")]
+        self.awaited = [m for m in self.moves if m["at"] > position and m.get("e")]
 
-    def _moves_here(self) -> Iterator[dict[str, Any]]:
+    def _moves_here(self) -> list[dict[str, Any]]:
         """What concerns this output in the backward that runs, or that ran last."""
         began = [
             (episode, [move for move in episode.moves if self._is_here(move)])
@@ -167,10 +160,9 @@ class Asking:
         ]
         began = [(episode, moves) for episode, moves in began if moves]
         running = [one for one in began if one[0].end > self.position]
-        if running:
-            yield from running[-1][1]
-        elif began:
-            yield from max(began, key=lambda one: one[0].end)[1]
+        if running or not began:
+            return running[-1][1] if running else []
+        return max(began, key=lambda one: one[0].end)[1]
 
     def _is_here(self, move: Json) -> bool:
         if move["n"] != self.node:
@@ -262,14 +254,14 @@ class Asking:
 
     def _source(self, move: Json) -> str:
         """Who sent a gradient; with the argument, if the node sent more than one."""
-        edge = self.edges.get(move.get("e") or "")
-        if edge is None:
+        sender = self._from(move)
+        if sender is None:
             return message("number.root")
-        name = label_of(self.nodes[edge["from"]])
-        same = [m for m in self.moves if self._from(m) == edge["from"]]
-        if len(same) < 2:
+        name = label_of(self.nodes[sender])
+        if len([m for m in self.moves if self._from(m) == sender]) < 2:
             return name
-        return message("number.argument", node=name, slot=edge["slot"])
+        slot = self.edges[move["e"]]["slot"]
+        return message("number.argument", node=name, slot=slot)
 
     def _from(self, move: Json) -> str | None:
         edge = self.edges.get(move.get("e") or "")
