@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -18,30 +18,23 @@ if TYPE_CHECKING:
 
 SCHEMA = "minigrad.trace/1"
 
-FIELDS: Final[dict[str, type]] = {
-    "meta": dict,
-    "sources": list,
-    "values": dict,
-    "ctxs": list,
-    "graph": dict,
-    "events": list,
-}
-ENTRIES: Final[dict[str, dict[str, type | tuple[type, ...]]]] = {
-    "source": {"name": str, "role": str, "first": int, "tokens": list},
-    "value": {"shape": list, "dtype": str, "rows": list},
-    "ctx": {"id": str, "name": str},
-    "node": {"id": str, "label": str, "kind": str},
-    "edge": {"id": str, "from": str, "to": str},
-    "event": {"k": str, "say": str, "lvl": int, "d": int},
+SHAPE: Final[dict[str, Any]] = {
+    "meta": {},
+    "sources": [{"name": str, "role": str, "first": int, "tokens": list}],
+    "values": {},
+    "ctxs": [{"id": str, "name": str}],
     "graph": {
         "dot": (str, NoneType),
         "svg": (str, NoneType),
         "renderer": (str, NoneType),
-        "nodes": list,
-        "edges": list,
+        "nodes": [{"id": str, "label": str, "kind": str}],
+        "edges": [{"id": str, "from": str, "to": str}],
     },
+    "events": [{"k": str, "say": str, "lvl": int, "d": int}],
 }
-"""What each entry of a recording has at least, and of which type."""
+"""What a recording has at least, and of which type; of a list, each entry."""
+VALUE: Final = {"shape": list, "dtype": str, "rows": list}
+"""The same of each of its values."""
 
 
 class Trace:
@@ -122,10 +115,10 @@ class Trace:
             raise not_a_trace(path, "JSON, and no recording: it has no schema")
         if data["schema"] != SCHEMA:
             raise not_a_trace(path, f"of schema {data['schema']!r}, not {SCHEMA!r}")
-        missing = [field for field in FIELDS if field not in data]
+        missing = [field for field in SHAPE if field not in data]
         if missing:
             raise not_a_trace(path, f"damaged: {', '.join(missing)} missing")
-        damage = damage_in(data)
+        damage = next(damages(data), "")
         if damage:
             raise not_a_trace(path, f"damaged: {damage}")
         return cls(data)
@@ -146,41 +139,29 @@ def not_a_trace(path: str | os.PathLike[str], what: str) -> TraceFileError:
     )
 
 
-def damage_in(data: dict[str, Any]) -> str:
-    """What keeps a recording from being played; empty if nothing does."""
-    for field, kind in FIELDS.items():
-        if not isinstance(data[field], kind):
-            return f"{field} is {type(data[field]).__name__}, not {kind.__name__}"
-    graph = data["graph"]
-    damage = damage_of_entry("graph", "graph", graph)
-    if damage:
-        return damage
-    groups = {
-        "source": data["sources"],
-        "value": data["values"].values(),
-        "ctx": data["ctxs"],
-        "node": graph["nodes"],
-        "edge": graph["edges"],
-        "event": data["events"],
-    }
-    found = (
-        damage_of_entry(kind, f"{kind} {number}", entry)
-        for kind, entries in groups.items()
-        for number, entry in enumerate(entries)
-    )
-    return next(filter(None, found), "")
+def damages(data: dict[str, Any]) -> Iterator[str]:
+    """What keeps a recording from being played, if anything does."""
+    yield from misfits("recording", data, SHAPE)
+    yield from misfits("values", list(data["values"].values()), [VALUE])
 
 
-def damage_of_entry(kind: str, called: str, entry: Any) -> str:
-    """What is wrong with one entry; empty if nothing is."""
-    if not isinstance(entry, dict):
-        return f"{called} is {type(entry).__name__}, not dict"
-    for key, expected in ENTRIES[kind].items():
-        if key not in entry:
-            return f"{called} has no {key!r}"
-        if not isinstance(entry[key], expected):
-            return f"{key!r} of {called} is {type(entry[key]).__name__}"
-    return ""
+def misfits(called: str, part: Any, shape: Any) -> Iterator[str]:
+    """What is wrong with a part of a recording."""
+    if not isinstance(shape, dict | list):
+        if not isinstance(part, shape):
+            yield f"{called} is {type(part).__name__}"
+    elif not isinstance(part, type(shape)):
+        yield f"{called} is {type(part).__name__}, not {type(shape).__name__}"
+    elif isinstance(shape, list):
+        for number, entry in enumerate(part):
+            yield from misfits(f"{called.removesuffix('s')} {number}", entry, shape[0])
+    else:
+        for key, inner in shape.items():
+            name = key if isinstance(inner, dict | list) else f"{key!r} of {called}"
+            if key in part:
+                yield from misfits(name, part[key], inner)
+            else:
+                yield f"{called} has no {key!r}"
 
 
 def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:

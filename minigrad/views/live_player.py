@@ -13,7 +13,7 @@ import inspect
 import io
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,7 +63,7 @@ class LivePlayer:
         }
         self.arguments: Json = {}
         self.recording = Recording()
-        self._drawings: dict[str, Any] = {}
+        self._svg_of = lru_cache(MOST_DRAWINGS)(graph.svg_of)
         self._record()
         title = name_of_callable(function)
         self.widget = widget_class()(
@@ -167,12 +167,8 @@ class LivePlayer:
         """Draw the graph, or take the drawing of one that was the same."""
         drawing = self.recording.data["graph"]
         drawing["dot"] = dot = graph.dot_of(self.recording.data)
-        if dot not in self._drawings:
-            if len(self._drawings) == MOST_DRAWINGS:
-                self._drawings.pop(next(iter(self._drawings)))
-            drawn = graph.svg_of(dot) if drawing["nodes"] else None
-            self._drawings[dot] = drawn or (None, None)
-        drawing["svg"], drawing["renderer"] = self._drawings[dot]
+        drawn = self._svg_of(dot) if drawing["nodes"] else None
+        drawing["svg"], drawing["renderer"] = drawn or (None, None)
 
     def _shown(self, by: str = "") -> str:
         """What the page shows, as JSON; ``by`` names the change that led to it."""
@@ -263,25 +259,23 @@ def inputs_of(
     for name, value in call.arguments.items():
         parameter = call.signature.parameters[name]
         start = parameter.default
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            check_empty(name, value, function)
-        elif not (isinstance(value, tuple) and value is start):
-            one = input_for(name, value, start)
-            if one is not None:
-                inputs[name] = one
-    return inputs
-
-
-def check_empty(name: str, value: Any, function: Callable[..., Any]) -> None:
-    """Refuse arguments that have no name of their own."""
-    if value:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "live",
-                f"{name_of_callable(function)} takes any {name}, and names none",
-                "give a function that names its arguments: def program(x, y): ...",
-            )
+        is_nameless = parameter.kind in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
         )
+        if is_nameless and value:
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "live",
+                    f"{name_of_callable(function)} takes any {name}, and names none",
+                    "give a function that names its arguments: def program(x, y): ...",
+                )
+            )
+        is_default = isinstance(value, tuple) and value is start
+        one = None if is_nameless or is_default else input_for(name, value, start)
+        if one is not None:
+            inputs[name] = one
+    return inputs
 
 
 def live(function: Callable[..., Any], /, *args: Any, **given: Any) -> LivePlayer:

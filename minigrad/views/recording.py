@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
@@ -71,7 +70,7 @@ class Recording(Trace):
                     "give the choices as a list, and the answer as one of them",
                 )
             )
-        place = self._place_of(before)
+        place = step_that_says(self, before, "ask", most=2) - 1
         event = {"k": "ask", "say": question, "lvl": 1, "d": 0}
         if place:
             former = self.data["events"][place - 1]
@@ -145,19 +144,6 @@ class Recording(Trace):
         self.add_terms()
         return explain(self.data, what, element, output, step)
 
-    def _place_of(self, words: str) -> int:
-        """The number of events before the first step that has these words."""
-        for place, event in enumerate(self.data["events"]):
-            if event["lvl"] < 3 and words in event["say"]:
-                return place
-        raise errors.ArgumentValueError(
-            errors.message(
-                "ask",
-                f"no step says {words!r}",
-                "take words from one of the sentences: trace.sentences()",
-            )
-        )
-
     def __repr__(self) -> str:
         title = self.data["meta"].get("title") or "untitled"
         return f"<Recording {title!r}: {errors.count_of(len(self), 'step')}>"
@@ -185,33 +171,33 @@ class Recording(Trace):
         return self.data
 
 
+def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
+    """The number of the first step that has these words, of level ``most`` or less."""
+    for number, event in enumerate(trace.data["events"], 1):
+        if event["lvl"] <= most and words in event["say"]:
+            return number
+    raise errors.ArgumentValueError(
+        errors.message(
+            where,
+            f"no step says {words!r}",
+            "take words from one of the sentences: trace.sentences()",
+        )
+    )
+
+
 class Session:
     """The ``with`` block of ``record``; its recording is filled when it ends."""
 
-    def __init__(
-        self,
-        recording: Recording,
-        title: str,
-        watch: Any = (),
-        lines: bool = True,
-        **keeping: Any,
-    ) -> None:
+    def __init__(self, recording: Recording, **options: Any) -> None:
         self._recording = recording
-        self._recorder = Recorder(
-            recording, title=title, watch=watch, lines=lines, **keeping
-        )
+        self._recorder = Recorder(recording, **options)
 
     def __enter__(self) -> Recording:
         self._recorder.__enter__()
         return self._recording
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._recorder.__exit__(kind, error, traceback)
+    def __exit__(self, *error: Any) -> None:
+        self._recorder.__exit__(*error)
 
 
 def record(
@@ -245,9 +231,9 @@ def record(
     """
     return Session(
         Recording(),
-        title,
-        watch,
-        lines,
+        title=title,
+        watch=watch,
+        lines=lines,
         keep_values=keep_values,
         most_bytes=most_bytes,
     )

@@ -19,7 +19,7 @@ from minigrad.tracing.editable import (
 from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.views.comparing import Comparison
-from minigrad.views.recording import Recording
+from minigrad.views.recording import Recording, step_that_says
 
 Json = dict[str, Any]
 
@@ -154,19 +154,13 @@ def position_of(recording: Recording, step: int | str) -> int:
 
     Raises: ArgumentValueError if there is no such step.
     """
-    events = recording.data["events"]
     if isinstance(step, str):
-        for place, event in enumerate(events, 1):
-            if step in event["say"]:
-                return place
+        return step_that_says(recording, step, "what_if")
+    count = len(recording)
+    if not 1 <= step <= count:
         raise refused(
-            f"no step says {step!r}",
-            "take words from one of the sentences: trace.sentences()",
-        )
-    if not 1 <= step <= len(events):
-        raise refused(
-            f"there is no step {step}: the recording has {len(events)} steps",
-            f"give a number from 1 to {len(events)}, or words of a sentence",
+            f"there is no step {step}: the recording has {count} steps",
+            f"give a number from 1 to {count}, or words of a sentence",
         )
     return step
 
