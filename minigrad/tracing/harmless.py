@@ -54,7 +54,7 @@ def touched(function: Any, seen: set[Any]) -> str:
     """The same of one function, and of those that it calls by name."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__name__", type(function).__name__)
-    if function in seen or not is_theirs(function.__code__):
+    if function in seen or not is_learners(function.__code__.co_filename):
         return ""
     seen.add(function)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -112,9 +112,9 @@ def touched_value(name: str, value: Any, seen: set[Any]) -> str:
     return "" if fixed else name
 
 
-def is_theirs(code: CodeType) -> bool:
-    """Whether a program's own code is meant, and no library's."""
-    return not (is_ours(code.co_filename) or is_installed(code.co_filename))
+def is_learners(path: str) -> bool:
+    """Whether a file is a program's own, and no library's."""
+    return not (is_ours(path) or is_installed(path))
 
 
 def is_learners_module(module: ModuleType | None) -> bool:
@@ -122,7 +122,7 @@ def is_learners_module(module: ModuleType | None) -> bool:
     if module is None or module.__name__ == "__main__":
         return True
     path = getattr(module, "__file__", None)
-    return path is not None and not (is_ours(path) or is_installed(path))
+    return path is not None and is_learners(path)
 
 
 def is_defined_by_learner(value: type) -> bool:

@@ -10,7 +10,9 @@ import re
 import sysconfig
 import textwrap
 import tokenize
+from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final
@@ -151,32 +153,43 @@ def tokens_of(text: str) -> list[list[Token]]:
 
     The classes: k keyword, s string, c comment, n number, f function or class name.
     """
-    lines = text.split("\n")
-    marks: list[list[tuple[int, int, str]]] = [[] for _ in lines]
-    try:
-        for kind, start, end in coloured(text):
-            for row in range(start[0], end[0] + 1):
-                first = start[1] if row == start[0] else 0
-                last = end[1] if row == end[0] else len(lines[row - 1])
-                marks[row - 1].append((first, last, kind))
-    except (tokenize.TokenError, SyntaxError, IndexError):
-        return [[["", line]] if line else [] for line in lines]
-    return [
-        runs(line, sorted(marked)) for line, marked in zip(lines, marks, strict=True)
-    ]
+    lines: list[list[Token]] = [[]]
+    for kind, part in parts_of(text):
+        for place, run in enumerate(part.split("\n")):
+            if place:
+                lines.append([])
+            if run:
+                lines[-1].append([kind, run])
+    return lines
+
+
+def parts_of(text: str) -> Iterator[tuple[str, str]]:
+    """The whole text in parts with a colour and parts without one."""
+    at = 0
+    for kind, first, last in coloured(text):
+        yield "", text[at:first]
+        yield kind, text[max(at, first) : last]
+        at = max(at, last)
+    yield "", text[at:]
 
 
 @lru_cache(maxsize=64)  # the engine's own functions are in every recording
-def coloured(text: str) -> tuple[tuple[str, tuple[int, int], tuple[int, int]], ...]:
-    """The tokens that have a colour: class, start and end (row from 1, column)."""
+def coloured(text: str) -> tuple[tuple[str, int, int], ...]:
+    """The tokens that have a colour: class, start, end; none if the text has errors."""
+    lengths = [len(line) + 1 for line in text.split("\n")]
+    begins = [0, *accumulate(lengths)]
     found = []
     before = ""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        kind = kind_of(token, before)
-        if kind:
-            found.append((kind, token.start, token.end))
-        if token.string.strip():
-            before = token.string
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            kind = kind_of(token, before)
+            if kind:
+                first, last = [begins[r - 1] + c for r, c in (token.start, token.end)]
+                found.append((kind, first, last))
+            if token.string.strip():
+                before = token.string
+    except (tokenize.TokenError, SyntaxError):
+        return ()
     return tuple(found)
 
 
@@ -195,18 +208,3 @@ def kind_of(token: tokenize.TokenInfo, before: str) -> str:
     if token.type == tokenize.NAME and before in ("def", "class", "@"):
         return "f"
     return ""
-
-
-def runs(line: str, marked: list[tuple[int, int, str]]) -> list[Token]:
-    """A line cut into coloured and plain runs."""
-    out: list[Token] = []
-    at = 0
-    for first, last, kind in marked:
-        if first > at:
-            out.append(["", line[at:first]])
-        if last > max(at, first):
-            out.append([kind, line[max(at, first) : last]])
-        at = max(at, last)
-    if at < len(line):
-        out.append(["", line[at:]])
-    return out
