@@ -178,7 +178,9 @@ class Builtin(Function):
                 arrays.append(not_an_array(cls, value, len(arrays)))
         mode = _this_thread.mode
         recording = needed and mode.grad_enabled and not mode.inference_enabled
-        if not recording and observe.observer is None and not levels.open_levels:
+        listener = observe.observer
+        is_heard = listener is not None and listener.hears_unrecorded
+        if not recording and not is_heard and not levels.open_levels:
             result = cls.forward(*arrays)
             if reordered:
                 result = cls._in_memory_order(result, arrays)

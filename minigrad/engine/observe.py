@@ -19,6 +19,9 @@ class Observer(Protocol):
     a gradient that did not arrive.
     """
 
+    hears_unrecorded: bool
+    """Whether it is told of built-in operations, too, that join no graph."""
+
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         """Apply, *create ctx*: ``needs_input_grad`` and the edges are known."""
 

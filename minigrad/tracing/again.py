@@ -58,6 +58,8 @@ class Editor:
     ``theirs`` are the learner's own tensors, by their ids: none may be used.
     """
 
+    hears_unrecorded = True
+
     def __init__(self, edits: Edits, theirs: Mapping[int, Any]) -> None:
         self.order: dict[int, int] = {}
         """The number of each event in the order of telling, by its id."""

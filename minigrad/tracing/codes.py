@@ -51,6 +51,8 @@ CHANGING: Final = frozenset(
     }
 )
 """What may change what it is given, or let it be changed, without any other notice."""
+RUNNING: Final = frozenset({"_apply_to_examples", "_run_backward", "unrecorded"})
+"""What runs a rule, of which no line may be heard."""
 SETTING: Final = ("STORE_", "DELETE_")
 """How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
@@ -63,15 +65,17 @@ ENGINE_CODES: Final = {
 class Reach(NamedTuple):
     """The variables that a line can have changed; ``bound`` are others after it.
 
-    ``quiet`` are those that it can have changed if no rule or hook was heard to run.
+    ``quiet`` are those that it can have changed if no rule or hook was heard to run;
+    ``runs`` says whether it runs a rule itself, which may leave things on its ctx.
     """
 
     names: Sequence[str]
     bound: frozenset[Any]
     quiet: Sequence[str]
+    runs: bool
 
 
-NOTHING: Final = Reach((), frozenset(), ())
+NOTHING: Final = Reach((), frozenset(), (), False)
 
 
 class Stop(NamedTuple):
@@ -105,7 +109,7 @@ class ShownCode:
         phases = {name: {"of": of, "name": name} for name in names}
         within = phases_of(sources.lines[self.source], names) if names else {}
         self._phases = {line: phases[name] for line, name in within.items()}
-        self.reach = Reach(self.names, frozenset(self.names), self.names)
+        self.reach = Reach(self.names, frozenset(self.names), self.names, False)
         self._reaches = reaches_of(code) if names else {}
 
     def offset(self, line: int) -> int:
@@ -170,7 +174,7 @@ def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
         used.clear()
     changed = [n for n in names if n in bound | used]
     quiet = changed if outside & CHANGING else [n for n in changed if n in bound]
-    return Reach(changed, frozenset(bound), quiet)
+    return Reach(changed, frozenset(bound), quiet, bool(outside & RUNNING))
 
 
 def line_of(instruction: dis.Instruction) -> int | None:

@@ -12,15 +12,17 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 class Hearing:
     """Passes on what one thread tells; other threads speak into the void.
 
-    An observer that lacks the method of a moment does not listen to it. ``spoke`` is
-    called once, before the first thing is passed on; ``unheard`` keeps the tracing of
-    lines away from the observers.
+    An observer that lacks the method of a moment does not listen to it; those that
+    need to hear of built-in operations that join no graph say so. ``spoke`` is called
+    once, before the first thing is passed on; ``unheard`` keeps the tracing of lines
+    away from the observers.
     """
 
     def __init__(
         self, observers: list[Any], spoke: Callable[[], None], unheard: Decorator
     ) -> None:
         self._observers = observers
+        self.hears_unrecorded = any([needs_unrecorded(one) for one in observers])
         self._unheard = unheard
         self._spoke: Callable[[], None] | None = spoke
         self._thread = threading.get_ident()
@@ -28,6 +30,7 @@ class Hearing:
     def hears_first(self, observer: Any) -> None:
         """Pass on to ``observer`` before the others; to be said before anything is."""
         self._observers.insert(0, observer)
+        self.hears_unrecorded = self.hears_unrecorded or needs_unrecorded(observer)
 
     def __getattr__(self, moment: str) -> Callable[..., None]:
         """Make the method that passes this moment on; once it has, it stays."""
@@ -50,3 +53,8 @@ class Hearing:
                 pass_on(*facts, **more)
 
         return self._unheard(pass_on_first)
+
+
+def needs_unrecorded(observer: Any) -> bool:
+    """Whether an observer needs to hear of operations that join no graph."""
+    return getattr(observer, "hears_unrecorded", False)

@@ -111,6 +111,8 @@ class Keeping:
 class Keeper(Keeping):
     """Keeps what each node was given and returned, and each sum of gradients."""
 
+    hears_unrecorded = True
+
     def __init__(self, log: EventLog, most: int) -> None:
         super().__init__(log, most)
         self._calls: dict[int, tuple[Any, Any, Run]] = {}

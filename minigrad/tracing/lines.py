@@ -240,7 +240,9 @@ class FrameLog:
             log.ran += 1
             log.ctxs.touched += 1
             log.names.is_stale = True
-        names, bound, quiet = reach
+        names, bound, quiet, runs = reach
+        if runs:
+            log.ctxs.touched += 1
         if opened.ran == log.ran:
             names = quiet
         opened.ran = log.ran

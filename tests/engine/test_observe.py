@@ -68,6 +68,28 @@ def test_operation_inside_forward_is_told_too(listener: Listener) -> None:
     assert created == ["F", "Mul"]
 
 
+@pytest.mark.parametrize("hears_unrecorded", [False, True])
+def test_operation_that_joins_no_graph_is_told_to_those_who_want_it(
+    hears_unrecorded: bool,
+) -> None:
+    x = leaf(minigrad, [[1.0, 2.0], [3.0, 4.0]])
+    observe.observer = listener = Listener()
+    listener.hears_unrecorded = hears_unrecorded  # type: ignore[attr-defined]
+    with minigrad.no_grad():
+        results = [x * 2, -x, x.T * x.T, x.sum()]
+    told = listener.names()
+    (x * 2).sum()
+    observe.observer = None
+    assert [one.tolist() for one in results] == [
+        [[2, 4], [6, 8]],
+        [[-1, -2], [-3, -4]],
+        [[1, 9], [4, 16]],
+        10,
+    ]
+    assert told == ["ctx_created", "edges_wired"] * (6 if hears_unrecorded else 0)
+    assert listener.names()[len(told) :] == ["ctx_created", "edges_wired"] * 2
+
+
 def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
     x = leaf(minigrad, 3.0)
     y = doubled().apply(x)
