@@ -7,6 +7,7 @@ import linecache
 import re
 from typing import Any, Final
 
+from minigrad.tracing.codes import PHASES
 from minigrad.tracing.sources import lines_of
 
 ABOUT_WHAT_IS_RETURNED: Final = ("A05", "R01", "T03", "A17")
@@ -24,12 +25,14 @@ def advice_of(owner: Any, subject: str, warning: Any) -> dict[str, Any]:
     }
 
 
-def phase_of_advice(what: str) -> tuple[str, str] | None:
-    """When a class is looked at: after its forward, and after its backward."""
+def phase_of_advice(what: str) -> dict[str, Any]:
+    """When a class is looked at, as a field: after its forward, after its backward."""
     where = what.partition(":")[0]
     if where.endswith(".backward"):
-        return "backward", "call its backward"
-    return None if where == "saved_tensors_hooks" else ("apply", "take what was saved")
+        return {"ph": PHASES["call its backward"]}
+    if where == "saved_tensors_hooks":
+        return {}
+    return {"ph": PHASES["take what was saved"]}
 
 
 def line_of(owner: Any, where: str, id: str, subject: str) -> list[Any] | None:

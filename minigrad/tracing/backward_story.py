@@ -10,10 +10,12 @@ import numpy as np
 from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
+from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
+from minigrad.tracing.nodes import Card
 
 
 class BackwardStory:
@@ -33,12 +35,13 @@ class BackwardStory:
         self._log = log
         self._cards = log.cards
         self._look = log.values.look
+        self._look_at_all = log.values.look_at_all
         self._graph = graph
         self._watch = watch
         self._hears_lines = hears_lines
         self._picked: Any = None
         self._told_as_returned: int | None = None
-        self._running: dict[int, Any] = {}
+        self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
         self._joins: set[str] = set()
 
@@ -58,22 +61,29 @@ class BackwardStory:
         for node, _, _ in task.roots:
             self._graph.show_older(node)
         names = [self._cards.of(node).label for node, _, _ in task.roots]
-        shown = [self._look(gradient) for _, _, gradient in task.roots]
+        refs, told = self._look_at_all([gradient for _, _, gradient in task.roots])
         roots = [
             {"n": self._graph.id_of(node), "slot": slot, "g": ref}
-            for (node, slot, _), (ref, _) in zip(task.roots, shown, strict=True)
+            for (node, slot, _), ref in zip(task.roots, refs, strict=True)
         ]
-        told = [one for _, one in shown]
         awaits, awaiting = self._awaited(task)
         self._log.emit(
-            "backward.begin",
-            STORY,
-            (sentences.backward_begins, names, told, task.create_graph, awaiting),
-            create_graph=task.create_graph,
-            retain=task.retain_graph,
-            roots=roots,
-            awaits=awaits,
-            **inside_of(inside),
+            {
+                "k": "backward.begin",
+                "lvl": STORY,
+                "say": (
+                    sentences.backward_begins,
+                    names,
+                    told,
+                    task.create_graph,
+                    awaiting,
+                ),
+                "create_graph": task.create_graph,
+                "retain": task.retain_graph,
+                "roots": roots,
+                "awaits": awaits,
+                **inside_of(inside),
+            }
         )
 
     def _awaited(self, task: Any) -> tuple[dict[str, int], list[tuple[str, int]]]:
@@ -89,23 +99,26 @@ class BackwardStory:
         return awaits, awaiting
 
     def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
-        self._end_those_inside(task)
+        if len(self._open_tasks) > 1:
+            self._end_those_inside(task)
         self._leave(task)
-        self._running[id(task)] = node
         log, card = self._log, self._cards.of(node)
+        self._running[id(task)] = node, card
         if not card.is_leaf:
             log.ctxs.open(node, card)
-            if card.is_users:
+            if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
-        shown = [self._look(gradient) for gradient in gradients]
+        refs, told = self._look_at_all(gradients)
         log.emit(
-            "node.enter",
-            ENGINE if card.is_leaf else STORY,
-            (sentences.picked, card.label, [told for _, told in shown]),
-            phase=("backward", "pick the newest ready node"),
-            n=card.node or self._graph.number(card),
-            g=[ref for ref, _ in shown],
-            cue=card.label,
+            {
+                "k": "node.enter",
+                "lvl": ENGINE if card.is_leaf else STORY,
+                "say": (sentences.picked, card.label, told),
+                "ph": PHASES["pick the newest ready node"],
+                "n": card.node or self._graph.number(card),
+                "g": refs,
+                "cue": card.label,
+            }
         )
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
@@ -118,11 +131,13 @@ class BackwardStory:
         """The backward of a user's node is about to run."""
         name = node._forward_cls.__name__
         self._log.emit(
-            "phase",
-            STORY,
-            (sentences.rule_called, name),
-            phase=("backward", "call its backward"),
-            cue=f"{name}.backward",
+            {
+                "k": "phase",
+                "lvl": STORY,
+                "say": (sentences.rule_called, name),
+                "ph": PHASES["call its backward"],
+                "cue": f"{name}.backward",
+            }
         )
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
@@ -140,18 +155,21 @@ class BackwardStory:
                 fields["g"] = self._log.values.ref(empty)
             label = self._cards.of(node).label
             self._log.emit(
-                "grad.zeros" if zeros else "grad.absent",
-                STORY,
-                asides.unused(label, slot, zeros and metadata[0]),
-                n=self._graph.id_of(node),
-                slot=slot,
-                cue=message("cue.unused", slot=slot),
-                **fields,
+                {
+                    "k": "grad.zeros" if zeros else "grad.absent",
+                    "lvl": STORY,
+                    "say": asides.unused(label, slot, zeros and metadata[0]),
+                    "n": self._graph.id_of(node),
+                    "slot": slot,
+                    "cue": message("cue.unused", slot=slot),
+                    **fields,
+                }
             )
 
     def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
         self._log.program_may_have_run()
-        self._end_those_inside(task)
+        if len(self._open_tasks) > 1:
+            self._end_those_inside(task)
         if self._told_as_returned != id(node):
             self.say_returned(node, gradients)
         self._told_as_returned = None
@@ -161,14 +179,15 @@ class BackwardStory:
         self._told_as_returned = id(node)
         if not self._cards.of(node).is_users:
             return
-        shown = [self._look(gradient) for gradient in gradients]
-        name, told = node._forward_cls.__name__, [one for _, one in shown]
+        refs, told = self._look_at_all(gradients)
         self._log.emit(
-            "phase",
-            STORY,
-            (sentences.returned, name, told),
-            phase=("backward", "check what it returned"),
-            returned=[ref for ref, _ in shown],
+            {
+                "k": "phase",
+                "lvl": STORY,
+                "say": (sentences.returned, node._forward_cls.__name__, told),
+                "ph": PHASES["check what it returned"],
+                "returned": refs,
+            }
         )
 
     def gradient_sent(
@@ -188,23 +207,26 @@ class BackwardStory:
         card = self._cards.of(receiver)
         called = self._log.called(receiver) if card.is_leaf else card.label
         ref, told = self._look(gradient)
-        new, sum_told = self._look(total)
-        is_sum = total is not gradient
+        new, sum_told = ref, None
+        if total is not gradient:
+            new, sum_told = self._look(total)
         name = card.node or self._graph.number(card)
         left = task.dependencies[receiver] - 1 if name in self._joins else None
-        self._log.emit(
-            "grad.none" if gradient is None else "grad",
-            STORY,
-            (sentences.sent, called, told, sum_told if is_sum else None, left),
-            phase=("backward", "add into the receivers"),
-            e=edge,
-            n=name,
-            slot=receiver_slot,
-            g=ref,
-            total=new,
-            cue=called,
-            **({} if left is None else {"left": left}),
-        )
+        event = {
+            "k": "grad.none" if gradient is None else "grad",
+            "lvl": STORY,
+            "say": (sentences.sent, called, told, sum_told, left),
+            "ph": PHASES["add into the receivers"],
+            "e": edge,
+            "n": name,
+            "slot": receiver_slot,
+            "g": ref,
+            "total": new,
+            "cue": called,
+        }
+        if left is not None:
+            event["left"] = left
+        self._log.emit(event)
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -223,14 +245,16 @@ class BackwardStory:
         ref, told = self._look(gradient)
         now, now_told = self._look(new)
         self._log.emit(
-            "grad.accumulate",
-            STORY,
-            (sentences.accumulated, name, told, now_told, first),
-            phase=("backward", "call its backward"),
-            n=self._graph.id_of(node),
-            g=ref,
-            new=now,
-            cue=f"{name}.grad",
+            {
+                "k": "grad.accumulate",
+                "lvl": STORY,
+                "say": (sentences.accumulated, name, told, now_told, first),
+                "ph": PHASES["call its backward"],
+                "n": self._graph.id_of(node),
+                "g": ref,
+                "new": now,
+                "cue": f"{name}.grad",
+            }
         )
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
@@ -241,13 +265,14 @@ class BackwardStory:
         memory, owner = self._log.memory, card.node or self._graph.number(card)
         size = memory.bytes_of(owner, "saved")
         memory.look_at_node(node, owner, card.label)
-        memory.release(owner)
         self._log.emit(
-            "ctx.free",
-            STORY if card.is_users else ENGINE,
-            (sentences.released, card.label, len(dropped), size),
-            phase=("backward", "release"),
-            n=owner,
+            {
+                "k": "ctx.free",
+                "lvl": STORY if card.is_users else ENGINE,
+                "say": (sentences.released, card.label, len(dropped), size),
+                "ph": PHASES["release"],
+                "n": owner,
+            }
         )
 
     def backward_finished(self, task: Any) -> None:
@@ -270,17 +295,30 @@ class BackwardStory:
         if self._open_tasks:
             self._open_tasks.pop()
         inside = inside_of(len(self._open_tasks))
-        self._log.emit("backward.end", STORY, say, **inside)
+        self._log.emit(
+            {
+                "k": "backward.end",
+                "lvl": STORY,
+                "say": say,
+                **inside,
+            }
+        )
 
     def _leave(self, task: Any) -> None:
         """Say that the node that ran last in ``task`` is done."""
-        node = self._running.pop(id(task), None)
-        if node is None:
+        node, card = self._running.pop(id(task), (None, None))
+        if card is None:
             return
-        card = self._cards.of(node)
         say = (sentences.traversal_leaves, card.label)
         name = card.node or self._graph.number(card)
-        self._log.emit("node.exit", ENGINE, say, n=name)
+        self._log.emit(
+            {
+                "k": "node.exit",
+                "lvl": ENGINE,
+                "say": say,
+                "n": name,
+            }
+        )
         self._log.ctxs.close(node)
 
     def adds_to_grad(self, tensor: Any) -> bool:

@@ -57,9 +57,15 @@ SETTING: Final = ("STORE_", "DELETE_")
 """How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
 ENGINE_CODES: Final = {
-    APPLY_CODE: ("apply", APPLY_PHASES),
-    GraphTask.run.__code__: ("backward", BACKWARD_PHASES),
+    APPLY_CODE: APPLY_PHASES,
+    GraphTask.run.__code__: BACKWARD_PHASES,
 }
+PHASES: Final = {
+    name: {"of": of, "name": name}
+    for of, names in (("apply", APPLY_PHASES), ("backward", BACKWARD_PHASES))
+    for name in names
+}
+"""Each phase by its name, as an event of it has it."""
 
 
 class Reach(NamedTuple):
@@ -105,10 +111,9 @@ class ShownCode:
         self._first: int = source["first"]
         self._sources = sources
         self.stops: dict[int, Stop] = {}
-        of, names = ENGINE_CODES.get(code, ("", ()))
-        phases = {name: {"of": of, "name": name} for name in names}
+        names = ENGINE_CODES.get(code, ())
         within = phases_of(sources.lines[self.source], names) if names else {}
-        self._phases = {line: phases[name] for line, name in within.items()}
+        self._phases = {line: PHASES[name] for line, name in within.items()}
         self.reach = Reach(self.names, frozenset(self.names), self.names, False)
         self._reaches = reaches_of(code) if names else {}
 
@@ -128,7 +133,6 @@ class ShownCode:
             say = sentences.line_next(self.title, self.number(offset), text)
             level, reach = LINES, self.reach
             event: dict[str, Any] = {"k": "line", "say": say}
-            event |= {"s": self.source, "l": offset}
             phase = self._phases.get(offset)
             if phase is not None:
                 event["ph"] = phase

@@ -51,8 +51,9 @@ class CtxLog:
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
-        while self.is_open(ctx):
-            self.at_work.pop()
+        at_work = self.at_work
+        while at_work and (at_work[-1][0] is ctx or self.is_open(ctx)):
+            at_work.pop()
 
     def close_down_to(self, count: int) -> None:
         """An exception has left the calls that opened the ctxs after ``count``."""
@@ -99,7 +100,11 @@ class CtxLog:
             lasting, there = 0, foreign(self, ctx, marks)
         else:
             card.seen_at = self.touched
-            lasting, there = self._look_at_lasting(ctx, marks, new), entries(ctx, marks)
+            edges = ctx._edges
+            lasting = 2 if edges else 1
+            if not marks or (edges and marks.get("edges") != id(edges)):
+                self._note_lasting(ctx, marks, new)
+            there = entries(ctx, marks)
         for key, value, mark in there:
             if marks.get(key) != mark:
                 marks[key] = mark
@@ -114,20 +119,16 @@ class CtxLog:
             return None
         return {"id": card.ctx, "set": new, "del": gone}
 
-    def _look_at_lasting(
+    def _note_lasting(
         self, ctx: Any, marks: dict[str, Any], new: dict[str, Ref]
-    ) -> int:
-        """Note what hardly ever changes on a ctx; how much of LASTING is there."""
+    ) -> None:
+        """Note what hardly ever changes on a ctx: LASTING."""
         if not marks:
             marks["needs_input_grad"] = True
             new["needs_input_grad"] = Note(("W", str, tuple(ctx.needs_input_grad)))
-        edges = ctx._edges
-        if not edges:
-            return 1
-        if marks.get("edges") != id(edges):
-            marks["edges"] = id(edges)
+        if ctx._edges:
+            marks["edges"] = id(ctx._edges)
             new["edges"] = Note(("W", edges_text, *edges_seen(ctx, self.named)))
-        return 2
 
     def changes_by(self, tensor: Any) -> list[dict[str, Any]]:
         """What is new on the ctxs that saved ``tensor``, which was changed in place.

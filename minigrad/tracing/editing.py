@@ -71,13 +71,15 @@ class StepEdit:
             log.ctxs.open(node, log.cards.of(node))
         log.program_ran()
         log.emit(
-            "what.if",
-            1,
-            message("what-if", what=whole, old=brief(old), new=brief(new)),
-            cue=what,
-            old=log.values.ref(old, what),
-            new=log.values.ref(new, what),
-            **more,
+            {
+                "k": "what.if",
+                "lvl": 1,
+                "say": message("what-if", what=whole, old=brief(old), new=brief(new)),
+                "cue": what,
+                "old": log.values.ref(old, what),
+                "new": log.values.ref(new, what),
+                **more,
+            }
         )
         if not is_open:
             log.ctxs.close(node)

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from minigrad.engine.grad_mode import running_task
 from minigrad.tracing import asides, sentences
+from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
-from minigrad.tracing.log import ENGINE, STORY, EventLog, Say
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import in_turn
 from minigrad.tracing.nodes import Card, Named, called, receivers_of
 
@@ -55,8 +56,9 @@ class GraphLog:
     def add(self, node: Any, outputs: tuple[Any, ...]) -> None:
         """A node has joined the graph; its receivers are shown first."""
         log, card = self._log, self._cards.of(node)
+        receivers = list(receivers_of(node))
         led_to = []
-        for _, receiver, _ in receivers_of(node):
+        for _, receiver, _ in receivers:
             self.show_older(receiver)
             led_to.append((log.named(receiver), id(receiver)))
         name = card.node or self.number(card)
@@ -69,12 +71,14 @@ class GraphLog:
             inside.append(card.label)
             self.modules[-1] = (module, inside, size + kept)
             level = ENGINE
+        event = {"k": "graph.node", "lvl": level, "say": say}
+        event["ph"] = PHASES["wire edges"]
         plain = without_wire(outputs)
         if card.is_users:
-            self._tell(node, card, level, say, ("apply", "wire edges"), moved, plain)
+            self._tell(node, card, event, receivers, moved, plain)
             return
         log.ctxs.open(node, card)
-        self._tell(node, card, level, say, ("apply", "wire edges"), moved, plain)
+        self._tell(node, card, event, receivers, moved, plain)
         log.ctxs.close(node)
 
     def show_older(self, node: Any) -> None:
@@ -97,18 +101,19 @@ class GraphLog:
             else:
                 kept = self._log.memory.look_at_node(current, name, card.label)
                 say = sentences.older_node(card.label, kept)
-            self._tell(current, card, ENGINE, say, None)
+            event = {"k": "graph.node", "lvl": ENGINE, "say": say}
+            self._tell(current, card, event, receivers_of(current))
 
     def _tell(
         self,
         node: Any,
         card: Card,
-        level: int,
-        say: Say,
-        phase: tuple[str, str] | None,
+        event: Event,
+        receivers: Iterable[tuple[int, Any, int]],
         moved: Iterable[str] = (),
         plain: Sequence[int] = (),
     ) -> None:
+        """Add a node and its edges to the graph, and then tell of them in ``event``."""
         log = self._log
         name = card.node or self.number(card)
         leaf = card.is_leaf
@@ -126,24 +131,26 @@ class GraphLog:
                 "again": self.reruns > 0,
             }
         )
-        fields: dict[str, Any] = {}
+        event["n"], event["e"] = name, self._add_edges(name, receivers)
         if moved:
-            fields["h"] = dict.fromkeys(moved, name)
-            log.handles.update(fields["h"])
-        edges = self._add_edges(node, name)
-        log.emit("graph.node", level, say, phase=phase, n=name, e=edges, **fields)
+            event["h"] = dict.fromkeys(moved, name)
+            log.handles.update(event["h"])
+        log.emit(event)
 
-    def _add_edges(self, node: Any, name: str) -> list[str]:
+    def _add_edges(
+        self, name: str, receivers: Iterable[tuple[int, Any, int]]
+    ) -> list[str]:
         """Add the edges of a node to those that are shown; their ids."""
         added = []
-        for slot, receiver, receiver_slot in receivers_of(node):
+        for slot, receiver, receiver_slot in receivers:
             to = self.known(receiver)
             if to is None:
                 continue
             new = f"e{len(self.edges)}"
             self._edge_ids[name, slot] = new
-            edge = {"id": new, "from": name, "to": to}
-            self.edges.append({**edge, "slot": slot, "to_slot": receiver_slot})
+            edge: dict[str, Any] = {"id": new, "from": name, "to": to}
+            edge["slot"], edge["to_slot"] = slot, receiver_slot
+            self.edges.append(edge)
             added.append(new)
         return added
 

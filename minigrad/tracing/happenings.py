@@ -46,14 +46,18 @@ class Happenings:
         if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
         self._log.emit(
-            f"hook.{kind}",
-            STORY,
-            asides.hook(kind, asides.name_of_hook(hook), owner, given, result),
-            n=self._graph.id_of(node),
-            slot=slot,
-            g=self._shown(given),
-            new=None if result is None else self._shown(result),
-            cue=message("cue.hook"),
+            {
+                "k": f"hook.{kind}",
+                "lvl": STORY,
+                "say": asides.hook(
+                    kind, asides.name_of_hook(hook), owner, given, result
+                ),
+                "n": self._graph.id_of(node),
+                "slot": slot,
+                "g": self._shown(given),
+                "new": None if result is None else self._shown(result),
+                "cue": message("cue.hook"),
+            }
         )
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
@@ -69,12 +73,14 @@ class Happenings:
             else asides.packed(asides.name_of_hook(hook), name, tensor, packed)
         )
         self._log.emit(
-            "hook.pack",
-            STORY,
-            say,
-            g=self._shown(tensor),
-            new=plain("a note") if forgets else self._shown(packed),
-            cue=message("cue.pack"),
+            {
+                "k": "hook.pack",
+                "lvl": STORY,
+                "say": say,
+                "g": self._shown(tensor),
+                "new": plain("a note") if forgets else self._shown(packed),
+                "cue": message("cue.pack"),
+            }
         )
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
@@ -94,13 +100,15 @@ class Happenings:
         if place is not None:
             where["place"] = place
         self._log.emit(
-            "hook.unpack",
-            STORY,
-            say,
-            g=plain("a note") if remembers else self._shown(packed),
-            new=self._shown(tensor),
-            cue=message("cue.unpack"),
-            **where,
+            {
+                "k": "hook.unpack",
+                "lvl": STORY,
+                "say": say,
+                "g": plain("a note") if remembers else self._shown(packed),
+                "new": self._shown(tensor),
+                "cue": message("cue.unpack"),
+                **where,
+            }
         )
 
     def changed_in_place(self, tensor: Any) -> None:
@@ -120,15 +128,17 @@ class Happenings:
         is_marked = last.get("k") == "ctx.save" or last.get("marked", False)
         marked: dict[str, Any] = {"marked": True} if is_marked else {}
         self._log.emit(
-            "inplace",
-            STORY if own or whole or others else ENGINE,
-            asides.changed_in_place(name, now, tensor, savers, is_marked),
+            {
+                "k": "inplace",
+                "lvl": STORY if own or whole or others else ENGINE,
+                "say": asides.changed_in_place(name, now, tensor, savers, is_marked),
+                "t": self._log.values.ref(tensor),
+                "name": own or whole,
+                "ver": now,
+                "cue": f"{name} v{now}",
+                **marked,
+            },
             others=others,
-            t=self._log.values.ref(tensor),
-            name=own or whole,
-            ver=now,
-            cue=f"{name} v{now}",
-            **marked,
         )
 
     def _saved_before(self, changes: list[dict[str, Any]]) -> list[tuple[str, int]]:
@@ -157,36 +167,59 @@ class Happenings:
             maker = name_of_call(self._making[-1][1])
         name = self._log.names.of(tensor)
         self._log.emit(
-            "tangent",
-            STORY,
-            asides.tangent(name, maker, tensor, tangent),
-            t=self._log.values.ref(tensor),
-            g=self._log.values.ref(tangent),
-            cue=message("cue.tangent"),
-            **fields,
+            {
+                "k": "tangent",
+                "lvl": STORY,
+                "say": asides.tangent(name, maker, tensor, tangent),
+                "t": self._log.values.ref(tensor),
+                "g": self._log.values.ref(tangent),
+                "cue": message("cue.tangent"),
+                **fields,
+            }
         )
 
     def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
         """Teaching mode has found something in a class or a hook of the learner's."""
         advice = advice_of(owner, subject, warning)
         say = asides.advice(advice["what"])
-        phase = phase_of_advice(advice["what"])
         cue = message("cue.advice")
-        self._log.emit("lint", STORY, say, phase=phase, advice=advice, cue=cue)
+        self._log.emit(
+            {
+                "k": "lint",
+                "lvl": STORY,
+                "say": say,
+                **phase_of_advice(advice["what"]),
+                "advice": advice,
+                "cue": cue,
+            }
+        )
 
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
         self._log.program_ran()
         self._graph.reruns += 1
         cue = message("cue.again")
-        self._log.emit("rerun.begin", STORY, asides.rerun_begins(), cue=cue)
+        self._log.emit(
+            {
+                "k": "rerun.begin",
+                "lvl": STORY,
+                "say": asides.rerun_begins(),
+                "cue": cue,
+            }
+        )
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
         self._log.program_ran()
         self._graph.reruns -= 1
         if not failed:
-            self._log.emit("rerun.end", STORY, asides.rerun_ends())
+            self._log.emit(
+                {
+                    "k": "rerun.end",
+                    "lvl": STORY,
+                    "say": asides.rerun_ends(),
+                }
+            )
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""
@@ -194,13 +227,15 @@ class Happenings:
         if not is_leaf(node):
             owner = asides.output_of(owner, slot, len(node._output_metadata))
         self._log.emit(
-            "grad.captured",
-            STORY,
-            asides.captured(owner, gradient),
-            n=self._graph.id_of(node),
-            slot=slot,
-            g=self._log.values.ref(gradient),
-            cue=message("cue.captured"),
+            {
+                "k": "grad.captured",
+                "lvl": STORY,
+                "say": asides.captured(owner, gradient),
+                "n": self._graph.id_of(node),
+                "slot": slot,
+                "g": self._log.values.ref(gradient),
+                "cue": message("cue.captured"),
+            }
         )
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
@@ -229,10 +264,12 @@ class Happenings:
             return
         name = self._log.names.of_module(module)
         self._log.emit(
-            "module",
-            STORY,
-            asides.module(type(module).__name__, name, inside, size, result),
-            cue=name or type(module).__name__,
+            {
+                "k": "module",
+                "lvl": STORY,
+                "say": asides.module(type(module).__name__, name, inside, size, result),
+                "cue": name or type(module).__name__,
+            }
         )
 
     def _shown(self, value: Any) -> Ref:

@@ -224,18 +224,16 @@ class FrameLog:
         **fields: Any,
     ) -> None:
         """Emit one event of a frame; without ``reach`` all variables are looked at."""
-        code = opened.code
-        event = {"k": kind, "say": say, "lvl": level, "s": code.source}
-        event |= {"l": opened.line, **fields}
+        event = {"k": kind, "say": say, "lvl": level, **fields}
         if opened.phase is not None:
             event["ph"] = opened.phase
-        self._put(event, opened, reach or code.reach)
+        self._put(event, opened, reach or opened.code.reach)
 
     def _put(self, event: dict[str, Any], opened: OpenFrame, reach: Reach) -> None:
         """Emit an event, with the local variables that the line before has changed."""
         log, code = self._log, opened.code
         log.opened = opened
-        event["d"] = log.depth = len(self._frames)
+        log.depth = len(self._frames)
         if not code.is_engine:
             log.ran += 1
             log.ctxs.touched += 1
@@ -260,7 +258,7 @@ class FrameLog:
                 moved = self._moved_handles(opened, local, changed)
                 if moved:
                     event["h"] = moved
-        log.add(event)
+        log.emit(event)
         if not code.is_engine:
             log.names.is_stale = True  # the line that comes next may bind them anew
 

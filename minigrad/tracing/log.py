@@ -20,6 +20,8 @@ from minigrad.tracing.values import ValueStore
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
 """How many more there may be before the middle is left out."""
+Event = dict[str, Any]
+"""A step of the recording, as the trace has it."""
 Say = str | tuple[Any, ...]
 """A sentence; or what makes it when the recording has ended, and what that is given."""
 
@@ -51,39 +53,25 @@ class EventLog:
         self._most = MOST_EVENTS + SLACK
 
     def emit(
-        self,
-        kind: str,
-        level: int,
-        say: Say,
-        *,
-        phase: tuple[str, str] | None = None,
-        at: int | None = None,
-        others: Sequence[dict[str, Any]] = (),
-        **fields: Any,
+        self, event: Event, *, at: int | None = None, others: Sequence[Event] = ()
     ) -> None:
         """Add an event, at the end or before event number ``at``.
 
-        ``others`` is what has changed on ctxs that are not at work.
+        It gets its place in the code, and what has changed on the ctx at work and in
+        memory; ``others`` is what has changed on ctxs that are not at work.
         """
-        event: dict[str, Any] = {"k": kind, "say": say, "lvl": level, "d": self.depth}
+        memory = self.memory
+        if memory.gone:
+            self._say_gone(memory.take_gone())
+        event["d"] = self.depth
         opened = self.opened
         if opened is not None:
             event["s"], event["l"] = opened.code.source, opened.line
-        event.update(fields)
-        if phase is not None:
-            event["ph"] = {"of": phase[0], "name": phase[1]}
         if at is not None:
             place = self._place_of(at)
             if place is not None:
                 self._insert(place, event)
                 return
-        self.add(event, others)
-
-    def add(self, event: dict[str, Any], others: Sequence[dict[str, Any]] = ()) -> None:
-        """Add an event at the end, with what has changed on ctx and in memory."""
-        memory = self.memory
-        if memory.gone:
-            self._say_gone(memory.take_gone())
         ctxs = self.ctxs
         if ctxs.at_work:
             ctx, card = ctxs.at_work[-1]
@@ -174,9 +162,11 @@ class EventLog:
 
     def _say_gone(self, gone: list[dict[str, Any]]) -> None:
         """A story step of its own for what died between two others."""
-        event = {"k": "mem.gone", "say": sentences.gone(gone), "lvl": STORY}
         place = place_of(self.events[-1]) if self.events else {}
-        self.add({**event, "d": self.depth, **place})
+        opened, self.opened = self.opened, None
+        say = sentences.gone(gone)
+        self.emit({"k": "mem.gone", "lvl": STORY, "say": say, **place})
+        self.opened = opened
 
     def named(self, node: Any) -> Named:
         """What a sentence can say of a node later."""

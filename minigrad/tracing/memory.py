@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.views import CopySlices
 from minigrad.tracing.names import Names
 
 Item = dict[str, Any]
@@ -80,12 +81,6 @@ class Memory:
 
         self._watched[f"{owner} {item}"] = weakref.ref(grad, gone)
 
-    def release(self, owner: str) -> None:
-        """``owner`` has released what it saved."""
-        held = self._held.get(owner, {})
-        for key in [key for key in held if key.startswith("saved.")]:
-            self.dropped.append({"id": held.pop(key)["id"], "by": RELEASED})
-
     def drop(self, owner: str, by: str) -> None:
         """``owner`` holds nothing any more."""
         for item in self._held.pop(owner, {}).values():
@@ -100,9 +95,10 @@ class Memory:
 
     def _compare(self, owner: str, node: str, label: str, holds: dict[str, Any]) -> int:
         before = self._held.setdefault(owner, {})
-        for key in [key for key in before if key not in holds]:
-            by = RELEASED if key.startswith("saved.") else REMOVED
-            self.dropped.append({"id": before.pop(key)["id"], "by": by})
+        if before:
+            for key in [key for key in before if key not in holds]:
+                by = RELEASED if key.startswith("saved.") else REMOVED
+                self.dropped.append({"id": before.pop(key)["id"], "by": by})
         new: dict[str, int] = {}
         for key, value in holds.items():
             array = value.array if isinstance(value, Tensor) else value
@@ -147,16 +143,21 @@ def root_of(array: Any) -> Any:
 def held_by(node: Any) -> dict[str, Any]:
     """The arrays and Tensors that a node keeps alive, by the names ctx shows."""
     found: dict[str, Any] = {}
-    # The history of a base, after a change of its view, wraps the node of the change.
-    node = getattr(node, "inner", None) or node
+    if isinstance(node, CopySlices) and node._saved is not FREED:
+        # The history of a base, after a change of its view, wraps the node of the
+        # change, and lets go of that when it is released.
+        node = node.inner or node
     if node._saved is not FREED:
         for place, packed in enumerate(node._saved):
-            found[f"saved.{place}"] = stored(packed)
+            value = stored(packed)
+            if isinstance(value, (Tensor, np.ndarray)):
+                found[f"saved.{place}"] = value
     attributes = getattr(node, "__dict__", None)
     if attributes:
         for name, value in arrays_in(attributes.items()):
-            found[f"attr.{name}"] = value
-    return {key: v for key, v in found.items() if isinstance(v, (Tensor, np.ndarray))}
+            if isinstance(value, (Tensor, np.ndarray)):
+                found[f"attr.{name}"] = value
+    return found
 
 
 def stored(packed: Any) -> Any:

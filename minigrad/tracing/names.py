@@ -60,9 +60,10 @@ class Names:
 
     def _may_hold(self, tensor: Tensor) -> bool:
         """Whether a variable holds a tensor that is no parameter of a model."""
-        return any(
-            [any(map(is_, one.values(), repeat(tensor))) for one in self._namespaces]
-        )
+        for variables in self._namespaces:
+            if any(map(is_, variables.values(), repeat(tensor))):
+                return True
+        return False
 
     def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
         if self.is_stale:

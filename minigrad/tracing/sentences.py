@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape
@@ -48,6 +49,11 @@ def called(tensor: Any, name_of: NameOf) -> str:
 
 def met(value: Any, name_of: NameOf) -> Fact:
     """What is noted of an argument, an output or a saved value, to be told later."""
+    if type(value) is Tensor:  # the usual case, and quicker asked in this way
+        array, name = value.array, name_of(value)
+        if name is None and array.ndim == 0:
+            name = called(value, name_of)
+        return value._requires_grad, name or array.shape
     if not is_tensor(value):
         return None, short_repr(value)
     name = name_of(value)

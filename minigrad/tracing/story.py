@@ -9,6 +9,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
+from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import STORY, EventLog
@@ -43,27 +44,34 @@ class Story(BackwardStory):
         log.program_may_have_run()
         if issubclass(function, Builtin):
             return
-        self._watch(function)
+        collected_at = None
+        if self._hears_lines:
+            self._watch(function)
+            collected_at = self._phase_start("collect inputs")
         name_of = log.names.of
         log.emit(
-            "phase",
-            STORY,
-            (
-                sentences.collected,
-                [sentences.met(one, name_of) for one in inputs],
-                bool(ctx._edges),
-            ),
-            phase=("apply", "collect inputs"),
-            at=self._phase_start("collect inputs"),
+            {
+                "k": "phase",
+                "lvl": STORY,
+                "say": (
+                    sentences.collected,
+                    [sentences.met(one, name_of) for one in inputs],
+                    bool(ctx._edges),
+                ),
+                "ph": PHASES["collect inputs"],
+            },
+            at=collected_at,
         )
         card = self._cards.of(ctx)
         log.ctxs.open(ctx, card)
         log.emit(
-            "ctx.new",
-            STORY,
-            (sentences.ctx_created, card.label),
-            phase=("apply", "create ctx"),
-            cue=(sentences.ctx_cue, card.label),
+            {
+                "k": "ctx.new",
+                "lvl": STORY,
+                "say": (sentences.ctx_created, card.label),
+                "ph": PHASES["create ctx"],
+                "cue": (sentences.ctx_cue, card.label),
+            }
         )
 
     def phase_entered(self, name: str) -> None:
@@ -77,11 +85,13 @@ class Story(BackwardStory):
         """Forward is about to run."""
         name = ctx._forward_cls.__name__
         self._log.emit(
-            "phase",
-            STORY,
-            (sentences.forward_runs, name),
-            phase=("apply", "run forward"),
-            cue=f"{name}.forward",
+            {
+                "k": "phase",
+                "lvl": STORY,
+                "say": (sentences.forward_runs, name),
+                "ph": PHASES["run forward"],
+                "cue": f"{name}.forward",
+            }
         )
 
     def saved_taken(self, ctx: Any, result: Any) -> None:
@@ -96,11 +106,13 @@ class Story(BackwardStory):
         name_of = self._log.names.of
         to_save = [sentences.met(one, name_of) for one in ctx.to_save or ()]
         self._log.emit(
-            "ctx.save",
-            STORY,
-            (sentences.saved, to_save, list(attributes_of(ctx))),
-            phase=("apply", "take what was saved"),
-            cue=(saved_cue, len(to_save)),
+            {
+                "k": "ctx.save",
+                "lvl": STORY,
+                "say": (sentences.saved, to_save, list(attributes_of(ctx))),
+                "ph": PHASES["take what was saved"],
+                "cue": (saved_cue, len(to_save)),
+            }
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
@@ -130,21 +142,29 @@ class Story(BackwardStory):
         log = self._log
         plain = without_wire(outputs) if recorded else []
         shapes = [
-            tuple(one.shape) if is_tensor(one) else short_repr(one) for one in outputs
+            one.array.shape if type(one) is Tensor else shape_of(one) for one in outputs
         ]
         log.emit(
-            "phase",
-            STORY,
-            (sentences.wrapped, shapes, recorded, plain),
-            phase=("apply", "wrap outputs"),
-            at=self._phase_start("wrap outputs"),
-            cue=(message, "cue.output"),
+            {
+                "k": "phase",
+                "lvl": STORY,
+                "say": (sentences.wrapped, shapes, recorded, plain),
+                "ph": PHASES["wrap outputs"],
+                "cue": (message, "cue.output"),
+            },
+            at=self._phase_start("wrap outputs") if self._hears_lines else None,
         )
         if recorded:
             self._graph.add(ctx, outputs)
         else:
-            wiring = ("apply", "wire edges")
-            log.emit("phase", STORY, (sentences.not_wired,), phase=wiring)
+            log.emit(
+                {
+                    "k": "phase",
+                    "lvl": STORY,
+                    "say": (sentences.not_wired,),
+                    "ph": PHASES["wire edges"],
+                }
+            )
         log.ctxs.close(ctx)
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
@@ -153,7 +173,18 @@ class Story(BackwardStory):
 
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
-        self._log.emit("note", STORY, text)
+        self._log.emit(
+            {
+                "k": "note",
+                "lvl": STORY,
+                "say": text,
+            }
+        )
+
+
+def shape_of(output: Any) -> Any:
+    """The shape of a tensor of either engine; of anything else what it looks like."""
+    return tuple(output.shape) if is_tensor(output) else short_repr(output)
 
 
 def saved_cue(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -148,10 +148,20 @@ class ValueStore:
         if value is None:
             return None, None
         if type(value) is np.ndarray and value.dtype.kind in DRAWN:
-            note = Note(("A", self.numbers(value)))
+            is_small = value.nbytes <= MOST_BYTES_TO_KEEP
+            note = Note(("A", digest_of(value) if is_small else self.numbers(value)))
             return note, note
         shown = self.ref(value)
         return shown, shown if type(shown) is Note else Told(brief(value))
+
+    def look_at_all(self, values: Iterable[Any]) -> tuple[list[Ref], list[Any]]:
+        """The same of several: what the player needs, and what a sentence can say."""
+        refs, told = [], []
+        for value in values:
+            ref, seen = self.look(value)
+            refs.append(ref)
+            told.append(seen)
+        return refs, told
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -112,6 +113,34 @@ def test_array_on_ctx_is_kept_beyond_backward() -> None:
         ("RemembersBackward", "attr.several.0", 20, None),
         ("x.grad", "grad", 20, None),
     ]
+
+
+def test_what_a_change_of_a_view_has_wrapped_is_let_go_with_it() -> None:
+    def change_view() -> None:
+        y = mg.ones(3).requires_grad_() * 2
+        y[:2].mul_(mg.ones(2).requires_grad_())
+        y.sum().backward()
+
+    trace = recorded(change_view)
+    kept = [one for one in items_of(trace) if one[0] == "CopySlices"]
+    assert [one[1] for one in kept] == ["saved.0", "saved.1"]
+    assert {one[3] for one in kept} == {"backward, which needs it no more"}
+
+
+def test_attribute_of_ctx_may_be_called_inner() -> None:
+    class Keeps(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+            ctx.inner = x
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+            return g * 3
+
+    x = mg.ones(2).requires_grad_()
+    trace = recorded(lambda: Keeps.apply(x).sum().backward())
+    assert items_of(trace)[0][:3] == ("KeepsBackward", "attr.inner", 8)
 
 
 def test_grad_set_to_none_is_let_go() -> None:

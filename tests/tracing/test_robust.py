@@ -95,18 +95,18 @@ def test_signal_of_ctrl_c_ends_the_program_and_not_the_recording() -> None:
 def test_ctrl_c_at_any_step_leaves_a_usable_recording_and_nobody_listening(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tracing, add = sys.gettrace(), EventLog.add
+    tracing, emit = sys.gettrace(), EventLog.emit
     told, stop = 0, 0
 
     def interrupted(log: EventLog, *args: Any, **fields: Any) -> None:
         nonlocal told, stop
-        add(log, *args, **fields)
+        emit(log, *args, **fields)
         told += 1  # the lines of this function may be told, too
         if told >= stop > 0:
             stop = 0
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(EventLog, "add", interrupted)
+    monkeypatch.setattr(EventLog, "emit", interrupted)
     usable = 0
     while stop == 0:
         told, stop = 0, usable + 1
