@@ -1,9 +1,9 @@
 """The short way of elementwise operations, where nothing special is going on.
 
 It leads to the same place as ``Builtin.apply``, which every other call goes through: no
-recorder listens, no function transform and no forward-mode level is open, and the
-operands lie row after row in memory. A forward that was exchanged, as a check of the
-course does to count its runs, is called.
+listener is told of the call, no function transform and no forward-mode level is open,
+and the operands lie row after row in memory. A forward that was exchanged, as a check
+of the course does to count its runs, is called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def of_two(
     edge_of_number = function._edge_of_number(1)
 
     def apply(input: Any, other: Any) -> Any:
-        if transforms.active or levels.open_levels or observe.observer is not None:
+        if transforms.active or levels.open_levels:
+            return otherwise(input, other)
+        if observe.observer is not None and is_told(input, other):
             return otherwise(input, other)
         if not isinstance(input, Tensor):
             return otherwise(input, other)
@@ -75,7 +77,9 @@ def of_one(
     own, ufunc = function.forward, function.ufunc
 
     def apply(input: Any) -> Any:
-        if transforms.active or levels.open_levels or observe.observer is not None:
+        if transforms.active or levels.open_levels:
+            return otherwise(input)
+        if observe.observer is not None and is_told(input):
             return otherwise(input)
         if not isinstance(input, Tensor):
             return otherwise(input)
@@ -93,6 +97,16 @@ def of_one(
         return output
 
     return apply
+
+
+def is_told(*operands: Any) -> bool:
+    """Whether the listener is told of an operation on these operands."""
+    if observe.observer is None or observe.observer.hears_unrecorded:
+        return observe.observer is not None
+    mode = _this_thread.mode
+    if not mode.grad_enabled or mode.inference_enabled:
+        return False
+    return any([isinstance(x, Tensor) and x._requires_grad for x in operands])
 
 
 def record(

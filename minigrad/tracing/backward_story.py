@@ -40,6 +40,7 @@ class BackwardStory:
         self._watch = watch
         self._hears_lines = hears_lines
         self._picked: Any = None
+        self._card: Any = None
         self._told_as_returned: int | None = None
         self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
@@ -47,7 +48,7 @@ class BackwardStory:
 
     def let_go(self) -> None:
         """Hold no node of the program any more."""
-        self._picked = None
+        self._picked = self._card = None
         self._running.clear()
 
     def backward_started(self, task: Any) -> None:
@@ -122,7 +123,7 @@ class BackwardStory:
         )
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
-        self._picked = node
+        self._picked, self._card = node, card
         unheard = not self._hears_lines or isinstance(node, ForeignNode)
         if card.is_users and unheard:
             self.say_rule_called(node)
@@ -177,7 +178,8 @@ class BackwardStory:
     def say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
         """What a rule has returned, before hooks change it."""
         self._told_as_returned = id(node)
-        if not self._cards.of(node).is_users:
+        card = self._card if node is self._picked else self._cards.of(node)
+        if not card.is_users:
             return
         refs, told = self._look_at_all(gradients)
         self._log.emit(
@@ -200,7 +202,7 @@ class BackwardStory:
         gradient: Any,
         total: Any,
     ) -> None:
-        card = self._cards.of(node)
+        card = self._card if node is self._picked else self._cards.of(node)
         edge = self._graph.edge_of(card.node or self._graph.number(card), slot)
         if edge is None:
             return  # the graph was too large to be shown whole
@@ -258,7 +260,7 @@ class BackwardStory:
         )
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
-        card = self._cards.of(node)
+        card = self._card if node is self._picked else self._cards.of(node)
         if card.is_leaf:
             return
         self._log.ctxs.touched += 1

@@ -56,11 +56,14 @@ class GraphLog:
     def add(self, node: Any, outputs: tuple[Any, ...]) -> None:
         """A node has joined the graph; its receivers are shown first."""
         log, card = self._log, self._cards.of(node)
-        receivers = list(receivers_of(node))
-        led_to = []
-        for _, receiver, _ in receivers:
-            self.show_older(receiver)
-            led_to.append((log.named(receiver), id(receiver)))
+        led_to, ends = [], []
+        for slot, receiver, receiver_slot in receivers_of(node):
+            receivers_card = self._cards.of(receiver)
+            if receivers_card.node is None:
+                self.show_older(receiver)
+            named = log.named_by(receivers_card, receiver)
+            led_to.append((named, id(receiver)))
+            ends.append((slot, receivers_card, receiver_slot))
         name = card.node or self.number(card)
         kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
@@ -75,10 +78,10 @@ class GraphLog:
         event["ph"] = PHASES["wire edges"]
         plain = without_wire(outputs)
         if card.is_users:
-            self._tell(node, card, event, receivers, moved, plain)
+            self._tell(node, card, event, ends, moved, plain)
             return
         log.ctxs.open(node, card)
-        self._tell(node, card, event, receivers, moved, plain)
+        self._tell(node, card, event, ends, moved, plain)
         log.ctxs.close(node)
 
     def show_older(self, node: Any) -> None:
@@ -102,14 +105,15 @@ class GraphLog:
                 kept = self._log.memory.look_at_node(current, name, card.label)
                 say = sentences.older_node(card.label, kept)
             event = {"k": "graph.node", "lvl": ENGINE, "say": say}
-            self._tell(current, card, event, receivers_of(current))
+            ends = [(i, self._cards.of(one), j) for i, one, j in receivers_of(current)]
+            self._tell(current, card, event, ends)
 
     def _tell(
         self,
         node: Any,
         card: Card,
         event: Event,
-        receivers: Iterable[tuple[int, Any, int]],
+        ends: Iterable[tuple[int, Card, int]],
         moved: Iterable[str] = (),
         plain: Sequence[int] = (),
     ) -> None:
@@ -131,19 +135,17 @@ class GraphLog:
                 "again": self.reruns > 0,
             }
         )
-        event["n"], event["e"] = name, self._add_edges(name, receivers)
+        event["n"], event["e"] = name, self._add_edges(name, ends)
         if moved:
             event["h"] = dict.fromkeys(moved, name)
             log.handles.update(event["h"])
         log.emit(event)
 
-    def _add_edges(
-        self, name: str, receivers: Iterable[tuple[int, Any, int]]
-    ) -> list[str]:
+    def _add_edges(self, name: str, ends: Iterable[tuple[int, Card, int]]) -> list[str]:
         """Add the edges of a node to those that are shown; their ids."""
         added = []
-        for slot, receiver, receiver_slot in receivers:
-            to = self.known(receiver)
+        for slot, card, receiver_slot in ends:
+            to = card.node
             if to is None:
                 continue
             new = f"e{len(self.edges)}"

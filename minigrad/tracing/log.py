@@ -14,7 +14,7 @@ from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Cards, Named, called
+from minigrad.tracing.nodes import Card, Cards, Named, called
 from minigrad.tracing.values import ValueStore
 
 MOST_EVENTS: Final = 20_000
@@ -170,7 +170,10 @@ class EventLog:
 
     def named(self, node: Any) -> Named:
         """What a sentence can say of a node later."""
-        card = self.cards.of(node)
+        return self.named_by(self.cards.of(node), node)
+
+    def named_by(self, card: Card, node: Any) -> Named:
+        """The same of a node whose card is known."""
         return card.label, self.names.of(node.variable) if card.is_leaf else None
 
     def called(self, node: Any) -> str:

@@ -52,18 +52,14 @@ class Names:
         """The variable that holds ``tensor``; one that was found before is good."""
         variables, name = self._known.get(id(tensor), (None, ""))
         if variables is None or variables.get(name) is not tensor:
-            may_be_new = self.is_stale and type(tensor) is Tensor
-            if may_be_new and not self._may_hold(tensor):
-                return None  # most have no name, and this is soon found out
+            if self.is_stale and type(tensor) is Tensor:
+                for one in self._namespaces:
+                    if any(map(is_, one.values(), repeat(tensor))):
+                        break
+                else:  # most have no name; the parameters of a model are no Tensors
+                    return None
             variables, name = self._all().get(id(tensor), (None, ""))
         return name if variables and variables.get(name) is tensor else None
-
-    def _may_hold(self, tensor: Tensor) -> bool:
-        """Whether a variable holds a tensor that is no parameter of a model."""
-        for variables in self._namespaces:
-            if any(map(is_, variables.values(), repeat(tensor))):
-                return True
-        return False
 
     def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
         if self.is_stale:

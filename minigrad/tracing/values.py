@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from minigrad.engine.node import _FunctionBase
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.foreign import (
     SavedSeen,
@@ -63,7 +64,9 @@ class Note(tuple[Any, ...]):
 
     @property
     def text(self) -> str:
-        """The numbers inside a sentence."""
+        """The value inside a sentence."""
+        if self[0] == "W":
+            return str(self[1](*self[2:]))
         return text_of_numbers(self[1])
 
     @property
@@ -171,11 +174,20 @@ class ValueStore:
             return Note(("A", self.numbers(value)))
         if kind in NUMBERS:
             return plain(repr(value))
-        if kind is int or kind is dict:
-            return plain(short_repr(value))
+        if kind is int:
+            return Note(("W", short_repr, value))
+        if kind is dict:
+            return Note(("W", items_text, "dict", len(value)))
         if (kind is tuple or kind is list) and len(value) <= MOST_ITEMS and depth:
-            items = [self._ref(item, name, depth - 1) for item in value]
+            items = [
+                self.tensor(item)
+                if type(item) is Tensor
+                else self._ref(item, name, depth - 1)
+                for item in value
+            ]
             return {"t": "L", "i": items}
+        if isinstance(value, _FunctionBase):
+            return plain(f"<{kind.__name__}>")
         if isinstance(value, Tensor):
             return self.tensor(value)
         if is_torch_tensor(value):
@@ -298,11 +310,15 @@ def _short_repr(value: Any) -> str:
     elif value is None or isinstance(value, (bool, int, float, complex)):
         text = repr(value)
     elif isinstance(value, (tuple, list, dict, set)):
-        fields = {"type": type(value).__name__, "count": len(value)}
-        text = message("value.items", **fields)
+        text = items_text(type(value).__name__, len(value))
     else:
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def items_text(kind: str, count: int) -> str:
+    """A container by its type, and how much is in it."""
+    return message("value.items", type=kind, count=count)
 
 
 def error_text(error: BaseException) -> str:
