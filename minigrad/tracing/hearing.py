@@ -6,7 +6,21 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+Tell = Callable[..., None]
+Together = Callable[[list[Tell], int], Tell]
+"""Makes one call of several, which does nothing in another thread than that given."""
+
+
+def in_turn(listening: list[Tell], thread: int) -> Tell:
+    """One call for several, in their order."""
+    here = threading.get_ident
+
+    def tell_all(*facts: Any, **more: Any) -> None:
+        if here() == thread:
+            for tell in listening:
+                tell(*facts, **more)
+
+    return tell_all
 
 
 class Hearing:
@@ -14,16 +28,16 @@ class Hearing:
 
     An observer that lacks the method of a moment does not listen to it; those that
     need to hear of built-in operations that join no graph say so. ``spoke`` is called
-    once, before the first thing is passed on; ``unheard`` keeps the tracing of lines
-    away from the observers.
+    once, before the first thing is passed on; ``together`` makes one call of those of
+    the observers, and may keep the tracing of lines away from them.
     """
 
     def __init__(
-        self, observers: list[Any], spoke: Callable[[], None], unheard: Decorator
+        self, observers: list[Any], spoke: Callable[[], None], together: Together
     ) -> None:
         self._observers = observers
         self.hears_unrecorded = any([needs_unrecorded(one) for one in observers])
-        self._unheard = unheard
+        self._together = together
         self._spoke: Callable[[], None] | None = spoke
         self._thread = threading.get_ident()
 
@@ -32,27 +46,21 @@ class Hearing:
         self._observers.insert(0, observer)
         self.hears_unrecorded = self.hears_unrecorded or needs_unrecorded(observer)
 
-    def __getattr__(self, moment: str) -> Callable[..., None]:
+    def __getattr__(self, moment: str) -> Tell:
         """Make the method that passes this moment on; once it has, it stays."""
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
+        tell_all = self._together(listening, self._thread)
 
-        here, thread = threading.get_ident, self._thread
-
-        def pass_on(*facts: Any, **more: Any) -> None:
-            if here() == thread:
-                for tell in listening:
-                    tell(*facts, **more)
-
-        def pass_on_first(*facts: Any, **more: Any) -> None:
-            if here() == thread:
+        def tell_first(*facts: Any, **more: Any) -> None:
+            if threading.get_ident() == self._thread:
                 if self._spoke is not None:
                     spoke, self._spoke = self._spoke, None
                     spoke()
-                setattr(self, moment, self._unheard(pass_on))
-                pass_on(*facts, **more)
+                setattr(self, moment, tell_all)
+                tell_all(*facts, **more)
 
-        return self._unheard(pass_on_first)
+        return tell_first
 
 
 def needs_unrecorded(observer: Any) -> bool:

@@ -6,9 +6,10 @@ import dis
 import inspect
 import sys
 import threading
-from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, Final, Protocol
+
+from minigrad.tracing.hearing import Tell, in_turn
 
 RETURNS: Final = {"RETURN_VALUE", "RETURN_CONST"}
 SUSPENDS: Final = {"YIELD_VALUE", "RESUME"}
@@ -74,21 +75,24 @@ class SettraceBackend:
         """Ask about frames of ``code``, which may have been of no interest before."""
         self._uninteresting.pop(id(code), None)
 
-    def unheard(self, tell: Callable[..., None]) -> Callable[..., None]:
-        """``tell``, so that the calls which it makes itself are not traced."""
-        ours = self._trace
+    def together(self, listening: list[Tell], thread: int) -> Tell:
+        """One call for several; the calls which they make themselves are not traced."""
+        ours, here = self._trace, threading.get_ident
 
-        def told(*facts: Any, **more: Any) -> None:
-            if sys.gettrace() is not ours:
-                tell(*facts, **more)  # it is the program's own, or none
+        def tell_all(*facts: Any, **more: Any) -> None:
+            if here() != thread:
                 return
-            sys.settrace(None)
+            is_traced = sys.gettrace() is ours  # else it is the program's own, or none
+            if is_traced:
+                sys.settrace(None)
             try:
-                tell(*facts, **more)
+                for tell in listening:
+                    tell(*facts, **more)
             finally:
-                sys.settrace(ours)
+                if is_traced:
+                    sys.settrace(ours)
 
-        return told
+        return tell_all
 
     def _global(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -205,9 +209,9 @@ class MonitoringBackend:
         # PY_START of this code may have been switched off before it was wanted.
         monitoring.restart_events()
 
-    def unheard(self, tell: Callable[..., None]) -> Callable[..., None]:
-        """``tell``; unwatched code has its full speed anyway."""
-        return tell
+    def together(self, listening: list[Tell], thread: int) -> Tell:
+        """One call for several; unwatched code has its full speed anyway."""
+        return in_turn(listening, thread)
 
     def _elsewhere(self) -> bool:
         return threading.get_ident() != self._thread

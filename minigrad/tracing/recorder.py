@@ -16,7 +16,7 @@ from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
-from minigrad.tracing.hearing import Hearing
+from minigrad.tracing.hearing import Hearing, in_turn
 from minigrad.tracing.keeping import Keeper
 from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.lines import FrameLog
@@ -118,8 +118,8 @@ class Recorder:
             self._keeper = RuleKeeper(self._log)
         if self._keeper is not None:
             observers.append(self._keeper)
-        unheard = nothing_done if self._backend is None else self._backend.unheard
-        hearing = Hearing(observers, lambda: self._spoke("minigrad"), unheard)
+        together = in_turn if self._backend is None else self._backend.together
+        hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
         observe.observer = cast(observe.Observer, hearing)
         return self
 
@@ -238,11 +238,6 @@ class Recorder:
         elif self._torch is None and torch_module() is not None:
             meta["unseen"] = [self._torch_unheard]
         return meta
-
-
-def nothing_done(tell: Callable[..., None]) -> Callable[..., None]:
-    """``tell`` as it is: no lines are traced."""
-    return tell
 
 
 def watched_codes(watch: Any) -> list[CodeType]:
