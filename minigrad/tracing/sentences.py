@@ -254,22 +254,25 @@ def traversal_leaves(name: str) -> str:
     return message("node.left", node=name)
 
 
+def many(key: str, count: int) -> str:
+    """How many there are of something: a large number is easier to read in groups."""
+    return message(key, count=count if count < 1000 else f"{count:,}")
+
+
 def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str:
     """The middle of a recording that was full."""
     lines = sum([kinds.get(kind, 0) for kind in ("call", "line", "return")])
-    among = [
-        message("lines", count=lines) if lines else "",
-        *[
-            message(key, count=kinds[kind])
-            for key, kind in (("new-nodes", "graph.node"), ("backwards", BEGIN))
-            if kinds.get(kind)
-        ],
-    ]
-    told = joined([one for one in among if one])
+    counts = {
+        "lines": lines,
+        "new-nodes": kinds.get("graph.node", 0),
+        "backwards": kinds.get(BEGIN, 0),
+    }
+    told = joined([many(key, count) for key, count in counts.items() if count])
     return message(
         "cut.among" if told else "cut",
-        steps=message("steps", count=left_out),
+        steps=many("steps", left_out),
         among=told,
+        advice=message("cut.advice.lines" if lines else "cut.advice"),
         before=f"{before:,}",
         after=f"{after:,}",
     )

@@ -78,3 +78,13 @@ def test_graph_too_large_to_draw_lists_those_around_the_step(play: Open) -> None
         assert page.locator(".listed li").count() == 40
         assert current(page) == ["MulBackward0"]
     assert "2,801 nodes" in page.locator(".window-note").inner_text()
+
+
+def test_pane_without_code_says_why(play: Open) -> None:
+    with minigrad.record() as trace:
+        minigrad.ones(2)
+    assert play(trace.data).locator(".pane.code .empty").is_hidden()
+    with minigrad.record(lines=False) as trace:
+        minigrad.ones(2, requires_grad=True) * 2
+    page = play(trace.data)
+    assert page.inner_text(".pane.code .body").strip() == "No lines were recorded."

@@ -16,7 +16,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.engine import observe
-from minigrad.tracing import Recorder, Trace
+from minigrad.tracing import Recorder, Trace, sentences
 from minigrad.tracing.recorder import RecordingError
 from minigrad.views.state import facts_at, memory_at
 from tests.tracing.any_program import disagreements, memory_faults
@@ -357,6 +357,20 @@ def test_long_recording_keeps_start_and_end_and_says_so(
     assert trace.data["events"].index(cut) == 10
     assert f"full: {left_out} steps (" in cut["say"]
     assert "new nodes and 1 backward among them) are left out here" in cut["say"]
+    assert cut["say"].endswith("record a smaller part, or with lines=False.")
+
+
+def test_recording_without_lines_is_not_advised_to_have_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short_of_room(monkeypatch, 10)
+    (cut,) = events_of(record_scale(lines=False), "cut")
+    assert cut["say"].endswith("To see them, record a smaller part.")
+
+
+def test_many_steps_that_are_left_out_are_counted_in_groups() -> None:
+    said = sentences.cut(1234567, {"line": 2486}, 10_000, 10_000)
+    assert "1,234,567 steps (2,486 lines among them) are left out" in said
 
 
 @pytest.mark.parametrize("lines", [False, True])

@@ -26,7 +26,9 @@ export class CodePane {
     this.between = element("div", "note");
     this.printed = element("pre", "printed");
     this.printed.setAttribute("aria-label", message("code.printed"));
-    this.body.append(this.stack, this.printed);
+    this.empty = element("p", "empty", message("code.none"));
+    this.empty.hidden = trace.sources.length > 0;
+    this.body.append(this.empty, this.stack, this.printed);
     this.cards = [];
     this.crowded = new Map(); // source, line and cue -> whether the cue would hide code
     new ResizeObserver(() => this.crowded.clear()).observe(this.body);
