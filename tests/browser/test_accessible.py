@@ -126,6 +126,42 @@ def test_axe_finds_nothing_in_a_comparison(framed: Framed) -> None:
     assert violations(frame) == []
 
 
+FOCUSED = """
+() => {
+  const now = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(now);
+  const name = now.getAttribute("aria-label") || now.textContent;
+  return now.closest("#player") && [name, `${outlineStyle} ${outlineWidth}`];
+}
+"""
+
+
+def rings(frame: Frame) -> dict[str, str]:
+    """The ring of each thing that the Tab key comes to, by its name."""
+    frame.locator("#player").focus()
+    found = {}
+    while True:
+        frame.page.keyboard.press("Tab")
+        focused = frame.evaluate(FOCUSED)
+        if focused is None:
+            return found
+        found[focused[0]] = focused[1]
+
+
+def test_whatever_the_tab_key_comes_to_has_a_ring_and_it_comes_out(
+    framed: Framed,
+) -> None:
+    recording = asking()
+    frame = framed(recording)
+    frame.evaluate(f"player.player.go({saying(recording, 'node.enter')})")
+    found = rings(frame)
+    assert len(found) > 20
+    assert "SumBackward0: its steps" in found
+    assert set(found.values()) == {"solid 2px"}
+    frame.add_style_tag(content="#player .node:focus-visible { outline: none; }")
+    assert set(rings(frame).values()) != {"solid 2px"}
+
+
 def test_planted_violations_are_found(framed: Framed) -> None:
     frame = framed(asking())
     frame.evaluate(AXE.read_text(encoding="utf-8"))

@@ -210,3 +210,23 @@ def test_panel_is_for_everybody(framed: Framed, light: bool, width: int) -> None
     assert box[1] <= width
     frame.evaluate("document.querySelector('.number-say').style.color = '#777'")
     assert "color-contrast" in {name for name, _ in violations(frame)}
+
+
+def test_tip_does_not_lie_on_the_answer_to_a_click(play: Open) -> None:
+    page, _ = opened(play)
+    page.evaluate("player.player.go(1e6)")
+    page.locator("g.node").first.click()
+    tip, said = (page.locator(one).bounding_box() for one in (".tip", ".number-box"))
+    assert tip is not None
+    assert said is not None
+    assert tip["y"] + tip["height"] <= said["y"]
+
+
+def test_only_number_of_a_scalar_is_named_without_an_index(play: Open) -> None:
+    with mg.record() as trace:
+        (mg.tensor(2.0, requires_grad=True) * 3).backward()
+    page = play(trace._drawn())
+    at = next(i for i, e in enumerate(trace.data["events"], 1) if e["k"] == "grad")
+    page.evaluate("at => player.player.go(at)", at)
+    cell = page.locator(".moving .cell")
+    assert cell.get_attribute("aria-label") == "the only element: 3"

@@ -17,6 +17,7 @@ export class Tip {
     root.addEventListener("focusin", (event) => this.over(event));
     root.addEventListener("focusout", () => this.hide());
     root.addEventListener("scroll", () => this.hide(), true);
+    root.addEventListener("click", () => this.makeRoom());
   }
 
   over(event) {
@@ -57,7 +58,13 @@ export class Tip {
     return parts;
   }
 
-  // Below the thing, or above it where there is no room; never outside the player.
+  // A click may have opened what the tip now lies on.
+  makeRoom() {
+    if (this.place?.isConnected) this.put(this.place.getBoundingClientRect());
+  }
+
+  // Below the thing, or above it where there is no room; never outside the player, nor
+  // on the answer to what was clicked.
   put(place) {
     const zoom = this.root.currentCSSZoom || 1; // a presenter's type is larger
     const room = this.root.getBoundingClientRect();
@@ -65,7 +72,9 @@ export class Tip {
     const left = Math.min(place.left, room.right - own.width - 6) - room.left;
     const below = place.bottom + 5 - room.top;
     const above = place.top - own.height - 5 - room.top;
-    const fits = below + own.height <= room.height || above < 0;
+    const answer = this.root.querySelector(".number-box")?.getBoundingClientRect().top;
+    const end = answer >= place.bottom ? answer : room.bottom;
+    const fits = below + own.height <= end - room.top || above < 0;
     this.box.style.left = `${Math.max(4, left) / zoom}px`;
     this.box.style.top = `${(fits ? below : above) / zoom}px`;
   }

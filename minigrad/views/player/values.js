@@ -175,7 +175,7 @@ function makeAskable(cell, value, place, x, ask) {
   cell.type = "button";
   cell.tabIndex = -1;
   const fields = { index: elementIndex(value, place), value: number(x) };
-  cell.setAttribute("aria-label", message("number.element", fields));
+  cell.setAttribute("aria-label", message(fields.index ? "number.element" : "number.only", fields));
   cell.onclick = () => ask(place);
 }
 
