@@ -237,7 +237,7 @@ class FrameLog:
         if not code.is_engine:
             log.ran += 1
             log.ctxs.touched += 1
-            log.names.is_stale = True
+            log.names.moment += 1
         names, bound, quiet, runs = reach
         if runs:
             log.ctxs.touched += 1
@@ -260,7 +260,7 @@ class FrameLog:
                     event["h"] = moved
         log.emit(event)
         if not code.is_engine:
-            log.names.is_stale = True  # the line that comes next may bind them anew
+            log.names.moment += 1  # the line that comes next may bind them anew
 
     def _moved_handles(
         self, opened: OpenFrame, local: Any, changed: Iterable[str]

@@ -105,14 +105,14 @@ class EventLog:
         self.ran += 1
         self.ctxs.touched += 1
         if not self.hears_lines:
-            self.names.is_stale = True
+            self.names.moment += 1
 
     def program_may_have_run(self) -> None:
         """The engine has called code of the program's; if its lines are heard, they
         have told so."""
         if not self.hears_lines:
             self.ctxs.touched += 1
-            self.names.is_stale = True
+            self.names.moment += 1
 
     @property
     def count(self) -> int:

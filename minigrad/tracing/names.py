@@ -18,14 +18,16 @@ MOST_NAMESPACES: Final = 30
 class Names:
     """Finds the variable that holds something; those of the program come first.
 
-    ``is_stale`` is to be set when lines of the program have run: its variables may be
-    others now.
+    ``moment`` is to be counted on when lines of the program have run: its variables may
+    be others now.
     """
 
     def __init__(self) -> None:
         self._namespaces: list[Mapping[str, Any]] = []
         self._known: dict[int, tuple[Mapping[str, Any], str]] = {}
-        self.is_stale = False
+        self.moment = 0
+        self._known_at = 0
+        self._nameless_at: dict[int, int] = {}
         self._nameless: set[type] = {type(None)}
 
     def add(self, variables: Mapping[str, Any], first: bool = False) -> None:
@@ -36,12 +38,12 @@ class Names:
             self._namespaces.insert(0, variables)
         elif len(self._namespaces) < MOST_NAMESPACES:
             self._namespaces.append(variables)
-        self.is_stale = True
+        self.moment += 1
 
     def forget(self, variables: Mapping[str, Any]) -> None:
         """A function has returned: its variables name nothing any more."""
         self._namespaces = [one for one in self._namespaces if one is not variables]
-        self.is_stale = True
+        self.moment += 1
 
     def values(self) -> list[Any]:
         """All tensors that a variable holds."""
@@ -50,21 +52,27 @@ class Names:
 
     def of(self, tensor: Any) -> str | None:
         """The variable that holds ``tensor``; one that was found before is good."""
-        variables, name = self._known.get(id(tensor), (None, ""))
-        if variables is None or variables.get(name) is not tensor:
-            if self.is_stale and type(tensor) is Tensor:
-                for one in self._namespaces:
-                    if any(map(is_, one.values(), repeat(tensor))):
-                        break
-                else:  # most have no name; the parameters of a model are no Tensors
-                    return None
-            variables, name = self._all().get(id(tensor), (None, ""))
-        return name if variables and variables.get(name) is tensor else None
+        key = id(tensor)
+        found = self._known.get(key)
+        if found is not None and found[0].get(found[1]) is tensor:
+            return found[1]
+        if self._known_at == self.moment or self._nameless_at.get(key) == self.moment:
+            return None
+        if type(tensor) is Tensor:
+            for variables in self._namespaces:
+                if any(map(is_, variables.values(), repeat(tensor))):
+                    break
+            else:  # most have no name; the parameters of a model are no Tensors
+                self._nameless_at[key] = self.moment
+                return None
+        found = self._all().get(key)
+        is_held = found is not None and found[0].get(found[1]) is tensor
+        return found[1] if found is not None and is_held else None
 
     def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
-        if self.is_stale:
+        if self._known_at != self.moment:
             self._known = self._find_all()
-            self.is_stale = False
+            self._known_at = self.moment
         return self._known
 
     def of_module(self, module: Any) -> str | None:

@@ -193,7 +193,7 @@ def test_name_that_was_found_is_good_while_it_holds() -> None:
     names.add(variables)
     assert names.of(tensor) == "first"
     variables["second"] = variables.pop("first")
-    names.is_stale = True
+    names.moment += 1
     assert names.of(tensor) == "second"
     variables["second"] = mg.zeros(2)
     assert names.of(tensor) is None
