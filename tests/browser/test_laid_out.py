@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from minigrad.autograd import forward_ad
+import minigrad
+from minigrad import nn
+from minigrad.autograd import Function, forward_ad
 from minigrad.views import record
 from tests.browser.laboratory import wait_for_player
 from tests.browser.scenes import GO_TO_WORDS, SCENES, leaves
@@ -50,8 +52,28 @@ FAULTS = """
         if (!beside && !apart) found.add("a badge covers a name");
       }
     }
+    const boxes = [...body.querySelectorAll(".node > path")].map(place);
+    for (const badge of [...body.querySelectorAll(".badge.kept rect")].map(place)) {
+      const met = boxes.filter((box) => {
+        const beside = badge.right < box.left || box.right < badge.left;
+        return !beside && badge.top < box.bottom && box.top < badge.bottom;
+      });
+      if (met.length > 1) found.add("a gradient stands at two nodes");
+    }
   }
   return [...found].sort();
+}
+"""
+
+# Over which of the outputs of a node that has several a gradient waits.
+SOCKETS = """
+() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const place = (one) => one.getBoundingClientRect();
+  const [badge] = all(".badge:not(.handle) rect").map(place);
+  const middle = (badge.left + badge.right) / 2;
+  const sockets = all(".node text").filter((one) => /^out/.test(one.textContent));
+  return sockets.map(place).map((one) => one.left < middle && middle < one.right);
 }
 """
 
@@ -62,6 +84,35 @@ def tangents() -> Any:
     with record("Tangents") as trace, forward_ad.dual_level():
         (forward_ad.make_dual(x, y.detach()) * y).sum()
     return trace
+
+
+def step() -> Any:
+    """A step of training: leaves with long names side by side, and their gradients."""
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+    with record("A step") as trace:
+        net(minigrad.ones(5, 4)).sum().backward()
+    return trace
+
+
+def two_outputs() -> Any:
+    """A node with two outputs, whose names differ in length; the second is used."""
+    x, _ = leaves()
+    with record("Two outputs") as trace:
+        _, second, _ = Halves.apply(x)
+        second.sum().backward()
+    return trace
+
+
+class Halves(Function):
+    """The two elements, and which of them are large."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x[:1] * 1, x[1:] * 1, x.detach() > 1
+
+    @staticmethod
+    def backward(ctx: Any, first: Any, second: Any, _: Any) -> Any:
+        return minigrad.cat([first, second])
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +132,11 @@ def laid_out(page: Page, width: int, recorded: Any, words: str, file: Path) -> A
 
 @pytest.mark.parametrize(
     ("name", "program", "words"),
-    [*SCENES, ("tangents", tangents, "WithZerosBackward joins the graph")],
+    [
+        *SCENES,
+        ("tangents", tangents, "WithZerosBackward joins the graph"),
+        ("step", step, "backward is finished"),
+    ],
 )
 def test_scene_is_whole_at_every_width(
     still: Page, tmp_path: Path, name: str, program: Any, words: str
@@ -101,6 +156,7 @@ def test_scene_is_whole_at_every_width(
         (".graph svg { min-height: 900px }", "the graph is cut"),
         (".overlay { transform: translateY(-300px) }", "a badge is cut"),
         (".overlay { transform: translateY(20px) }", "a badge covers a name"),
+        (".badge.kept rect { width: 200px }", "a gradient stands at two nodes"),
     ],
 )
 def test_what_is_cut_or_covered_is_found(
@@ -108,9 +164,19 @@ def test_what_is_cut_or_covered_is_found(
 ) -> None:
     _, program, words = SCENES[3]
     assert laid_out(still, 1200, program(), words, tmp_path / "scene.html") == []
+    if "kept" in broken:
+        still.evaluate("player.player.go(1_000)")
     still.add_style_tag(content=broken)
     still.evaluate(
         "for (const one of document.querySelectorAll('.listing, .ctx .body'))"
         " one.scrollTop = 30"
     )
     assert fault in still.evaluate(FAULTS)
+
+
+def test_gradient_stands_over_the_output_it_is_for(still: Page, tmp_path: Path) -> None:
+    file = tmp_path / "outputs.html"
+    words = "HalvesBackward is the newest"
+    assert laid_out(still, 1200, two_outputs(), words, file) == []
+    places = still.evaluate(SOCKETS)
+    assert places == [False, True, False]

@@ -3,10 +3,12 @@
 
 import { setChildren, svgElement, tells } from "./dom.js";
 import { message } from "./messages.js";
-import { brief } from "./values.js";
+import { brief, shapeWords } from "./values.js";
 
 const MOST_LETTERS = 40;
+const MOST_BELOW = 26; // letters below a leaf, beside which others stand
 const LETTERS_WIDE = 6.3;
+const LETTER_OF_NAME = 6.6; // in the drawing itself
 export const WIDEST_BADGE = LETTERS_WIDE * MOST_LETTERS + 18;
 
 export class Badges {
@@ -66,17 +68,25 @@ export class Badges {
     for (const node in state.grads) {
       const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
       const value = brief(this.trace, state.grads[node]);
-      const words = message("gradient.kept", { tensor, value });
+      const said = message("gradient.kept", { tensor, value });
+      const words = said.length > MOST_BELOW ? this.shortWords(state.grads[node]) : said;
       const fresh = event.k === "grad.accumulate" && event.n === node;
       const badge = this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
       if (badge.hasAttribute("role")) continue; // it stood there before
       const name = message("grad.name", { tensor });
       badge.setAttribute("role", "button");
       badge.setAttribute("tabindex", "-1");
-      badge.setAttribute("aria-label", message("steps.of", { name: words }));
+      badge.setAttribute("aria-label", message("steps.of", { name: said }));
       badge.onclick = () => this.graph.choose(`grad ${node}`, name);
       tells(badge, () => ({ title: name, ref: this.graph.now.state.grads[node] }));
     }
+  }
+
+  // The leaf says its name already, and a tip and ctx have the numbers.
+  shortWords(ref) {
+    const value = brief(this.trace, ref);
+    if (value.length <= MOST_BELOW / 2) return message("gradient.kept", { tensor: "", value });
+    return message("gradient.kept.long", { shape: shapeWords(this.trace.values[ref.v].shape) });
   }
 
   // What waits at a node, and how many more have to come there.
@@ -127,8 +137,12 @@ export class Badges {
   // Over the arrow that comes in, at the socket of an output where a node has several.
   placeAbove(node, edge, slot = 0) {
     const box = this.graph.nodeBox(node, edge);
-    const sockets = this.story.nodes[node]?.outputs || 1;
-    return box && { x: box.x + (box.width * (slot + 0.5)) / sockets, y: box.y - 17 };
+    if (!box) return null;
+    const several = this.story.nodes[node]?.outputs > 1;
+    const socket = several && this.graph.elementOf(node)?.querySelectorAll("text")[slot];
+    const left = socket ? Number(socket.getAttribute("x")) : box.x;
+    const width = socket ? socket.textContent.length * LETTER_OF_NAME : box.width;
+    return { x: left + width / 2, y: box.y - 17 };
   }
 
   // Where the output leaves, beside the arrow: a neighbour at the left is not covered, nor
