@@ -74,7 +74,7 @@ def outcomes(data: Json) -> dict[str, Json]:
     found = {}
     for event in data["events"]:
         node = nodes.get(event.get("n", ""), {})
-        if event["k"] == "grad.accumulate":
+        if event["k"] == "grad.accumulate" or is_other_grad(event):
             leaf = message("what-if.leaf", node=event["n"])
             tensor = node.get("tensor") or leaf
             found[f"{tensor}.grad"] = data["values"][event["new"]["v"]]

@@ -69,6 +69,12 @@ def without_edits(recording: Recording) -> Trace:
     return Trace({**recording.data, "events": events})
 
 
+def test_grad_of_a_leaf_that_is_another_ends_as_such() -> None:
+    x = mg.tensor([3.0, 4.0], requires_grad=True)
+    asked = squared(x).what_if("x.grad was empty", gradient=[0.0, 1.0])
+    assert asked.outcome == "Then x.grad is [0, 1] where it was [36, 48]."
+
+
 def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
     x = mg.tensor([3.0, 4.0], requires_grad=True)
     trace = squared(x)
