@@ -197,3 +197,14 @@ def test_name_that_was_found_is_good_while_it_holds() -> None:
     assert names.of(tensor) == "second"
     variables["second"] = mg.zeros(2)
     assert names.of(tensor) is None
+
+
+def test_tensor_without_a_name_has_one_when_a_line_has_bound_it() -> None:
+    names, tensor = Names(), mg.zeros(2)
+    variables = {"first": mg.zeros(2)}
+    names.add(variables)
+    assert names.of(tensor) is None
+    variables["second"] = tensor
+    assert names.of(tensor) is None  # nothing of the program's has run meanwhile
+    names.moment += 1
+    assert names.of(tensor) == "second"
