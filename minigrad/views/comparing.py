@@ -14,7 +14,7 @@ from minigrad.tracing.messages import message
 from minigrad.tracing.trace import ctx_changes, write_whole
 from minigrad.views import page
 from minigrad.views.recording import Recording
-from minigrad.views.state import value_text
+from minigrad.views.values import value_text
 
 SCHEMA: Final = "minigrad.comparison/1"
 MOST_MATCHED: Final = 3_000  # steps of the story; longer ones are paired in order

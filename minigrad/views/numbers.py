@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from minigrad import errors
 from minigrad.tracing.messages import message
-from minigrad.views import state
+from minigrad.views import values
 
 Json = Mapping[str, Any]
 
@@ -242,8 +242,8 @@ class Asking:
         elif move["k"] == "grad.accumulate":
             name = self.nodes[self.node].get("tensor")
             tensor = name or message("tensor.unnamed")
-            grads = state.facts_at(self.data, move["at"] - 1)["grads"]
-            old, new = grads.get(self.node), self._text(move["new"], cell)
+            old = grad_before(self.data["events"][: move["at"] - 1], self.node)
+            new = self._text(move["new"], cell)
             if old is not None:
                 before = self._text(old, cell)
                 yield message("number.grad", tensor=tensor, old=before, new=new)
@@ -331,8 +331,29 @@ class Asking:
 
     def _text(self, ref: Json, cell: tuple[int, int] | None) -> str:
         if cell is not None:
-            return state.number(self._at(ref, cell))
-        return state.brief_text(self.data, ref)
+            return values.number(self._at(ref, cell))
+        return values.brief_text(self.data, ref)
+
+
+def grad_before(events: Sequence[Json], node: str) -> Any:
+    """The ``.grad`` that the leaf of ``node`` has after some events."""
+    grad, held = None, set()
+    for event in events:
+        change = event.get("mem", {})
+        for item in change.get("add", ()):
+            if item["owner"] == node and item["key"] == "grad":
+                held.add(item["id"])
+        if not held.isdisjoint([drop["id"] for drop in change.get("del", ())]):
+            grad = None
+        is_new = event["k"] == "grad.accumulate" or is_other_grad(event)
+        if is_new and event["n"] == node:
+            grad = event["new"]
+    return grad
+
+
+def is_other_grad(event: Json) -> bool:
+    """Whether an edit has put another ``.grad`` in the place of one."""
+    return event["k"] == "what.if" and "n" in event and "slot" not in event
 
 
 def cell_of(value: Json, element: Sequence[int] | None) -> tuple[int, int] | None:
@@ -382,7 +403,7 @@ def index_of(value: Json, cell: tuple[int, int]) -> str:
 
 def said_of(addend: Addend, zeros: int) -> str:
     """An addend as the sum of its terms, in words."""
-    total, terms = state.number(addend.value), addend.terms
+    total, terms = values.number(addend.value), addend.terms
     if not terms:
         return message("number.all-zero", value=total, count=zeros)
     shown, rest = terms[:MOST_TERMS], terms[MOST_TERMS:]
@@ -392,7 +413,7 @@ def said_of(addend: Addend, zeros: int) -> str:
     key = "equals" if exact and all(map(is_short, factors)) else "about"
     said = [message(f"number.{key}", total=total, parts=" + ".join(parts))]
     if rest:
-        value = state.number(float(f"{sum([term.value for term in rest]):.6g}"))
+        value = values.number(float(f"{sum([term.value for term in rest]):.6g}"))
         said.append(message("number.more", count=len(rest), value=value))
     if zeros:
         said.append(message("number.zeros", count=zeros))
@@ -401,8 +422,8 @@ def said_of(addend: Addend, zeros: int) -> str:
 
 def product(term: Term, place: int) -> str:
     """A term as two factors; one that is negative in brackets, but for the first."""
-    slope = as_addend(state.number(term.slope), 1)
-    return f"{as_addend(state.number(term.arrived), place)}·{slope}"
+    slope = as_addend(values.number(term.slope), 1)
+    return f"{as_addend(values.number(term.arrived), place)}·{slope}"
 
 
 def as_addend(text: str, place: int) -> str:
@@ -412,7 +433,7 @@ def as_addend(text: str, place: int) -> str:
 
 def is_short(x: Any) -> bool:
     """Whether a number is shown with all of its digits."""
-    return isinstance(x, (int, float)) and float(state.number(x)) == x
+    return isinstance(x, (int, float)) and float(values.number(x)) == x
 
 
 def adds_up(parts: list[Any], total: Any) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from minigrad.views.state import stops_of
 from tests.browser.conftest import Open
 from tests.browser.test_player_page import real
 from tests.views import stories
+from tests.views.folding import stops_of
 
 
 def listed(page: Page) -> list[str]:

@@ -1,4 +1,4 @@
-"""The player's own folding of the events, against that of minigrad.views.state."""
+"""The player's own folding of the events, against that in Python."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page
 
 from minigrad.views import Recording
-from minigrad.views.state import bytes_alive, facts_at, state_at
 from tests.tracing import happenings
 from tests.tracing.any_program import recorded
 from tests.views import stories
+from tests.views.folding import bytes_alive, facts_at, state_at
 
 FOLD = """
 ([trace, positions]) => {

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 import minigrad as mg
 from minigrad.tracing.sentences import bytes_text
-from minigrad.views.state import brief_text, bytes_alive, memory_at, stops_of
+from minigrad.views.values import brief_text
 from tests.browser import scenes
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
@@ -20,6 +20,7 @@ from tests.browser.test_player_page import real
 from tests.tracing import happenings
 from tests.tracing.test_advice import advised, keeps, running
 from tests.views import stories
+from tests.views.folding import bytes_alive, memory_at, stops_of
 
 
 def told_at(page: Page, position: int) -> Any:

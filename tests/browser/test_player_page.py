@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import minigrad
 from minigrad.autograd import Function
 from minigrad.views import Recording, record, step
-from minigrad.views.state import state_at, stops_of
 from tests.views import stories
+from tests.views.folding import state_at, stops_of
 
 FLAGS = [
     "--no-sandbox",

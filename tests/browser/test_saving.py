@@ -9,9 +9,9 @@ from playwright.sync_api import Page
 
 import minigrad as mg
 from minigrad.views import Recording
-from minigrad.views.state import stops_of
 from tests.browser.conftest import Open
 from tests.views import stories
+from tests.views.folding import stops_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

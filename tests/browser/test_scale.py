@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from minigrad.views.state import state_at
 from tests.browser.figures import long_recording, mounted, moves, sizes
+from tests.views.folding import state_at
 
 # Several times what is asked of a quiet machine, for the quickest tenth of the moves: a
 # machine that does other things as well must not turn this red.

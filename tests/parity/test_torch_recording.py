@@ -14,7 +14,7 @@ import minigrad
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.story import Story
 from minigrad.tracing.trace import ctx_changes
-from minigrad.views.state import value_text
+from minigrad.views.values import value_text
 from tests.parity.recorded import OF_LINES, PROGRAMS, both, record, scale_class
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.messages import joined
-from minigrad.views.state import bytes_alive, memory_at
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
+from tests.views.folding import bytes_alive, memory_at
 
 Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ import minigrad as mg
 from minigrad.engine.lint import TeachingWarning
 from minigrad.tracing.advice import advice_of
 from minigrad.views import Recording
-from minigrad.views.state import facts_at
+from tests.views.folding import facts_at
 
 
 def keeps() -> Any:

@@ -11,9 +11,10 @@ import minigrad as mg
 from minigrad.tracing import Recorder, Trace, listening, recorder
 from minigrad.tracing.trace import ctx_changes
 from minigrad.utils.checkpoint import checkpoint
-from minigrad.views import graph, state
+from minigrad.views import graph, values
 from tests.tracing import happenings
 from tests.tracing.programs import events_of
+from tests.views import folding
 
 GOLDEN = Path(__file__).with_name("happenings.sentences.txt")
 Json = dict[str, Any]
@@ -21,7 +22,7 @@ Json = dict[str, Any]
 
 def facts_after(trace: Trace, event: Json) -> Json:
     at = next(i for i, e in enumerate(trace.data["events"], 1) if e is event)
-    return state.facts_at(trace.data, at)
+    return folding.facts_at(trace.data, at)
 
 
 def numbers(trace: Trace, ref: Json | None) -> list[Any]:
@@ -56,7 +57,7 @@ def test_packed_value_counts_with_its_own_bytes() -> None:
     trace = happenings.recorded(happenings.saved_hooks)
     (packed,) = events_of(trace, "hook.pack")
     assert "(8 bytes)" in packed["say"]
-    items = state.memory_at(trace.data, len(trace)).values()
+    items = folding.memory_at(trace.data, len(trace)).values()
     saved = [item["bytes"] for item in items if item["key"] == "saved.0"]
     assert saved == [4]
     (unpacked,) = events_of(trace, "hook.unpack")
@@ -111,7 +112,7 @@ def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value() -> None:
     names = {ctx["id"]: ctx["name"] for ctx in trace.data["ctxs"]}
     told = {
         names[change["id"]]: [
-            state.value_text(trace.data, ref) for ref in change["set"].values()
+            values.value_text(trace.data, ref) for ref in change["set"].values()
         ]
         for change in ctx_changes(events[at - 1])
     }
@@ -119,7 +120,7 @@ def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value() -> None:
     for (text,) in told.values():
         assert "y float32 [2] ⚠ saved at v0, now v1" in text
     # nothing is at work then: the learner's own ctx is the one that is shown
-    shown = state.state_at(trace.data, at)["ctx"]
+    shown = folding.state_at(trace.data, at)["ctx"]
     assert names[shown["id"]] == "CubeBackward"
     assert "now v1" in shown["entries"]["saved.0"]
 
@@ -217,7 +218,7 @@ def test_tangents_run_with_the_values() -> None:
     assert [numbers(trace, e["t"])[0] for e in tangents] == [2.0, 8.0, 16.0]
     assert [numbers(trace, e["g"])[0] for e in tangents] == [1.0, 12.0, 24.0]
     shown = [e["loc"]["x"] for e in events_of(trace, "line") if "x" in e.get("loc", {})]
-    assert state.value_text(trace.data, shown[-1]).endswith("tangent 1 2")
+    assert values.value_text(trace.data, shown[-1]).endswith("tangent 1 2")
 
 
 def test_tangent_stands_beside_the_node_of_its_output() -> None:

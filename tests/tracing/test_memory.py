@@ -11,8 +11,8 @@ import minigrad as mg
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.sentences import bytes_text
-from minigrad.views import state
 from tests.tracing.programs import Scale, events_of
+from tests.views import folding
 
 
 def recorded(program: Callable[[], None]) -> Trace:
@@ -26,12 +26,12 @@ def alive_after(trace: Trace) -> list[int]:
     """The bytes alive after each event that changes them."""
     events = trace.data["events"]
     changed = [at for at, event in enumerate(events, 1) if "mem" in event]
-    return [state.bytes_alive(state.memory_at(trace.data, at)) for at in changed]
+    return [folding.bytes_alive(folding.memory_at(trace.data, at)) for at in changed]
 
 
 def items_of(trace: Trace) -> list[tuple[str, str, int, str | None]]:
     """Owner, key, bytes, and by whom it was let go, of all that was ever kept."""
-    memory = state.memory_at(trace.data, len(trace))
+    memory = folding.memory_at(trace.data, len(trace))
     return [
         (item["of"], item["key"], item["bytes"], item.get("by"))
         for item in memory.values()

@@ -18,7 +18,6 @@ import minigrad as mg
 from minigrad.engine import observe
 from minigrad.tracing import Recorder, Trace, sentences
 from minigrad.tracing.recorder import RecordingError
-from minigrad.views.state import facts_at, memory_at
 from tests.tracing.any_program import disagreements, memory_faults
 from tests.tracing.programs import (
     Breaks,
@@ -27,6 +26,7 @@ from tests.tracing.programs import (
     record_failure,
     record_scale,
 )
+from tests.views.folding import facts_at, memory_at
 
 GOLDEN = Path(__file__).with_name("scale.sentences.txt")
 

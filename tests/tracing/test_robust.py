@@ -18,10 +18,10 @@ from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.pictures import picture
 from minigrad.views import record, step
-from minigrad.views.state import facts_at, state_at
 from tests.tracing import happenings
 from tests.tracing.happenings import Cube
 from tests.tracing.programs import Breaks, events_of
+from tests.views.folding import facts_at, state_at
 
 
 def shipped(trace: Trace) -> str:

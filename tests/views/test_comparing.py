@@ -10,8 +10,8 @@ import minigrad
 from minigrad import Tensor, errors
 from minigrad.autograd import Function
 from minigrad.views import Recording, compare, record
-from minigrad.views.state import state_at
 from tests.views import stories
+from tests.views.folding import state_at
 
 
 class Saved(Function):

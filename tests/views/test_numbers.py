@@ -11,6 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import errors
 from minigrad.views import Recording, load_trace, numbers
+from tests.views.folding import facts_at
 
 
 class Square(mg.autograd.Function):
@@ -294,3 +295,19 @@ def test_element_beyond_the_first_rows_is_not_kept() -> None:
     assert trace.explain("x", (7,)).value == 2
     with pytest.raises(errors.ArgumentValueError, match=r"element \(8,\) is not kept"):
         trace.explain("x", (8,))
+
+
+def test_grad_of_a_leaf_is_known_as_the_player_folds_it() -> None:
+    with mg.record() as trace:
+        x = mg.tensor(3.0, requires_grad=True)
+        for _ in range(2):
+            (x * 2).backward()
+        x.grad = None
+        (x * x).backward()
+    (leaf,) = [n["id"] for n in trace.data["graph"]["nodes"] if n.get("tensor") == "x"]
+    seen = set()
+    for position in range(len(trace) + 1):
+        grad = numbers.grad_before(trace.data["events"][:position], leaf)
+        assert grad == facts_at(trace.data, position)["grads"].get(leaf)
+        seen.add("none" if grad is None else trace.data["values"][grad["v"]]["min"])
+    assert seen == {"none", 2.0, 4.0, 6.0}

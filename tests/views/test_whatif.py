@@ -20,11 +20,12 @@ from minigrad.tracing.again import WhatIfError, first_difference
 from minigrad.tracing.editable import editable_at
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views.recording import Recording
-from minigrad.views.state import facts_at, stops_of, value_text
+from minigrad.views.values import value_text
 from minigrad.views.whatif import answer
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
+from tests.views.folding import facts_at, stops_of
 
 noted: list[Any] = []
 

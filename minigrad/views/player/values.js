@@ -8,7 +8,7 @@ import { message, wordFor } from "./messages.js";
 /** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").Value} Value */
 
-// At most four digits; the same words as minigrad.views.state.number.
+// At most four digits; the same words as minigrad.views.values.number.
 /** @param {number | null | undefined} x */
 export function number(x) {
   if (x === null || x === undefined) return "nan";

@@ -5,16 +5,15 @@ The player folds the same events in the browser; the browser tests compare the t
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from minigrad.tracing.messages import message, word
+from minigrad.tracing.messages import message
 from minigrad.tracing.trace import ctx_changes
+from minigrad.views.numbers import is_other_grad
+from minigrad.views.values import value_text
 
 Json = Mapping[str, Any]
-MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
 
 
 def stops_of(data: Json, level: int = 2) -> list[int]:
@@ -226,120 +225,7 @@ def alone(gradient: Any) -> dict[str, Any]:
     return {"parts": [gradient], "total": gradient}
 
 
-def is_other_grad(event: Json) -> bool:
-    """Whether an edit has put another ``.grad`` in the place of one."""
-    return event["k"] == "what.if" and "n" in event and "slot" not in event
-
-
 def bytes_alive(memory: Mapping[str, Json]) -> int:
     """The bytes that are held, each once however many hold them."""
     held = [item for item in memory.values() if "until" not in item]
     return sum({item["buf"]: item["bytes"] for item in held}.values())
-
-
-def value_text(data: Json, ref: Json | None) -> str:
-    """The words and numbers with which the player shows a value."""
-    if ref is None:
-        return "None"
-    if ref["t"] == "P":
-        return word(str(ref["r"]))
-    if ref["t"] == "L":
-        if all(item is None or item["t"] == "P" for item in ref["i"]):
-            words = [value_text(data, item) for item in ref["i"]]
-            return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
-        return " ".join(value_text(data, item) for item in ref["i"])
-    return " ".join([*_about(data, ref), *_cells(data["values"].get(ref["v"]))])
-
-
-def _about(data: Json, ref: Json) -> list[str]:
-    value = data["values"].get(ref["v"])
-    words = [ref["name"]] if ref.get("name") else []
-    if value is not None:
-        shape = "\u00d7".join(map(str, value["shape"]))
-        scalar = message("value.scalar")
-        words.append(f"{value['dtype']} {f'[{shape}]' if shape else scalar}")
-    if ref["t"] == "S":
-        same = ref["now"] == ref["ver"]
-        key = "value.saved" if same else "value.saved.stale"
-        words.append(message(key, saved=ref["ver"], now=ref["now"]))
-        if ref.get("out") is not None:
-            words.append(message("value.output", number=ref["out"]))
-    if ref["t"] == "T":
-        version = message("value.version", version=ref["ver"])
-        words += [version] if ref["ver"] > 0 else []
-        words += [message("value.requires-grad")] if ref["rg"] else []
-    if ref.get("tan"):
-        tangent = _brief(data["values"][ref["tan"]])
-        words.append(message("tangent.beside", value=tangent))
-    return words
-
-
-def _brief(value: Json) -> str:
-    """An array in one line."""
-    numbers = [number(x) for row in value["rows"] for x in row]
-    if not value["cut"] and not value["shape"]:
-        return numbers[0]
-    if not value["cut"] and len(value["shape"]) == 1 and len(numbers) <= 4:
-        return f"[{', '.join(numbers)}]"
-    times = "\u00d7"
-    shape = f"[{times.join(map(str, value['shape']))}]"
-    odd, size = odd_words(value), math.prod(value["shape"])
-    if not size:
-        return message("value.none", shape=shape)
-    if value["nan"] == size:
-        return message("value.all", shape=shape, value="nan")
-    if value["min"] is None:
-        return message("value.odd", shape=shape, odd=odd)
-    least, most = number(value["min"]), number(value["max"])
-    if odd:
-        words = message("value.range", shape=shape, min=least, max=most)
-        return message("value.and-odd", value=words, odd=odd)
-    if least == most:
-        return message("value.all", shape=shape, value=least)
-    return message("value.range", shape=shape, min=least, max=most)
-
-
-def odd_words(value: Json) -> str:
-    """How many elements are no number and how many are infinite; empty without."""
-    infinite = value.get("inf", 0)
-    words = [message("value.nan", count=value["nan"])] if value["nan"] else []
-    words += [message("value.inf", count=infinite)] if infinite else []
-    if len(words) == 2:
-        return message("value.and-odd", value=words[0], odd=words[1])
-    return "".join(words)
-
-
-def brief_text(data: Json, ref: Json | None) -> str:
-    """A value in one line, as the player writes it beside an edge."""
-    value = None if ref is None else data["values"].get(ref.get("v"))
-    return value_text(data, ref) if value is None else _brief(value)
-
-
-def _cells(value: Json | None) -> list[str]:
-    if value is None:
-        return []
-    numbers = [number(x) for row in value["rows"] for x in row]
-    words = numbers if len(numbers) <= MAX_NUMBERS else []
-    if value["cut"]:
-        ends = {"min": number(value["min"]), "max": number(value["max"])}
-        words.append(message("value.part", **ends))
-    odd = odd_words(value)
-    return [*words, odd] if odd else words
-
-
-def number(x: Any) -> str:
-    """A number in at most four digits, as the player writes it.
-
-    >>> number(10.0), number(-0.125), number(0.00001), number(1234567.0), number(None)
-    ('10', '-0.125', '1.00e-5', '1.23e+6', 'nan')
-    """
-    if x is None:
-        return "nan"
-    if not isinstance(x, (int, float)) or not math.isfinite(x):
-        return str(x)  # inf and complex numbers are words in a recording
-    size = abs(x)
-    if x == int(x) and size < 1e6:
-        return str(int(x))
-    if size >= 1e5 or size < 1e-3:
-        return re.sub(r"e([+-])0", r"e\1", f"{x:.2e}")
-    return repr(float(f"{x:.4g}")).removesuffix(".0")

@@ -10,12 +10,12 @@ import minigrad as mg
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.pictures import picture
 from minigrad.utils.checkpoint import checkpoint
-from minigrad.views import state
-from tests.views import stories
+from minigrad.views import values
+from tests.views import folding, stories
 
 
 def test_position_zero_shows_the_title_and_nothing_else() -> None:
-    shown = state.state_at(stories.mul_constant(), 0)
+    shown = folding.state_at(stories.mul_constant(), 0)
     assert shown == {
         "position": 0,
         "say": "MulConstant.apply(x, 10), then sum and backward",
@@ -28,13 +28,13 @@ def test_position_zero_shows_the_title_and_nothing_else() -> None:
 def test_a_gradient_is_active_for_one_event_and_sent_afterwards() -> None:
     data = stories.fan_in()
     at = next(i for i, e in enumerate(data["events"], 1) if e.get("e") == "e2")
-    assert state.state_at(data, at)["edges"]["e2"] == "active"
-    assert state.state_at(data, at + 1)["edges"]["e2"] == "sent"
+    assert folding.state_at(data, at)["edges"]["e2"] == "active"
+    assert folding.state_at(data, at + 1)["edges"]["e2"] == "sent"
 
 
 def test_node_is_seen_then_active_then_done() -> None:
     data = stories.mul_constant()
-    shown = (state.state_at(data, i)["nodes"].get("n0") for i in range(47))
+    shown = (folding.state_at(data, i)["nodes"].get("n0") for i in range(47))
     assert list(dict.fromkeys(shown)) == [None, "seen", "active", "done"]
 
 
@@ -43,7 +43,7 @@ def after_the_inner_backward(data: stories.Json) -> tuple[stories.Json, stories.
     inside = [i for i, e in enumerate(data["events"]) if e.get("inside")]
     kinds = [data["events"][i]["k"] for i in inside]
     assert kinds == ["backward.begin", "backward.end"]
-    return state.state_at(data, inside[0]), state.state_at(data, inside[1] + 1)
+    return folding.state_at(data, inside[0]), folding.state_at(data, inside[1] + 1)
 
 
 def test_a_backward_inside_another_leaves_what_was_lit() -> None:
@@ -58,7 +58,7 @@ def test_a_backward_inside_another_leaves_what_was_lit() -> None:
     assert {e: after["edges"][e] for e in before["edges"]} == before["edges"]
     inner = set(after["nodes"]) - set(before["nodes"])
     assert {after["nodes"][n] for n in inner} <= {"seen"}
-    last = state.state_at(trace.data, len(trace))["nodes"]
+    last = folding.state_at(trace.data, len(trace))["nodes"]
     outer = [n for n, lit in before["nodes"].items() if lit != "seen"]
     assert {last[n] for n in outer} == {"done"}
 
@@ -75,9 +75,9 @@ def test_what_waits_is_there_again_after_grad_in_a_hook() -> None:
         handle = y.register_hook(look)
         z.backward(retain_graph=True)
     inside = [i for i, e in enumerate(trace.data["events"]) if e.get("inside")]
-    before = state.facts_at(trace.data, inside[0])["waiting"]
+    before = folding.facts_at(trace.data, inside[0])["waiting"]
     assert before
-    assert state.facts_at(trace.data, inside[-1] + 1)["waiting"] == before
+    assert folding.facts_at(trace.data, inside[-1] + 1)["waiting"] == before
 
 
 def test_a_backward_that_an_error_ended_is_over_when_the_outer_one_goes_on() -> None:
@@ -121,24 +121,24 @@ def test_a_deleted_entry_of_ctx_is_gone() -> None:
     drop = {"id": "c0", "set": {}, "del": ["saved.0"]}
     del data["events"][20:]
     data["events"].append({"k": "ctx.free", "say": "", "lvl": 1, "d": 1, "ctx": drop})
-    assert "saved.0" in state.state_at(data, 20)["ctx"]["entries"]
-    assert "saved.0" not in state.state_at(data, 21)["ctx"]["entries"]
+    assert "saved.0" in folding.state_at(data, 20)["ctx"]["entries"]
+    assert "saved.0" not in folding.state_at(data, 21)["ctx"]["entries"]
 
 
 def test_story_level_has_fewer_stops_than_everything() -> None:
     data = stories.mul_constant()
-    story, mine, every = (state.stops_of(data, level) for level in (1, 2, 3))
+    story, mine, every = (folding.stops_of(data, level) for level in (1, 2, 3))
     assert set(story) < set(mine) < set(every) == set(range(47))
 
 
 def test_changed_version_is_said() -> None:
-    entries = state.state_at(stories.grid(), 3)["ctx"]["entries"]
+    entries = folding.state_at(stories.grid(), 3)["ctx"]["entries"]
     assert "⚠ saved at v0, now v1" in entries["saved.0"]
     assert "now" not in entries["saved.1"]
 
 
 def test_large_array_shows_its_range_instead_of_numbers() -> None:
-    entries = state.state_at(stories.grid(), 3)["ctx"]["entries"]
+    entries = folding.state_at(stories.grid(), 3)["ctx"]["entries"]
     says = "image float32 [20\u00d720] saved at v0 only a corner is shown; all: -1 … 1"
     assert entries["saved.1"] == says
 
@@ -157,7 +157,7 @@ def test_large_array_shows_its_range_instead_of_numbers() -> None:
     ],
 )
 def test_number_has_at_most_four_digits(value: float | None, text: str) -> None:
-    assert state.number(value) == text
+    assert values.number(value) == text
 
 
 def test_what_has_still_to_come_is_counted_down_where_gradients_meet() -> None:
@@ -174,7 +174,7 @@ def test_what_has_still_to_come_is_counted_down_where_gradients_meet() -> None:
     ((join, count),) = begins["awaits"].items()
     assert count == 2
     assert "MulBackward0 waits for 2 gradients." in begins["say"]
-    left = [state.facts_at(trace.data, i)["left"] for i in range(len(events) + 1)]
+    left = [folding.facts_at(trace.data, i)["left"] for i in range(len(events) + 1)]
     counts = [one[join] for one in left if one]
     assert sorted(set(counts), reverse=True) == [2, 1, 0]
     assert counts == sorted(counts, reverse=True)
@@ -221,7 +221,7 @@ def test_short_text_hides_no_nan_and_no_inf(
 ) -> None:
     data = {"values": {"v": picture(np.asarray(numbers, float))}}
     ref = {"t": "A", "v": "v"}
-    assert state.brief_text(data, ref).replace("\u00d7", "x") == brief
+    assert values.brief_text(data, ref).replace("\u00d7", "x") == brief
     shape = brief.partition("]")[0] + "]"
-    whole = state.value_text(data, ref).replace("\u00d7", "x")
+    whole = values.value_text(data, ref).replace("\u00d7", "x")
     assert whole == f"float64 {shape} {words}".strip()
