@@ -19,6 +19,7 @@ from minigrad.tracing.editable import (
 from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.views.comparing import Comparison
+from minigrad.views.numbers import is_other_grad
 from minigrad.views.recording import Recording, step_that_says
 
 Json = dict[str, Any]

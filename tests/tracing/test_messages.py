@@ -26,7 +26,7 @@ TEXTS = {**ENGLISH["steps"], **ENGLISH["page"]}
 
 OF_THE_PLAYER = (
     *("comparing", "graph", "inputs", "live_player", "magics", "numbers"),
-    *("page", "recording", "state", "whatif"),
+    *("page", "recording", "values", "whatif"),
 )
 """The views that make words for the player; others make them for exercises."""
 NOT_OF_A_STEP = (
