@@ -21,7 +21,6 @@ from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.views.comparing import Comparison
 from minigrad.views.numbers import is_other_grad
 from minigrad.views.recording import Recording, step_that_says
-from minigrad.views.state import is_other_grad
 
 Json = dict[str, Any]
 
