@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,20 @@ def is_uniform(array: Any, span: Range | None = None) -> bool:
 
 
 def number_text(number: Any) -> str:
-    """A number in at most four digits, without a trailing point."""
+    """A number in at most four digits; a whole one below a million in all of its own.
+
+    The player writes the same.
+
+    >>> [number_text(one) for one in (0.015625, -0.0, 12345.0, 12345.6, 1e6, 0.0005)]
+    ['0.01562', '0', '12345', '12350', '1.00e+6', '5.00e-4']
+    """
     if isinstance(number, (np.bool_, bool)):
         return str(bool(number))
-    return f"{number:.4g}"
+    size = abs(number)
+    if 1e-3 <= size < 1e4 or np.iscomplexobj(number) or not math.isfinite(size):
+        return f"{number:.4g}"
+    if size < 1e6 and number == int(number):
+        return str(int(number))
+    if size >= 1e5 or size < 1e-3:
+        return re.sub(r"e([+-])0", r"e\1", f"{number:.2e}")
+    return repr(float(f"{number:.4g}")).removesuffix(".0")

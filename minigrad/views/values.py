@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from minigrad.tracing.messages import message, word
+from minigrad.tracing.pictures import number_text
 
 Json = Mapping[str, Any]
 MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
@@ -113,9 +113,4 @@ def number(x: Any) -> str:
         return "nan"
     if not isinstance(x, (int, float)) or not math.isfinite(x):
         return str(x)  # inf and complex numbers are words in a recording
-    size = abs(x)
-    if x == int(x) and size < 1e6:
-        return str(int(x))
-    if size >= 1e5 or size < 1e-3:
-        return re.sub(r"e([+-])0", r"e\1", f"{x:.2e}")
-    return repr(float(f"{x:.4g}")).removesuffix(".0")
+    return number_text(float(x))

@@ -21,6 +21,7 @@ from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.views.comparing import Comparison
 from minigrad.views.numbers import is_other_grad
 from minigrad.views.recording import Recording, step_that_says
+from minigrad.views.values import number
 
 Json = dict[str, Any]
 
@@ -121,11 +122,6 @@ def ending(value: Json | None) -> str:
         return message("array.of-shape", shape=" x ".join(map(str, shape)))
     texts = [f"[{', '.join([number(one) for one in row])}]" for row in rows]
     return texts[0] if len(shape) == 1 else f"[{', '.join(texts)}]"
-
-
-def number(value: Any) -> str:
-    """A number in at most four digits."""
-    return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
 
 
 def what_if(

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 
 import minigrad as mg
 from minigrad.tracing.sentences import bytes_text
+from minigrad.views import record
 from minigrad.views.values import brief_text
 from tests.browser import scenes
 from tests.browser.conftest import Open
@@ -308,3 +309,16 @@ def test_what_is_no_number_is_marked_wherever_a_value_is_shown(
     assert drawn.count(True) == count
     assert unreadable(page, ".pane.ctx") == {}
     page.emulate_media(color_scheme="light")
+
+
+def test_number_is_written_alike_by_the_sentence_and_by_the_panes(play: Open) -> None:
+    factors = mg.tensor([0.015625, -1.0625, 12345.0, 0.00048828125])
+    x = mg.tensor([1.0, 1.0, 1.0, 1.0], requires_grad=True)
+    with record() as recording:
+        (x * factors).sum().backward()
+    events = recording.data["events"]
+    place = [event["k"] for event in events].index("grad.accumulate") + 1
+    written = ["0.01562", "-1.062", "12345", "4.88e-4"]  # ties go to the even digit
+    assert events[place - 1]["say"].endswith(f"[{', '.join(written)}].")
+    page = play(recording.data, place)
+    assert page.locator(".moving .cell").all_inner_texts() == written

@@ -15,8 +15,15 @@ export function number(x) {
   if (typeof x !== "number" || !Number.isFinite(x)) return String(x);
   const size = Math.abs(x);
   if (Number.isInteger(x) && size < 1e6) return String(x);
-  if (size >= 1e5 || size < 1e-3) return x.toExponential(2);
-  return String(Number(x.toPrecision(4)));
+  if (size >= 1e5 || size < 1e-3) return untied(x, 3).toExponential(2);
+  return String(Number(untied(x, 4).toPrecision(4)));
+}
+
+// Halfway between two numbers of so many digits Python takes the even one: there a hair less.
+/** @param {number} x @param {number} digits */
+function untied(x, digits) {
+  const tie = new RegExp(`^\\d\\.\\d{${digits - 2}}[02468]50*e`);
+  return tie.test(Math.abs(x).toExponential(20)) ? x * (1 - 1e-9) : x;
 }
 
 // The digits that the recording has.
