@@ -69,7 +69,9 @@ export class Badges {
       const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
       const value = brief(this.trace, state.grads[node]);
       const said = message("gradient.kept", { tensor, value });
-      const words = said.length > MOST_BELOW ? this.shortWords(state.grads[node]) : said;
+      const { nan, inf } = this.trace.values[state.grads[node].v] || {};
+      const isLong = said.length > MOST_BELOW && !nan && !inf; // those must not go unseen
+      const words = isLong ? this.shortWords(state.grads[node]) : said;
       const fresh = event.k === "grad.accumulate" && event.n === node;
       const badge = this.badge(words, fresh ? "badge kept cue" : "badge kept", this.placeBelow(node));
       if (badge.hasAttribute("role")) continue; // it stood there before
