@@ -15,7 +15,7 @@ from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.nodes import Card
+from minigrad.tracing.nodes import Card, rule_of
 
 
 class BackwardStory:
@@ -130,14 +130,14 @@ class BackwardStory:
 
     def say_rule_called(self, node: Any) -> None:
         """The backward of a user's node is about to run."""
-        name = node._forward_cls.__name__
+        rule = rule_of(node)
         self._log.emit(
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (sentences.rule_called, name),
+                "say": (sentences.rule_called, rule),
                 "ph": PHASES["call its backward"],
-                "cue": f"{name}.backward",
+                "cue": rule,
             }
         )
 
@@ -186,7 +186,7 @@ class BackwardStory:
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (sentences.returned, node._forward_cls.__name__, told),
+                "say": (sentences.returned, rule_of(node), told),
                 "ph": PHASES["check what it returned"],
                 "returned": refs,
             }

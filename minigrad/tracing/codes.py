@@ -103,10 +103,13 @@ class ShownCode:
         source = sources.sources[self.source]
         self.title: str = source["name"]
         self.head = sources.head(self.source)
+        is_module = code.co_name == "<module>"
+        is_class_body = not is_module and not code.co_flags & inspect.CO_OPTIMIZED
+        # What the body of a class does is to define: that is shown to those who ask.
+        self.level = ENGINE if self.is_engine or is_class_body else LINES
         self.is_rule = code.co_name in RULES
         self.is_gradient_rule = code.co_name in GRADIENT_RULES
         self.names = shown_names(code)
-        is_module = code.co_name == "<module>"
         self.before_first = 1 if is_module else code.co_firstlineno
         self._first: int = source["first"]
         self._sources = sources
@@ -131,15 +134,14 @@ class ShownCode:
         if known is None:
             text = self._sources.text(self.source, offset)
             say = sentences.line_next(self.title, self.number(offset), text)
-            level, reach = LINES, self.reach
+            reach = self.reach
             event: dict[str, Any] = {"k": "line", "say": say}
             phase = self._phases.get(offset)
             if phase is not None:
                 event["ph"] = phase
             if self.is_engine:
-                level = ENGINE
                 reach = self._reaches.get(offset + self.before_first, NOTHING)
-            event["lvl"] = level
+            event["lvl"] = self.level
             known = self.stops[offset] = Stop(event, phase, reach)
         return known
 

@@ -11,7 +11,7 @@ from minigrad.tracing import sentences
 from minigrad.tracing.codes import ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
-from minigrad.tracing.log import ENGINE, LINES, STORY, EventLog
+from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.marks import ATOMS, mark_of, tensor_mark
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
 from minigrad.tracing.values import MOST_ITEMS, error_text, plain
@@ -90,7 +90,7 @@ class FrameLog:
         opened = self._open(frame)
         code = opened.code
         told = code.is_gradient_rule or frame.f_code.co_name == "forward"
-        level = ENGINE if code.is_engine or told else LINES
+        level = ENGINE if told else code.level
         self._step("call", level, (sentences.entered, code.title), opened)
 
     def on_line(self, frame: FrameType, line: int) -> None:
@@ -122,7 +122,7 @@ class FrameLog:
             return
         code = opened.code
         told = code.title == "your cell" or code.is_gradient_rule
-        level = ENGINE if code.is_engine or told else LINES
+        level = ENGINE if told else code.level
         shown, seen = self._log.values.look(value)
         parts = None
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:

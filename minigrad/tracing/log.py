@@ -9,7 +9,6 @@ from minigrad.engine.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.codes import ENGINE as ENGINE
-from minigrad.tracing.codes import LINES as LINES
 from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory

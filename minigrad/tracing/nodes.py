@@ -76,6 +76,17 @@ def is_users(node: Any) -> bool:
     return function is not None and not issubclass(function, Builtin)
 
 
+def rule_of(node: Any) -> str:
+    """The rule of a user's node as it is written: ``Cube.backward``, ``Cube.vjp``."""
+    function = node._forward_cls
+    for base in function.__mro__:
+        if "backward" in vars(base):
+            break
+        if "vjp" in vars(base):
+            return f"{function.__name__}.vjp"
+    return f"{function.__name__}.backward"
+
+
 def attributes_of(ctx: Any) -> dict[str, Any]:
     """What forward put on ``ctx`` by name."""
     if isinstance(ctx, ForeignNode):

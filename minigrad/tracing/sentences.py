@@ -207,16 +207,16 @@ def picked(name: str, gradients: list[Any]) -> str:
     return message("node.picked", node=name, count=len(gradients), gradients=arrived)
 
 
-def rule_called(function: str) -> str:
+def rule_called(rule: str) -> str:
     """Backward, phase 2."""
-    return message("rule.called", function=function)
+    return message("rule.called", rule=rule)
 
 
-def returned(function: str, gradients: list[Any]) -> str:
+def returned(rule: str, gradients: list[Any]) -> str:
     """Backward, phase 3."""
     values = joined([brief(gradient) for gradient in gradients])
     many = len(gradients)
-    return message("rule.returned", function=function, count=many, gradients=values)
+    return message("rule.returned", rule=rule, count=many, gradients=values)
 
 
 def sent(receiver: str, gradient: Any, total: Any, left: int | None) -> str:

@@ -403,3 +403,48 @@ def test_what_is_kept_of_a_long_recording_agrees(
 
 def told(trace: Trace, ref: dict[str, Any]) -> Any:
     return trace.data["values"][ref["v"]]["rows"]
+
+
+def test_body_of_a_class_is_shown_only_with_the_engines_lines() -> None:
+    with mg.record() as trace:
+
+        class Twice(mg.autograd.Function):
+            times = 2
+
+            @staticmethod
+            def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+                return x * Twice.times
+
+        Twice.apply(mg.ones(1))
+
+    assert [s for s in trace.sentences(3) if "times = 2" in s] != []
+    told = trace.sentences(2)
+    assert [s for s in told if "times = 2" in s or s.startswith("Twice is")] == []
+    assert [s for s in told if "return x * Twice.times" in s] != []
+
+
+def test_failure_in_the_body_of_a_class_has_its_line() -> None:
+    with contextlib.suppress(ZeroDivisionError), mg.record() as trace:
+
+        class Broken:
+            times = 1 // 0
+
+    (failed,) = events_of(trace, "exception")
+    line = trace.data["sources"][failed["s"]]["tokens"][failed["l"]]
+    assert "times = 1 // 0" in "".join(text for _, text in line)
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_gradient_rule_is_called_as_it_is_written(lines: bool) -> None:
+    def twice(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        return g * 2
+
+    for name in ("backward", "vjp"):
+        rules = {"forward": staticmethod(lambda ctx, x: x * 2), name: twice}
+        rules[name] = staticmethod(twice)
+        Twice = type("Twice", (mg.autograd.Function,), rules)
+        Heir = type("Heir", (Twice,), {})
+        with mg.record(lines=lines) as trace:
+            Heir.apply(mg.ones(1).requires_grad_()).backward()
+        called = [s for s in trace.sentences(1) if s.startswith("Heir.")]
+        assert [s.split()[0] for s in called] == [f"Heir.{name}"] * 2

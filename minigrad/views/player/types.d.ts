@@ -1,5 +1,5 @@
 // The shapes that the player's modules hand to each other: for readers, editors and
-// `npx -p typescript tsc -p minigrad/views/player`. Nothing here reaches a page.
+// `npx -p typescript tsc -p minigrad/views/player/jsconfig.json`. Nothing here reaches a page.
 
 declare global {
   /** The texts of the page by their keys, and its words for what a recording calls so. */
