@@ -137,6 +137,32 @@ export type View = {
   duration: number;
 };
 
+/** Leads to the steps of something, "node n3", that is called `name`. */
+export type Choose = (what: string, name: string) => void;
+
+export type Box = { x: number; y: number; width: number; height: number };
+
+/** A node or an edge of a drawing, or the alias of one: only what is near has a shape. */
+export type Part = {
+  names: string[];
+  edge: boolean;
+  box: Box;
+  state: string;
+  shape: SVGElement | null;
+  text?: string;
+};
+
+/** What a tip tells of an element. */
+export type Told = { title?: string; words?: string[]; ref?: Ref | null };
+
+/** Two recordings side by side, as minigrad.views.comparing describes them. */
+export type Compared = {
+  say: string;
+  traces: Trace[];
+  pairs: number[][]; // the positions that belong together
+  difference: (number | null)[] | null;
+};
+
 // Every element of the player's page is one of HTML or SVG, and has these.
 declare global {
   interface Element {
