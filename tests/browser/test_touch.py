@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,13 +52,36 @@ def test_fingers_step_scrub_and_ask(touched: Page, data: Any) -> None:
     assert "MulConstantBackward" in (page.get_by_role("status").text_content() or "")
 
 
-def test_buttons_are_large_enough_for_a_finger(touched: Page) -> None:
-    small = touched.evaluate(
-        """least => [...document.querySelectorAll(".bar :is(button, input, select)")]
-          .filter((one) => one.offsetParent)
-          .map((one) => [one.getBoundingClientRect(), one.getAttribute("aria-label")])
-          .filter(([box]) => Math.min(box.width, box.height) < least)
-          .map(([box, name]) => `${name}: ${box.width} x ${box.height}`)""",
-        LEAST,
+TARGETS = """least => [...document.querySelectorAll(
+    "button, select, summary, label, input:not([type=radio]), [role=button]")]
+  .filter((one) => one.offsetParent)
+  .map((one) => [one.getBoundingClientRect(), one])
+  .filter(([box]) => Math.min(box.width, box.height) < least)
+  .map(([box, one]) => `${one.className}: ${box.width} x ${box.height}`)"""
+
+
+def test_all_is_large_enough_for_a_finger(touched: Page) -> None:
+    # At the end all that was ever kept alive has a row.
+    touched.get_by_role("button", name="Step", exact=True).press("End")
+    assert touched.evaluate(TARGETS, LEAST) == []
+    assert touched.locator("button.number").count() > 1
+    assert touched.locator("button.owner").count() >= 2
+    touched.add_style_tag(content=".mg-player .owner { line-height: 16px !important }")
+    assert any("owner" in one for one in touched.evaluate(TARGETS, LEAST))
+
+
+def test_answers_to_a_question_are_large_enough_for_a_finger(
+    browser: Browser, data: Any, tmp_path: Path
+) -> None:
+    trace = Recording(copy.deepcopy(data))
+    trace.ask("What comes?", ["this", "that"], "this", before="the newest ready node")
+    context = browser.new_context(
+        viewport={"width": 820, "height": 900}, has_touch=True
     )
-    assert small == []
+    page = context.new_page()
+    page.goto(trace.save_html(tmp_path / "asked.html").as_uri())
+    page.wait_for_function(READY)
+    page.get_by_role("button", name="Step", exact=True).press("End")
+    assert page.locator(".ask label").count() == 2
+    assert page.evaluate(TARGETS, LEAST) == []
+    context.close()
