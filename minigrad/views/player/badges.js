@@ -5,6 +5,18 @@ import { setChildren, svgElement, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { brief, shapeWords } from "./values.js";
 
+/** @typedef {import("./graph.js").GraphPane} GraphPane */
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").View} View */
+
+/**
+ * Where a badge stands: the middle of its width and of its height; `aside` lets it move
+ * to the left of another, `away` says whether others push it down.
+ * @typedef {{ x: number, y: number, aside?: boolean, away?: number }} Place
+ */
+
 const MOST_LETTERS = 40;
 const MOST_BELOW = 26; // letters below a leaf, beside which others stand
 const LETTERS_WIDE = 6.3;
@@ -12,16 +24,25 @@ const LETTER_OF_NAME = 6.6; // in the drawing itself
 export const WIDEST_BADGE = LETTERS_WIDE * MOST_LETTERS + 18;
 
 export class Badges {
-  // `graph` is the pane: it knows where things are drawn, and what a click on them leads to.
+  /**
+   * `graph` is the pane: it knows where things are drawn, and what a click on them
+   * leads to.
+   * @param {GraphPane} graph
+   */
   constructor(graph) {
     this.graph = graph;
     this.trace = graph.trace;
     this.story = graph.story;
+    /** @type {Box[]} */
     this.boxes = []; // of those that stand there
+    /** @type {Map<string, SVGElement>} */
     this.made = new Map(); // what one looks like and where it stands -> its element
   }
 
-  // Those that would be the same again stay: a step changes few of them.
+  /**
+   * Those that would be the same again stay: a step changes few of them.
+   * @param {View} view
+   */
   show(view) {
     this.before = this.made;
     this.made = new Map();
@@ -33,10 +54,12 @@ export class Badges {
     setChildren(this.graph.drawing.overlay, [...this.made.values()]);
   }
 
+  /** @param {View} view */
   showWaiting(view) {
     const { state, event, animate, duration } = view;
     const travelling = travels(view);
     // The one that is spoken of comes first, and keeps its place.
+    /** @param {string} node */
     const first = (node) => Number(node === event?.n);
     const nodes = Object.keys(state.waiting).sort((a, b) => first(b) - first(a));
     for (const node of nodes) {
@@ -55,7 +78,10 @@ export class Badges {
     }
   }
 
-  // A long sum is said in ctx: rather none here than a part of it.
+  /**
+   * A long sum is said in ctx: rather none here than a part of it.
+   * @param {{ parts: (Ref | null)[], total: Ref | null }} waiting
+   */
   waitingWords({ parts, total }) {
     const whole = brief(this.trace, total);
     if (parts.length < 2 || parts.length > 3) return whole;
@@ -64,6 +90,7 @@ export class Badges {
     return sum.length <= MOST_LETTERS ? sum : whole;
   }
 
+  /** @param {View} view */
   showKept({ state, event }) {
     for (const node in state.grads) {
       const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
@@ -84,27 +111,37 @@ export class Badges {
     }
   }
 
-  // The leaf says its name already, and a tip and ctx have the numbers.
+  /**
+   * The leaf says its name already, and a tip and ctx have the numbers.
+   * @param {Ref} ref
+   */
   shortWords(ref) {
     const value = brief(this.trace, ref);
     if (value.length <= MOST_BELOW / 2) return message("gradient.kept", { tensor: "", value });
     return message("gradient.kept.long", { shape: shapeWords(this.trace.values[ref.v].shape) });
   }
 
-  // What waits at a node, and how many more have to come there.
+  /**
+   * What waits at a node, and how many more have to come there.
+   * @param {State} state @param {string} node
+   */
   stillToCome({ left }, node, words = "") {
     if (!left[node]) return words;
     const more = message("gradient.to-come", { count: left[node] });
     return words ? message("gradient.and-more", { words, more }) : more;
   }
 
-  // At a node: the variables that stand for its output, and the output's tangent.
+  /**
+   * At a node: the variables that stand for its output, and the output's tangent.
+   * @param {View} view
+   */
   showHandles({ state, event }) {
     for (const node in state.tangents) {
       const words = message("tangent.beside", { value: brief(this.trace, state.tangents[node]) });
       const fresh = event?.k === "tangent" && event.n === node;
       this.badge(words, fresh ? "badge tangent cue" : "badge tangent", this.placeAbove(node));
     }
+    /** @type {Record<string, string[]>} */
     const names = {};
     for (const name in state.handles) (names[state.handles[name]] ||= []).push(name);
     for (const node in names) {
@@ -115,6 +152,12 @@ export class Badges {
     }
   }
 
+  /**
+   * @param {string} words
+   * @param {string} className
+   * @param {Place | null} place
+   * @returns {SVGElement}
+   */
   badge(words, className, place) {
     if (!place) return svgElement("g");
     const short =
@@ -136,7 +179,10 @@ export class Badges {
     return badge;
   }
 
-  // Over the arrow that comes in, at the socket of an output where a node has several.
+  /**
+   * Over the arrow that comes in, at the socket of an output where a node has several.
+   * @param {string} node @param {string | null} [edge] @returns {Place | null}
+   */
   placeAbove(node, edge, slot = 0) {
     const box = this.graph.nodeBox(node, edge);
     if (!box) return null;
@@ -147,20 +193,27 @@ export class Badges {
     return { x: left + width / 2, y: box.y - 17 };
   }
 
-  // Where the output leaves, beside the arrow: a neighbour at the left is not covered, nor
-  // the node above by what makes room for a gradient that waits.
+  /**
+   * Where the output leaves, beside the arrow: a neighbour at the left is not covered,
+   * nor the node above by what makes room for a gradient that waits.
+   * @param {string} node @param {string} words @returns {Place | null}
+   */
   placeAtCorner(node, words) {
     const box = this.graph.nodeBox(node);
     const width = Math.min(words.length, MOST_LETTERS) * LETTERS_WIDE + 10;
     return box && { x: box.x - 8 + width / 2, y: box.y - 8, aside: true };
   }
 
+  /** @param {string} node @returns {Place | null} */
   placeBelow(node) {
     const box = this.graph.nodeBox(node);
     return box && { x: box.x + box.width / 2, y: box.y + box.height + 6, away: 1 };
   }
 
-  // The cue is put at the edge or node the event speaks of, else at the ctx's own node.
+  /**
+   * The cue is put at the edge or node the event speaks of, else at the ctx's own node.
+   * @param {View} view
+   */
   showCue({ state, event, cue }) {
     const owner = this.story.ctxs[state.cid]?.node;
     const node = event?.n || owner;
@@ -173,14 +226,18 @@ export class Badges {
     this.badge(cue, "badge cue", { x, y: box.y + box.height + 7, away: 1 });
   }
 
+  /** @param {Element | null} node */
   mark(node) {
     if (node === this.marked) return;
     this.marked?.classList.remove("marked");
     node?.classList.add("marked");
+    /** @type {Element | null} */
     this.marked = node;
   }
 
+  /** @param {string} id @param {Ref} gradient @param {number} duration */
   travel(id, gradient, duration) {
+    /** @type {SVGPathElement | null} */
     const path = this.graph.elementOf(id)?.querySelector("path:not(.hit)");
     if (!path) return;
     const length = path.getTotalLength();
@@ -190,6 +247,7 @@ export class Badges {
     ball.append(svgElement("circle", { r: 5 }), words);
     this.graph.drawing.overlay.append(ball);
     const begin = performance.now();
+    /** @param {number} now */
     const move = (now) => {
       if (!ball.isConnected) return;
       const part = Math.min(1, Math.max(0, (now - begin) / duration));
@@ -202,6 +260,7 @@ export class Badges {
   }
 }
 
+/** @param {string} className @param {string} words @param {Box & { rx: number }} box */
 function badgeOf(className, words, box) {
   const badge = svgElement("g", { class: className });
   const text = svgElement("text", { x: box.x + box.width / 2, y: box.y + 11.5 });
@@ -210,12 +269,16 @@ function badgeOf(className, words, box) {
   return badge;
 }
 
+/** @param {Box} one @param {Box} other */
 function overlap(one, other) {
   const beside = one.x + one.width <= other.x || other.x + other.width <= one.x;
   return !beside && Math.abs(one.y - other.y) < one.height;
 }
 
-// The edge along which a gradient goes now.
+/**
+ * The edge along which a gradient goes now.
+ * @param {View} view @returns {string | null}
+ */
 export function travels({ event }) {
   return event?.k === "grad" ? event.e : null;
 }

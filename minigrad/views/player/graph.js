@@ -6,6 +6,17 @@ import { element, pane, rove, setText, svgElement, tabStop, tells } from "./dom.
 import { Listing } from "./listing.js";
 import { message } from "./messages.js";
 
+/** @typedef {import("./drawing.js").Drawing} Drawing */
+/** @typedef {import("./steps.js").StepIndex} StepIndex */
+/** @typedef {import("./story.js").Story} Story */
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").Part} Part */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Told} Told */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+
 const CHOICES = "g.node[role], g.edge[role], .badge.kept[role]";
 
 // The drawing is made once; a step only changes states, badges and the marked place.
@@ -19,6 +30,12 @@ export class GraphPane {
   /** @type {HTMLElement} */
   note;
 
+  /**
+   * @param {Trace} trace
+   * @param {Story} story
+   * @param {StepIndex} index
+   * @param {Choose} choose
+   */
   constructor(trace, story, index, choose) {
     this.trace = trace;
     this.story = story;
@@ -28,6 +45,7 @@ export class GraphPane {
     this.empty = element("p", "empty");
     this.empty.hidden = trace.graph.nodes.length > 0;
     this.body.append(this.empty);
+    /** @type {Map<string, Part[]>} */
     this.parts = new Map(); // name of a node, edge or alias -> its parts
     const drawing = trace.graph.svg && drawingOf(trace.graph.svg, (part) => this.dress(part));
     if (drawing) this.adopt(drawing);
@@ -36,12 +54,14 @@ export class GraphPane {
 
   // Where nothing could draw, or the graph is too large for it.
   list() {
+    /** @param {string} id */
     const nameOf = (id) => this.nodeName(id);
     this.listing = new Listing(this.trace, this.story, nameOf, this.choose);
     this.body.append(this.listing.list);
     this.sayPart("graph.list");
   }
 
+  /** @param {Drawing} drawing */
   adopt(drawing) {
     this.drawing = drawing;
     const { svg, parts } = drawing;
@@ -64,13 +84,17 @@ export class GraphPane {
     new ResizeObserver(() => this.fit()).observe(this.body);
   }
 
+  /** @param {string} words */
   sayPart(words) {
     const { nodes, edges } = this.trace.graph;
     const fields = { nodes: thousands(nodes.length), edges: thousands(edges.length) };
     this.box.append(element("p", "window-note", message(words, fields)));
   }
 
-  // When the element of a part has been made.
+  /**
+   * When the element of a part has been made.
+   * @param {Part} part
+   */
   dress(part) {
     const { shape, names } = part;
     shape.dataset.state = part.state;
@@ -78,7 +102,10 @@ export class GraphPane {
     this.makeChoice(part, names[1] || names[0], names[0]);
   }
 
-  // A click on a node or an edge, or Enter, gives its steps; a tip tells its value.
+  /**
+   * A click on a node or an edge, or Enter, gives its steps; a tip tells its value.
+   * @param {Part} part @param {string} id @param {string} node
+   */
   makeChoice(part, id, node) {
     const { edge, shape } = part;
     const what = edge ? `edge ${id}` : `node ${node}`;
@@ -93,11 +120,13 @@ export class GraphPane {
     tells(shape, () => ({ title: name, ...this.tellOf(edge ? id : null, node) }));
   }
 
+  /** @param {string} id @returns {string} */
   nodeName(id) {
     const { label, tensor } = this.story.nodes[id] || { label: id };
     return tensor ? message("node.name", { label, tensor }) : label;
   }
 
+  /** @param {string} id @returns {string} */
   edgeName(id) {
     const edge = this.story.edges[id];
     if (!edge) return id;
@@ -105,6 +134,7 @@ export class GraphPane {
     return message("edge.name", ends);
   }
 
+  /** @param {string | null} edge @param {string} node @returns {Told} */
   tellOf(edge, node) {
     const { state, position } = this.now;
     const unseen = (edge ? state.edges[edge] : state.nodes[node]) === undefined;
@@ -121,6 +151,7 @@ export class GraphPane {
     return waiting ? { words: [message("tip.waits")], ref: waiting.total } : {};
   }
 
+  /** @param {string} id @param {Part} part */
   addPart(id, part) {
     const parts = this.parts.get(id) || [];
     parts.push(part);
@@ -140,6 +171,7 @@ export class GraphPane {
     this.look();
   }
 
+  /** @param {View} view */
   show(view) {
     const { state, event } = view;
     this.now = view;
@@ -156,6 +188,7 @@ export class GraphPane {
     for (const part of this.drawing.drawn) this.showState(part);
   }
 
+  /** @param {Part} part */
   showState(part) {
     const now = this.stateNow(part);
     if (part.state === now) return;
@@ -163,12 +196,16 @@ export class GraphPane {
     part.shape.dataset.state = now;
   }
 
+  /** @param {Part} part */
   stateNow({ edge, names: [name] }) {
     const { state } = this.now;
     return (edge ? state.edges[name] : state.nodes[name]) || "unseen";
   }
 
-  // After all panes have changed: the window is moved to the node that is spoken of.
+  /**
+   * After all panes have changed: the window is moved to the node that is spoken of.
+   * @param {View} view
+   */
   measure(view) {
     this.listing?.measure(this.body);
     if (!this.svg) return;
@@ -200,31 +237,42 @@ export class GraphPane {
     return { ...seen, x: seen.x + shift.x, y: seen.y + shift.y };
   }
 
+  /** @param {number} position */
   emptyWords(position) {
     if (position < this.trace.events.length) return message("graph.empty.so-far");
     if (this.trace.meta.error) return message("graph.empty.stopped");
     return message("graph.empty.unasked");
   }
 
-  // The box of a node, where it is drawn now.
+  /**
+   * The box of a node, where it is drawn now.
+   * @param {string} node @param {string | null} edge @returns {Box | null}
+   */
   nodeBox(node, edge = null) {
     const parts = (edge && this.parts.get(`${edge} alias`)) || this.parts.get(node);
     return parts?.find((part) => part.shape?.isConnected)?.box || null;
   }
 
+  /** @param {string} name @returns {string | undefined} */
   stateOf(name) {
     const part = this.parts.get(name)?.[0];
     const drawn = this.drawing?.drawn.includes(part);
     return drawn ? part.shape.dataset.state : part && this.stateNow(part);
   }
 
-  // The element of a node or edge, where it is drawn now.
+  /**
+   * The element of a node or edge, where it is drawn now.
+   * @param {string} name @returns {SVGElement | null}
+   */
   elementOf(name) {
     const drawn = this.parts.get(name)?.find((part) => part.shape?.isConnected);
     return drawn?.shape || null;
   }
 
-  // Tab comes to the node that is spoken of, else to the first one that is there.
+  /**
+   * Tab comes to the node that is spoken of, else to the first one that is there.
+   * @param {View} view
+   */
   reach({ event, state }) {
     const focused = document.activeElement;
     if (this.body.contains(focused) && focused !== this.body) return;
@@ -233,8 +281,11 @@ export class GraphPane {
     tabStop(this.body, this.elementOf(node));
   }
 
-  // The node that an event speaks of comes into view; that of an event before, when a
-  // leap has led elsewhere.
+  /**
+   * The node that an event speaks of comes into view; that of an event before, when a
+   * leap has led elsewhere.
+   * @param {View} view
+   */
   follow({ event, position }) {
     const place = event?.n ? event : this.story.lastAtNode(position);
     if (!place || (place !== event && place.n === this.followed)) return;
@@ -248,6 +299,7 @@ export class GraphPane {
       node.top > room.top && node.bottom < room.bottom &&
       node.left > room.left && node.right < room.right;
     if (inside) return;
+    /** @param {number} from @param {number} to */
     const middle = (from, to) => (from + to) / 2;
     const zoom = this.body.currentCSSZoom || 1; // a presenter's type is larger
     const down = middle(node.top, node.bottom) - middle(room.top, room.bottom);
@@ -256,13 +308,17 @@ export class GraphPane {
   }
 }
 
-// An edge is thin: what can be hit is wider than what is seen.
+/**
+ * An edge is thin: what can be hit is wider than what is seen.
+ * @param {SVGElement} part
+ */
 function wideCopy(part) {
   const wide = part.querySelector("path").cloneNode();
   wide.setAttribute("class", "hit");
   return wide;
 }
 
+/** @param {Box} box */
 function tick(box) {
   const x = box.x + box.width - 2;
   const mark = svgElement("g", { class: "tick", transform: `translate(${x} ${box.y + 2})` });
@@ -270,11 +326,15 @@ function tick(box) {
   return mark;
 }
 
-// toLocaleString takes 40 ms when it is called first.
+/**
+ * toLocaleString takes 40 ms when it is called first.
+ * @param {number} count
+ */
 function thousands(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** @param {State} state @param {number} count */
 function passWords(state, count) {
   if (state.error) return message("graph.stopped");
   if (state.pass === "backward") return message("graph.backward");

@@ -160,7 +160,7 @@ export type Compared = {
   say: string;
   traces: Trace[];
   pairs: number[][]; // the positions that belong together
-  difference: (number | null)[] | null;
+  difference: number[] | null; // 0 past the end of the one
 };
 
 // Every element of the player's page is one of HTML or SVG, and has these.
@@ -169,7 +169,8 @@ declare global {
     dataset: DOMStringMap;
     style: CSSStyleDeclaration;
     focus(options?: FocusOptions): void;
-    blur(): void;
+      blur(): void;
+    cloneNode(subtree?: boolean): Element;
   }
   interface HTMLElement {
     unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace> };
