@@ -9,7 +9,7 @@ from typing import Final
 
 import minigrad
 from minigrad.bench.harness import timed
-from minigrad.bench.programs import custom_chain
+from minigrad.bench.programs import builtin_chain, custom_chain
 from minigrad.bench.rows import Row, Task, judged, with_unit
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.listening import choose_backend
@@ -32,9 +32,12 @@ def recording_rows(repeats: int = 9) -> Iterator[Row]:
         custom_chain(minigrad, "combined", size, length, True)
         for size, length in ((1, 100), (1_000_000, 3))
     )
+    builtin = builtin_chain(minigrad, 1, 100, True)
     for name, program, lines, goal in (
         ("story, 1 element", small, False, 5),
         ("story and lines, 1 element", small, True, 5),
+        ("story, built-in operations", builtin, False, 5),
+        ("story and lines, built-in operations", builtin, True, 5),
         ("story, 1000x1000", large, False, 100),
         ("story and lines, 1000x1000", large, True, 100),
     ):
