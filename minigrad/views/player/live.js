@@ -8,6 +8,26 @@ import { message } from "./messages.js";
 import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 
+/** @typedef {import("./channel.js").Channel} Channel */
+/** @typedef {import("./types").Compared} Compared */
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").Trace} Trace */
+
+/** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
+
+/**
+ * What Python shows: a recording, what its inputs are and have, what is wrong with them,
+ * what was printed, and the change that led to it.
+ * @typedef {{
+ *   trace: Trace,
+ *   inputs: Record<string, Input>,
+ *   values: Record<string, string | boolean>,
+ *   problems: Record<string, string>,
+ *   printed: string,
+ *   by: string,
+ * }} Shown
+ */
+
 const TYPED_AFTER = 400; // ms without a key: what was typed is meant
 const SAID_AFTER = 600; // ms without a change: a screen reader hears what is so now
 const WAITS_AFTER = 600;
@@ -21,10 +41,12 @@ export function startLive() {
 }
 
 class Live {
+  /** @param {HTMLElement} root @param {Channel} channel */
   constructor(root, channel) {
     this.root = root;
     this.channel = channel;
     this.memory = `minigrad player ${root.dataset.key}`;
+    /** @type {Map<string, Field> | null} */
     this.fields = null; // name -> field
     this.change = ""; // the newest change made here
     this.changes = 0;
@@ -45,6 +67,7 @@ class Live {
     channel.on("shown", (text) => this.show(JSON.parse(text)));
   }
 
+  /** @param {Shown} shown */
   show({ trace, inputs, values, problems, printed, by }) {
     const fresh = !this.fields;
     if (fresh) this.build(inputs);
@@ -61,6 +84,7 @@ class Live {
     if (!fresh) this.tellSoon();
   }
 
+  /** @param {Record<string, Input>} inputs */
   build(inputs) {
     const change = () => this.changed();
     this.fields = new Map();
@@ -74,9 +98,11 @@ class Live {
     this.change = `${this.channel.me} ${this.changes}`;
     const values = Object.fromEntries([...this.fields].map(([name, field]) => [name, field.value()]));
     if (!this.waits) {
+      /** @param {string} key @param {number} after */
       const say = (key, after) => setTimeout(() => this.say(message(key)), after);
       this.waits = [say("live.waits", WAITS_AFTER), say("live.silent", SILENT_AFTER)];
     }
+    /** @param {Error} [error] */
     const ended = (error) => {
       clearTimeout(this.waits?.[0]);
       clearTimeout(this.waits?.[1]);
@@ -84,11 +110,15 @@ class Live {
       this.say(error ? message("live.failed", { error: error.message }) : "");
     };
     const question = { values, by: this.change };
+    /** @param {unknown} answer */
     const answered = (answer) => answer && question.by === this.change && ended();
     this.channel.ask("inputs", question).then(answered, ended);
   }
 
-  // Under the inputs: what is waited for, what went wrong, or how the run ended.
+  /**
+   * Under the inputs: what is waited for, what went wrong, or how the run ended.
+   * @param {string} words
+   */
   say(words) {
     const { error } = this.player?.trace.meta || {};
     this.status.classList.toggle("stopped", Boolean(words || error));
@@ -102,7 +132,10 @@ class Live {
     }, SAID_AFTER);
   }
 
-  // What was beside what would be, over the player: that waits as it is.
+  /**
+   * What was beside what would be, over the player: that waits as it is.
+   * @param {Compared} comparison @param {HTMLInputElement} from
+   */
   compare(comparison, from) {
     this.endComparison();
     this.beside = element("section", "beside");
@@ -132,7 +165,10 @@ class Live {
     this.place.hidden = false;
   }
 
-  // Another trace in the place of the one shown, at the step that corresponds.
+  /**
+   * Another trace in the place of the one shown, at the step that corresponds.
+   * @param {Trace} trace
+   */
   replace(trace) {
     this.endComparison();
     const before = this.player;
@@ -158,6 +194,7 @@ class Live {
 
 // One argument: its label, what to change it with, and what is wrong with it.
 class Field {
+  /** @param {string} name @param {Input} input @param {() => void} change */
   constructor(name, input, change) {
     this.kind = input.kind;
     this.change = change;
@@ -179,6 +216,7 @@ class Field {
     this.entry.onchange = () => this.meant();
   }
 
+  /** @param {string} name @param {Input} input */
   sliderOf(name, { low, high, step }) {
     this.slider = element("input", "slider");
     Object.assign(this.slider, { type: "range", min: low, max: high, step });
@@ -190,13 +228,16 @@ class Field {
     return this.slider;
   }
 
+  /** @returns {string | boolean} */
   value() {
     return this.kind === "switch" ? this.entry.checked : this.entry.value;
   }
 
+  /** @param {string | boolean} value */
   put(value) {
     if (this.kind === "switch") this.entry.checked = value;
     else this.entry.value = value;
+    /** @type {string | boolean} */
     this.last = value;
     this.moveSlider();
   }
@@ -221,6 +262,7 @@ class Field {
     if (this.slider && Number.isFinite(number)) this.slider.value = String(number);
   }
 
+  /** @param {string} [problem] */
   complain(problem) {
     this.problem.textContent = problem ? message("live.problem", { problem }) : "";
     this.box.classList.toggle("wrong", Boolean(problem));
@@ -230,11 +272,15 @@ class Field {
   }
 }
 
-// Where two stories agree, from the start or from the end, a step keeps its place; else
-// it is where the new run stopped, or the first step in which it is another.
+/**
+ * Where two stories agree, from the start or from the end, a step keeps its place; else
+ * it is where the new run stopped, or the first step in which it is another.
+ * @param {Event[]} before @param {Event[]} after @param {number} position
+ */
 export function placeIn(before, after, position) {
   const left = before.length - position;
   if (left === 0) return after.length;
+  /** @param {Event} [one] @param {Event} [other] */
   const same = (one, other) => one && other && signature(one) === signature(other);
   let start = 0;
   while (start < before.length && same(before[start], after[start])) start += 1;
@@ -247,11 +293,15 @@ export function placeIn(before, after, position) {
   return left < end ? after.length - left : Math.min(start + 1, after.length);
 }
 
+/** @param {Event} event */
 function signature({ k, lvl, s, l }) {
   return `${k} ${lvl} ${s} ${l}`;
 }
 
-// What one has opened, scrolled and chosen in the player before.
+/**
+ * What one has opened, scrolled and chosen in the player before.
+ * @param {Player} before @param {Player} player
+ */
 function carryOver(before, player) {
   before.pause();
   const bodies = [...before.root.querySelectorAll(".body")];

@@ -152,6 +152,22 @@ export type Part = {
   text?: string;
 };
 
+/** What a player is made with, and what it says to who made it. */
+export type PlayerOptions = {
+  position?: number;
+  level?: number;
+  speed?: number;
+  answers?: Record<string, number>; // position of a question -> number of the choice
+  side?: boolean; // one of two in a comparison
+  difference?: number; // the first position where they differ
+  channel?: import("./channel.js").Channel; // where Python listens
+  replace?: (trace: Trace) => void;
+  compare?: (comparison: Compared, from: HTMLInputElement) => void;
+  onMove?: (position: number) => void;
+  onLevel?: (level: number) => void;
+  onAnswer?: (answers: Record<string, number>) => void;
+};
+
 /** What a tip tells of an element. */
 export type Told = { title?: string; words?: string[]; ref?: Ref | null };
 
@@ -169,8 +185,8 @@ declare global {
     dataset: DOMStringMap;
     style: CSSStyleDeclaration;
     focus(options?: FocusOptions): void;
-      blur(): void;
-    cloneNode(subtree?: boolean): Element;
+    blur(): void;
+    cloneNode(subtree?: boolean): this;
   }
   interface HTMLElement {
     unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace> };

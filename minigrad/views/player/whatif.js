@@ -4,9 +4,19 @@
 import { element } from "./dom.js";
 import { message } from "./messages.js";
 
+/** @typedef {import("./player.js").Player} Player */
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").Trace} Trace */
+
+/**
+ * What can be another, as trace.what_if is told of it, and what it is now.
+ * @typedef {{ kind: string, key: string | number | null, ctx: string, ref: Ref }} Target
+ */
+
 const MOST_TYPED = 12; // numbers; of a larger array one element is typed
 
 export class WhatIf {
+  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.box = element("form", "what-if");
@@ -17,7 +27,10 @@ export class WhatIf {
     };
   }
 
-  // What was clicked, if it can be another at this step.
+  /**
+   * What was clicked, if it can be another at this step.
+   * @param {string} what @param {string} name
+   */
   show(what, name) {
     const { player } = this;
     const foreign = (player.trace.meta.engines || []).includes("torch");
@@ -34,6 +47,7 @@ export class WhatIf {
     this.box.hidden = true;
   }
 
+  /** @param {string} name @param {string} words */
   showInput(name, words) {
     const label = element("label", "", message("what-if.were", { name }));
     this.input = element("input");
@@ -49,6 +63,7 @@ export class WhatIf {
     this.box.append(label, button, this.problem);
   }
 
+  /** @param {string} name @param {string} words */
   showLine(name, words) {
     const code = element("code", "", pythonLine(this.target, this.player.position, words));
     code.tabIndex = 0;
@@ -75,13 +90,20 @@ export class WhatIf {
     }
   }
 
+  /** @param {string} words */
   complain(words) {
     this.problem.textContent = words ? `⚠ ${words.replace(/^what_if: /, "")}` : "";
     this.input.setAttribute("aria-invalid", String(Boolean(words)));
   }
 }
 
-// What a hook, or a checkpoint, makes later of a value that is kept packed.
+/**
+ * What a hook, or a checkpoint, makes later of a value that is kept packed.
+ * @param {Player} player
+ * @param {string} ctx
+ * @param {number} place
+ * @returns {Ref | undefined}
+ */
 function unpackedLater({ story, position }, ctx, place) {
   const { node } = story.ctxs[ctx] || {};
   const later = story.events.slice(position);
@@ -89,7 +111,10 @@ function unpackedLater({ story, position }, ctx, place) {
   return read?.new;
 }
 
-// Which saved value, attribute or gradient of the step is meant by what was clicked.
+/**
+ * Which saved value, attribute or gradient of the step is meant by what was clicked.
+ * @param {Player} player @param {string} what @returns {Target | null | undefined}
+ */
 function targetOf(player, what) {
   const event = player.story.events[player.position - 1];
   const state = player.story.stateAt(player.position);
@@ -116,18 +141,25 @@ function targetOf(player, what) {
   return { kind: "gradient", key: slots.length > 1 ? slot : null, ctx: "", ref };
 }
 
-// The ctx that Python means where none is named.
+/**
+ * The ctx that Python means where none is named.
+ * @param {Player} player
+ */
 function atWork(player) {
   const events = player.story.events.slice(0, player.position);
   return events.findLast((event) => event.cid !== undefined)?.cid;
 }
 
-// A value as one would type it; nothing for what cannot be typed.
+/**
+ * A value as one would type it; nothing for what cannot be typed.
+ * @param {Trace} trace @param {Ref} ref
+ */
 function startText(trace, ref) {
   if (ref.t === "P") return /^[<(]/.test(ref.r) ? "" : ref.r;
   const value = ref.v && trace.values[ref.v];
   const numbers = value?.rows.flat() || [];
   if (!numbers.length || !numbers.every(Number.isFinite)) return "";
+  /** @param {number | string} one */
   const text = (one) => pythonNumber(one, value.dtype);
   if (!value.shape.length) return text(numbers[0]);
   const count = value.shape.reduce((a, b) => a * b, 1);
@@ -144,16 +176,21 @@ function startText(trace, ref) {
   return listed(parts);
 }
 
+/** @param {string[]} parts */
 function listed(parts) {
   return `[${parts.join(", ")}]`;
 }
 
+/** @param {number | string} one @param {string} dtype */
 function pythonNumber(one, dtype) {
   const text = String(one);
   return /^float/.test(dtype) && /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-// The line of Python that asks the same.
+/**
+ * The line of Python that asks the same.
+ * @param {Target} target @param {number} position @param {string} words
+ */
 function pythonLine({ kind, key, ctx }, position, words) {
   // Of the only gradient too: an element would be taken for an output.
   const place = key === null && words.startsWith("{") ? 0 : key;
