@@ -233,7 +233,10 @@ class Field {
     return this.kind === "switch" ? this.entry.checked : this.entry.value;
   }
 
-  /** @param {string | boolean} value */
+  /**
+   * A switch is put to true or false, else it is a text.
+   * @param {any} value
+   */
   put(value) {
     if (this.kind === "switch") this.entry.checked = value;
     else this.entry.value = value;
@@ -309,6 +312,7 @@ function carryOver(before, player) {
     body.scrollTo(bodies[index].scrollLeft, bodies[index].scrollTop);
   });
   for (const part of ["details.memory", "details.locals"]) {
+    // @ts-expect-error: both are <details>, which a selector does not tell
     player.root.querySelector(part).open = before.root.querySelector(part).open;
   }
   if (before.presenter.on) player.presenter.toggle();

@@ -192,5 +192,6 @@ declare global {
     unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace> };
     player?: any; // what is mounted there
     live?: any;
+    comparison?: import("./compare.js").Comparison;
   }
 }

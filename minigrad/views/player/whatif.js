@@ -135,7 +135,10 @@ function targetOf(player, what) {
     grad: part === "edge" && event?.e === of && [event.g],
     "grad.accumulate": part === "grad" && event?.n === of && [event.new],
   }[event?.k];
-  const there = (slots || []).flatMap((ref, slot) => (ref ? [{ ref, slot }] : []));
+  const there = (slots || []).flatMap(
+    /** @param {Ref | null} ref @param {number} slot */
+    (ref, slot) => (ref ? [{ ref, slot }] : [])
+  );
   if (!there.length) return null;
   const { ref, slot } = there[Number(entry) || 0] || there[0];
   return { kind: "gradient", key: slots.length > 1 ? slot : null, ctx: "", ref };
