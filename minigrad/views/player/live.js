@@ -16,8 +16,8 @@ import { Player } from "./player.js";
 /** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
 
 /**
- * What Python shows: a recording, what its inputs are and have, what is wrong with them,
- * what was printed, and the change that led to it.
+ * What Python shows: a recording, what its inputs are and have, what is wrong with
+ * them, what was printed, and the change that led to it.
  * @typedef {{
  *   trace: Trace,
  *   inputs: Record<string, Input>,

@@ -142,7 +142,7 @@ export type Choose = (what: string, name: string) => void;
 
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** A node or an edge of a drawing, or the alias of one: only what is near has a shape. */
+/** A node or an edge of a drawing, or an alias: only what is near has a shape. */
 export type Part = {
   names: string[];
   edge: boolean;

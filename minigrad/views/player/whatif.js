@@ -10,7 +10,12 @@ import { message } from "./messages.js";
 
 /**
  * What can be another, as trace.what_if is told of it, and what it is now.
- * @typedef {{ kind: string, key: string | number | null, ctx: string, ref: Ref }} Target
+ * @typedef {{
+ *   kind: string,
+ *   key: string | number | null,
+ *   ctx: string,
+ *   ref: Ref,
+ * }} Target
  */
 
 const MOST_TYPED = 12; // numbers; of a larger array one element is typed
