@@ -4,13 +4,69 @@
 import { message } from "./messages.js";
 import { brief, elementIndex, number } from "./values.js";
 
+/** @typedef {import("./story.js").Story} Story */
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").GraphEdge} GraphEdge */
+/** @typedef {import("./types").GraphNode} GraphNode */
+/** @typedef {import("./types").Ref} Ref */
+
+/**
+ * An event of backward that concerns a node, and the position that follows it.
+ * @typedef {{
+ *   at: number,
+ *   k: string,
+ *   n?: string,
+ *   e?: string,
+ *   slot?: number,
+ *   g?: Ref,
+ *   total?: Ref,
+ *   new?: Ref,
+ * }} Move
+ */
+
+/**
+ * A run of backward.
+ * @typedef {{ begin: number, end: number, moves: Move[] }} Episode
+ */
+
+/**
+ * The step in which a node is given its gradients; for each argument the slopes, four
+ * numbers for each, or why there are none.
+ * @typedef {Event & {
+ *   g?: (Ref | null)[],
+ *   terms?: Record<string, number[] | string>,
+ * }} Turn
+ */
+
+/**
+ * What arrived at one element of the node that sent it, times the slope there.
+ * @typedef {{ arrived: number, slope: number, where: string, value: number }} Term
+ */
+
+/**
+ * A gradient that arrived: from which node, and of which terms.
+ * @typedef {{
+ *   source: string,
+ *   text: string,
+ *   edge?: string,
+ *   node?: string,
+ *   said?: string,
+ *   places?: Term[],
+ * }} Addend
+ */
+
 const MOST_TERMS = 12; // written out; the rest is added up
 const PRECISE = 2e-5; // the numbers of a recording have six digits
 const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tensor", "hook.pre"];
 
-// All runs of backward, what arrived where in each; one may lie inside another.
+/**
+ * All runs of backward, what arrived where in each; one may lie inside another.
+ * @param {Event[]} events
+ */
 export function episodesOf(events) {
+  /** @type {Episode[]} */
   const found = [];
+  /** @type {Episode[]} */
   const running = [];
   events.forEach((event, index) => {
     const at = index + 1;
@@ -30,6 +86,13 @@ export function episodesOf(events) {
 
 // What is known of the gradient of one output of a node at a position.
 export class Asking {
+  /**
+   * @param {Story} story
+   * @param {Episode[]} episodes
+   * @param {string} node
+   * @param {number} slot
+   * @param {number} position
+   */
   constructor(story, episodes, node, slot, position) {
     this.story = story;
     this.trace = story.trace;
@@ -46,7 +109,10 @@ export class Asking {
     this.total = last?.total || last?.g;
   }
 
-  // In the backward that runs, or that ran last.
+  /**
+   * In the backward that runs, or that ran last.
+   * @param {Episode[]} episodes
+   */
   movesHere(episodes) {
     const began = episodes
       .filter((episode) => episode.begin <= this.position)
@@ -57,6 +123,7 @@ export class Asking {
     return (running || last).moves;
   }
 
+  /** @param {Move} move */
   isHere(move) {
     if (move.n !== this.node) return false;
     const edge = this.story.edges[move.e];
@@ -70,7 +137,10 @@ export class Asking {
     return message("number.output", { node: labelOf(node), slot: this.slot });
   }
 
-  // The element that is meant: the one there is, where there is one.
+  /**
+   * The element that is meant: the one there is, where there is one.
+   * @param {number[] | null} chosen @returns {number[] | null}
+   */
   cellOf(chosen) {
     const value = this.trace.values[this.total?.v];
     if (!value) return null;
@@ -79,6 +149,7 @@ export class Asking {
     return rows.length === 1 && rows[0].length === 1 && !cut ? [0, 0] : null;
   }
 
+  /** @param {number[] | null} chosen */
   sentence(chosen) {
     const cell = this.cellOf(chosen);
     const value = this.trace.values[this.total?.v];
@@ -101,6 +172,7 @@ export class Asking {
     return said.join(" ");
   }
 
+  /** @param {number[] | null} cell */
   sum(cell) {
     const total = this.text(this.total, cell);
     const { arrived } = this;
@@ -117,7 +189,10 @@ export class Asking {
     return message(exact ? "number.equals" : "number.about", { total, parts });
   }
 
-  // What came after the sum: a hook, or the addition to .grad.
+  /**
+   * What came after the sum: a hook, or the addition to .grad.
+   * @param {Move} move @param {number[] | null} cell
+   */
   happened(move, cell) {
     if (move.k.startsWith("hook.")) {
       const changed = move.k === "hook.pre" ? move.new?.i[this.slot] : move.new;
@@ -132,7 +207,10 @@ export class Asking {
     return [message(first ? "number.grad.first" : "number.grad.unknown", { tensor, new: now })];
   }
 
-  // Who sent a gradient; with the argument, if the node sent more than one.
+  /**
+   * Who sent a gradient; with the argument, if the node sent more than one.
+   * @param {Move} move
+   */
   source(move) {
     const edge = this.story.edges[move.e];
     if (!edge) return message("number.root");
@@ -142,10 +220,12 @@ export class Asking {
     return message("number.argument", { node, slot: edge.slot });
   }
 
+  /** @param {Move[]} moves */
   sourcesOf(moves) {
     return moves.map((move) => this.source(move)).join(", ");
   }
 
+  /** @param {number[] | null} chosen @returns {Addend[]} */
   addends(chosen) {
     const cell = this.cellOf(chosen);
     return this.arrived.map((move) => {
@@ -160,9 +240,16 @@ export class Asking {
     });
   }
 
-  // The terms of an addend in words, and where each of them came from.
+  /**
+   * The terms of an addend in words, and where each of them came from.
+   * @param {GraphEdge} edge
+   * @param {Move} move
+   * @param {number[] | null} cell
+   * @returns {{ said: string, places?: Term[] }}
+   */
   termsOf(edge, move, cell) {
     const turns = this.trace.events.slice(0, move.at);
+    /** @type {Turn | undefined} */
     const turn = turns.findLast((event) => event.k === "node.enter" && event.n === edge.from);
     const slopes = turn?.terms?.[edge.slot];
     if (!cell) return { said: message("number.choose") };
@@ -176,6 +263,13 @@ export class Asking {
     return { said, places: terms.slice(0, MOST_TERMS) };
   }
 
+  /**
+   * @param {Turn} turn
+   * @param {number[]} slopes
+   * @param {Ref} ref
+   * @param {number[]} cell
+   * @returns {Term[]}
+   */
   terms(turn, slopes, ref, cell) {
     const columns = this.trace.values[ref.v].shape.at(-1) ?? 1;
     const asked = cell[0] * columns + cell[1];
@@ -186,6 +280,7 @@ export class Asking {
       const value = this.trace.values[turn.g[output].v];
       const width = value.shape.at(-1) ?? 1;
       const place = [Math.floor(other / width), other % width];
+      /** @type {any} a number: where one is not finite there are no slopes */
       const arrived = value.rows[place[0]][place[1]];
       if (arrived === 0) continue;
       const index = elementIndex(value, place);
@@ -196,19 +291,26 @@ export class Asking {
     return found;
   }
 
+  /**
+   * A number; a word or null where it is not finite.
+   * @param {Ref} ref @param {number[]} cell @returns {any}
+   */
   at(ref, cell) {
     return this.trace.values[ref.v].rows[cell[0]][cell[1]];
   }
 
+  /** @param {Ref} ref @param {number[] | null} cell */
   text(ref, cell) {
     return cell ? number(this.at(ref, cell)) : brief(this.trace, ref);
   }
 }
 
+/** @param {GraphNode} node */
 function labelOf({ label, tensor }) {
   return tensor ? message("node.name", { label, tensor }) : label;
 }
 
+/** @param {number} value @param {Term[]} terms @param {number} zeros */
 function saidOf(value, terms, zeros) {
   const total = number(value);
   if (!terms.length) return message("number.all-zero", { value: total, count: zeros });
@@ -229,17 +331,26 @@ function saidOf(value, terms, zeros) {
   return said.join(", ");
 }
 
-// A number behind a sign; a negative one in brackets.
+/**
+ * A number behind a sign; a negative one in brackets.
+ * @param {string} text @param {number} index
+ */
 function asAddend(text, index) {
   return index && text.startsWith("-") ? `(${text})` : text;
 }
 
-// Whether a number is shown with all of its digits.
+/**
+ * Whether a number is shown with all of its digits.
+ * @param {unknown} x
+ */
 function isShort(x) {
   return typeof x === "number" && Number(number(x)) === x;
 }
 
-// Whether numbers as they are shown make their sum; else they are rounded.
+/**
+ * Whether numbers as they are shown make their sum; else they are rounded.
+ * @param {number[]} parts @param {number} total
+ */
 function addsUp(parts, total) {
   if (![...parts, total].every((x) => typeof x === "number")) return false;
   const size = parts.reduce((sum, x) => sum + Math.abs(x), 0);

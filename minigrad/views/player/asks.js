@@ -4,10 +4,17 @@
 import { element } from "./dom.js";
 import { message } from "./messages.js";
 
+/** @typedef {import("./player.js").Player} Player */
+/** @typedef {import("./types").Event} Event */
+
 const SHOWN_FOR = 4; // stops after the question
 
 export class Asks {
-  /** @param {any} player @param {Record<string, number>} answers @param {(answers: any) => void} keep */
+  /**
+   * @param {Player} player
+   * @param {Record<string, number>} answers
+   * @param {(answers: Record<string, number>) => void} keep
+   */
   constructor(player, answers = {}, keep = () => {}) {
     this.player = player;
     this.answers = answers; // position -> number of the choice
@@ -18,19 +25,25 @@ export class Asks {
     this.box = element("section", "ask");
     this.box.hidden = true;
     this.box.setAttribute("aria-label", message("ask.name"));
+    /** @type {string | null} */
     this.shown = null;
   }
 
-  // How far one may go: to the first question without an answer.
+  /**
+   * How far one may go: to the first question without an answer.
+   * @param {number} position
+   */
   limit(position) {
     const open = this.places.find((place) => this.answers[place] === undefined);
     return open === undefined ? position : Math.min(open, position);
   }
 
+  /** @param {number} position */
   waitsAt(position) {
     return this.places.includes(position) && this.answers[position] === undefined;
   }
 
+  /** @param {{ position: number }} view */
   show({ position }) {
     const place = this.places.findLast((one) => one <= position);
     this.player.root.classList.toggle("asking", this.waitsAt(position));
@@ -46,6 +59,7 @@ export class Asks {
     else this.box.replaceChildren(this.form(event, place));
   }
 
+  /** @param {Event} event @param {number} place */
   form(event, place) {
     const form = element("form");
     const field = element("fieldset");
@@ -64,14 +78,16 @@ export class Asks {
     this.note = element("span", "note", message("ask.first"));
     this.note.setAttribute("role", "status");
     form.append(field, commit, this.note);
-    form.onsubmit = (submitted) => {
+    form.onsubmit = (/** @type {SubmitEvent} */ submitted) => {
       submitted.preventDefault();
       this.commit(form, place);
     };
     return form;
   }
 
+  /** @param {HTMLFormElement} form @param {number} place */
   commit(form, place) {
+    /** @type {HTMLInputElement | null} */
     const chosen = form.querySelector("input:checked");
     if (!chosen) {
       this.note.textContent = message("ask.choose");
@@ -85,6 +101,7 @@ export class Asks {
     this.player.root.focus({ preventScroll: true });
   }
 
+  /** @param {Event} event @param {number} place @param {boolean} known */
   outcome(event, place, known) {
     const answer = event.choices[this.answers[place]];
     const said = element("p", "", message("ask.said", { question: event.question, answer }));

@@ -2,6 +2,14 @@
 
 import { leaveFrame } from "./dom.js";
 
+/** @typedef {import("./player.js").Player} Player */
+
+/**
+ * A key on some element; fields and buttons have a type.
+ * @typedef {KeyboardEvent & { target: Element & { type?: string } }} Key
+ */
+
+/** @param {Player} player @param {Key} event */
 export function onKey(player, event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const tag = event.target.tagName;
@@ -27,6 +35,7 @@ export function onKey(player, event) {
   event.stopPropagation();
 }
 
+/** @param {Player} player @returns {Record<string, () => void>} */
 function movesOf(player) {
   return {
     ArrowRight: () => player.step(),
@@ -46,7 +55,10 @@ function movesOf(player) {
   };
 }
 
-// The number of the node that has the focus, else of the one that is spoken of.
+/**
+ * The number of the node that has the focus, else of the one that is spoken of.
+ * @param {Player} player
+ */
 function askHere(player) {
   const focused = document.activeElement?.closest?.("g.node");
   const id = focused?.id.replace(/^mg_/, "").split("__")[0];
@@ -55,6 +67,7 @@ function askHere(player) {
   if (node) player.numbers.ask(node, event?.n === node ? event.slot || 0 : 0, null, true);
 }
 
+/** @param {Player} player */
 function escape(player) {
   if (!player.help.hidden) return player.toggleHelp();
   if (player.tip.hide()) return;

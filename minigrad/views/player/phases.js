@@ -3,7 +3,12 @@
 import { element } from "./dom.js";
 import { message } from "./messages.js";
 
-// As they are called in a recording; what is shown stands in the table of messages.
+/** @typedef {import("./types").View} View */
+
+/**
+ * As they are called in a recording; what is shown stands in the table of messages.
+ * @type {Record<string, string[]>}
+ */
 const PHASES = {
   apply: [
     "collect inputs",
@@ -22,6 +27,7 @@ const PHASES = {
   ],
 };
 
+/** @param {string} of @param {string} name */
 export function phaseWords(of, name) {
   const index = PHASES[of]?.indexOf(name) ?? -1;
   return index < 0 ? name : message(`phase.${of}.${index}`);
@@ -31,9 +37,11 @@ export class PhaseStrip {
   constructor() {
     this.box = element("div", "phases");
     this.box.setAttribute("aria-hidden", "true"); // the sentence says it in words
+    /** @type {string | null} */
     this.shown = null;
   }
 
+  /** @param {View} view */
   show({ state }) {
     const phase = state.phases.at(-1);
     const of = phase && PHASES[phase.of] ? phase.of : null;
@@ -45,6 +53,7 @@ export class PhaseStrip {
     });
   }
 
+  /** @param {string | null} of */
   lay(of) {
     this.shown = of;
     this.box.replaceChildren();

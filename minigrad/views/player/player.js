@@ -21,11 +21,16 @@ import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 import { cueOf } from "./values.js";
 
+/** @typedef {import("./keys.js").Key} Key */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").PlayerOptions} PlayerOptions */
+/** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").View} View */
 
 const SPEEDS = [0.5, 1, 2, 4];
 
 export class Player {
+  /** @param {HTMLElement} root @param {Trace} trace @param {PlayerOptions} options */
   constructor(root, trace, options = {}) {
     this.root = root;
     this.trace = trace;
@@ -58,9 +63,11 @@ export class Player {
     sentence.append(this.say, this.begin, this.differs);
     this.phases = new PhaseStrip();
     this.found = new Found(this);
+    /** @type {Choose} */
     const choose = (what, name) => this.found.stepsOf(what, name);
     this.code = new CodePane(this.trace, this.index, choose);
     this.numbers = new Numbers(this);
+    /** @type {Choose} */
     const chooseInGraph = (what, name) => {
       choose(what, name);
       const [kind, node] = what.split(" ");
@@ -68,8 +75,11 @@ export class Player {
     };
     this.graph = new GraphPane(this.trace, this.story, this.index, chooseInGraph);
     const memory = new Memory(this.trace);
+    /** @param {number} position */
     const stopAt = (position) => this.stopAt(position);
+    /** @type {[Trace, Story, StepIndex, Memory, (position: number) => number]} */
     const parts = [this.trace, this.story, this.index, memory, stopAt];
+    /** @param {string} node @param {number} slot @param {number[] | null} cell */
     const ask = (node, slot, cell) => this.numbers.ask(node, slot, cell, true);
     this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose, ask);
     this.timeline = new Timeline(memory, this, choose);
@@ -90,15 +100,17 @@ export class Player {
       this.tip.box,
       this.help,
     );
-    root.addEventListener("keydown", (event) => onKey(this, event));
+    root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event));
   }
 
   buildBar() {
     const bar = element("div", "bar");
+    /** @param {string} name @param {string} key @param {() => void} action */
     const named = (name, key, action) => {
       const text = message(`button.${name}.short`);
       return textButton(text, message(`button.${name}`), key, action);
     };
+    /** @param {string} name @param {string} key @param {() => void} action */
     const icon = (name, key, action) => {
       return iconButton(name, message(`button.${name}`), key, action);
     };
@@ -118,10 +130,14 @@ export class Player {
     this.slider.setAttribute("aria-label", message("slider.name"));
     this.slider.oninput = () => this.go(this.stops[Number(this.slider.value)]);
     this.count = element("span", "count");
+    /** @type {[number, string][]} */
     const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
+    /** @param {number} value */
     const faster = (value) => (this.speed = value);
     const speed = choice(message("speed.name"), speeds, this.speed, faster);
+    /** @type {[number, string][]} */
     const levels = [1, 2, 3].map((level) => [level, message(`level.${level}`)]);
+    /** @param {number} value */
     const detail = (value) => this.setLevel(value);
     this.levels = choice(message("level.name"), levels, this.level, detail);
     const search = icon("search", "/", () => this.found.open());
@@ -142,6 +158,7 @@ export class Player {
 
   // Moves
 
+  /** @param {number} position */
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
     const to = this.asks.limit(wanted);
@@ -175,6 +192,7 @@ export class Player {
     this.options.onMove?.(to);
   }
 
+  /** @param {View} view @param {number} stop */
   showWords({ state, event }, stop) {
     this.sayStep();
     this.begin.hidden = Boolean(event);
@@ -189,6 +207,7 @@ export class Player {
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
   }
 
+  /** @param {number} stop */
   goToStop(stop) {
     this.pause();
     this.go(this.stops[stop]);
@@ -198,7 +217,10 @@ export class Player {
     return lastAtMost(this.stops, this.position);
   }
 
-  // The number of the stop that shows what the event before `position` did.
+  /**
+   * The number of the stop that shows what the event before `position` did.
+   * @param {number} position
+   */
   stopAt(position) {
     const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
@@ -242,7 +264,10 @@ export class Player {
     this.leap((depth, here) => depth < here);
   }
 
-  // To the next stop whose depth is wanted; to the last one if there is none.
+  /**
+   * To the next stop whose depth is wanted; to the last one if there is none.
+   * @param {(depth: number, here: number) => boolean} wanted
+   */
   leap(wanted) {
     const here = this.story.events[this.position - 1]?.d ?? 0;
     const later = this.stops.filter((stop) => stop > this.position);
@@ -251,6 +276,7 @@ export class Player {
     if (target !== undefined) this.go(target);
   }
 
+  /** @param {number} level */
   setLevel(level) {
     this.level = Number(level);
     this.levels.querySelector("select").value = String(this.level);
@@ -309,6 +335,7 @@ export class Player {
 
   // What is on the screen, read from the screen: for tests.
   state() {
+    /** @param {{ id: string }[]} records */
     const states = (records) => {
       const shown = records.map(({ id }) => [id, this.graph.stateOf(id)]);
       return Object.fromEntries(shown.filter(([, now]) => now && now !== "unseen"));

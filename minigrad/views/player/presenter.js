@@ -2,9 +2,12 @@
 
 import { message } from "./messages.js";
 
+/** @typedef {import("./player.js").Player} Player */
+
 const OUTCOMES = new Set(["return", "exception", "ctx.save", "grad", "grad.none", "grad.accumulate"]);
 
 export class Presenter {
+  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.on = false;
@@ -43,7 +46,10 @@ export class Presenter {
     this.player.root.classList.remove("pausing");
   }
 
-  // The keys of a presenter: those of a remote control too.
+  /**
+   * The keys of a presenter: those of a remote control too.
+   * @returns {Record<string, () => void>}
+   */
   moves() {
     const forward = () => this.forward();
     const back = () => this.back();

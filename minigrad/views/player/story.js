@@ -22,6 +22,7 @@ export class Story {
     this.edges = byId(trace.graph.edges);
     this.ctxs = byId(trace.ctxs || []);
     this.every = Math.max(KEYFRAME_EVERY, Math.ceil(this.length / MOST_KEYFRAMES));
+    /** @type {State[]} */
     this.keyframes = [blankState()];
     this.ahead = { state: blankState(), at: 0 };
     this.prepare();
@@ -36,7 +37,10 @@ export class Story {
     });
   }
 
-  // Leaves keyframes on the way.
+  /**
+   * Leaves keyframes on the way.
+   * @param {number} position
+   */
   foldTo(position) {
     const { ahead } = this;
     while (ahead.at < position) {
@@ -46,17 +50,21 @@ export class Story {
     }
   }
 
-  // A step forward goes on from the state before; any other move from a keyframe.
-  /** @param {number} position @returns {State} */
+  /**
+   * A step forward goes on from the state before; any other move from a keyframe.
+   * @param {number} position @returns {State}
+   */
   stateAt(position) {
     this.foldTo(position);
     const keyframe = Math.floor(position / this.every);
+    /** @type {{ state?: State, at?: number }} */
     let { state, at } = this.before || {};
     if (!state || at > position || at < keyframe * this.every) {
       state = copyOf(this.keyframes[keyframe]);
       at = keyframe * this.every;
     }
     for (; at < position; at++) advance(state, this.events[at], this);
+    /** @type {{ state: State, at: number }} */
     this.before = { state, at };
     return state;
   }
@@ -70,18 +78,24 @@ export class Story {
     return stops;
   }
 
-  // The last event up to a position that speaks of a node.
-  /** @param {number} position */
+  /**
+   * The last event up to a position that speaks of a node.
+   * @param {number} position
+   */
   lastAtNode(position) {
     const least = Math.max(0, position - MOST_BACK);
     for (let at = position - 1; at >= least; at--) if (this.events[at].n) return this.events[at];
     return null;
   }
 
-  // What the events after position `from` up to `to` set: ctx entries and locals.
-  /** @param {number} from @param {number} to */
+  /**
+   * What the events after position `from` up to `to` set: ctx entries and locals.
+   * @param {number} from @param {number} to
+   */
   changes(from, to) {
+    /** @type {Set<string>} */
     const ctx = new Set();
+    /** @type {Set<string>} */
     const locals = new Set();
     for (const event of this.events.slice(from, to)) {
       for (const { id, set } of ctxChanges(event)) for (const key in set) ctx.add(`${id} ${key}`);
@@ -90,6 +104,7 @@ export class Story {
     return { ctx, locals };
   }
 
+  /** @param {number} source */
   isEngine(source) {
     return this.trace.sources[source]?.role === "engine";
   }
@@ -100,9 +115,11 @@ export function whenIdle(task) {
   (window.requestIdleCallback || setTimeout)(task);
 }
 
-// The last place in a sorted list whose item, or what `of` takes of it, is not above a
-// value; -1 if all are.
-/** @template T @param {T[]} sorted @param {number} value @param {(item: T) => number} of */
+/**
+ * The last place in a sorted list whose item, or what `of` takes of it, is not above a
+ * value; -1 if all are.
+ * @template T @param {T[]} sorted @param {number} value @param {(item: T) => number} of
+ */
 export function lastAtMost(sorted, value, of = Number) {
   let [low, high] = [-1, sorted.length - 1];
   while (low < high) {

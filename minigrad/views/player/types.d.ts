@@ -62,6 +62,10 @@ export type Event = {
   ctx?: CtxChange;
   others?: CtxChange[];
   mem?: { add?: Held[]; del?: { id: string; by: string }[] };
+  roots?: { n: string; slot: number; g: Ref }[];
+  question?: string;
+  choices?: string[];
+  answer?: string;
   [more: string]: any;
 };
 
