@@ -1,8 +1,12 @@
 // The texts of the page. They are written in minigrad/tracing/messages.toml, the one table
 // of all texts, and stand before this code in every page: MESSAGES and WORDS.
 
-// A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
-/** @param {string} key @param {Record<string, unknown>} fields @returns {string} */
+/**
+ * A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
+ * @param {string} key
+ * @param {Record<string, unknown>} fields
+ * @returns {string}
+ */
 export function message(key, fields = {}) {
   const one = fields.count === 1 ? MESSAGES[`${key}.one`] : undefined;
   const text = one ?? MESSAGES[key];
@@ -10,8 +14,10 @@ export function message(key, fields = {}) {
   return text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
 }
 
-// What a recording calls something by a fixed word, in the language of the page.
-/** @param {string} text @returns {string} */
+/**
+ * What a recording calls something by a fixed word, in the language of the page.
+ * @param {string} text @returns {string}
+ */
 export function wordFor(text) {
   return WORDS[text] ?? text;
 }
