@@ -4,6 +4,34 @@ import { element, pane, rove, setText, tabStop } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { brief } from "./values.js";
 
+/** @typedef {import("./steps.js").StepIndex} StepIndex */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+
+/**
+ * How a card is shown: what stands behind its line, which one is marked and how.
+ * @typedef {{
+ *   role: string,
+ *   notes: HTMLElement[],
+ *   marked: HTMLElement | null,
+ *   mark: string | null,
+ *   cue: HTMLElement | null,
+ *   place?: string,
+ * }} Shown
+ */
+
+/**
+ * @typedef {Shown & {
+ *   box: HTMLElement,
+ *   head: HTMLElement,
+ *   listing: HTMLElement,
+ *   lines: HTMLElement[],
+ *   source: number,
+ * }} Card
+ */
+
 const MOST_CARDS = 4;
 
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
@@ -17,6 +45,7 @@ export class CodePane {
   /** @type {HTMLElement} */
   note;
 
+  /** @param {Trace} trace @param {StepIndex} index @param {Choose} choose */
   constructor(trace, index, choose) {
     this.trace = trace;
     this.index = index;
@@ -29,12 +58,15 @@ export class CodePane {
     this.empty = element("p", "empty", message("code.none"));
     this.empty.hidden = trace.sources.length > 0;
     this.body.append(this.empty, this.stack, this.printed);
+    /** @type {Card[]} */
     this.cards = [];
+    /** @type {Map<string, boolean>} */
     this.crowded = new Map(); // source, line and cue -> whether the cue would hide code
     new ResizeObserver(() => this.crowded.clear()).observe(this.body);
     rove(this.box, "button.number");
   }
 
+  /** @param {View} view */
   show({ state, cue, trace }) {
     const frames = state.stack.length ? state.stack : this.restingFrames();
     this.matchCards(frames);
@@ -61,19 +93,26 @@ export class CodePane {
     for (const move of moves) move?.();
   }
 
-  // What was measured once is known: measuring would have the page laid out again.
+  /**
+   * What was measured once is known: measuring would have the page laid out again.
+   * @param {Card} card
+   */
   placeCue(card) {
     const box = this.crowded.get(card.place) ? card.head : card.marked;
     if (card.cue.parentNode !== box) box.append(card.cue);
   }
 
-  // Between frames the program itself is shown, with no line marked.
+  /**
+   * Between frames the program itself is shown, with no line marked.
+   * @returns {Frame[]}
+   */
   restingFrames() {
     const driver = this.trace.sources.findIndex((source) => source.role === "driver");
     const index = driver < 0 ? 0 : driver;
     return this.trace.sources[index] ? [{ s: index, l: null, d: 0, locals: {} }] : [];
   }
 
+  /** @param {number} top */
   sayBetween(top) {
     this.between.remove();
     if (top < MOST_CARDS) return;
@@ -81,6 +120,7 @@ export class CodePane {
     this.cards[0].box.after(this.between);
   }
 
+  /** @param {Frame[]} frames */
   matchCards(frames) {
     frames.forEach((frame, index) => {
       if (this.cards[index]?.source === frame.s) return;
@@ -92,6 +132,7 @@ export class CodePane {
     for (const card of this.cards.splice(frames.length)) card.box.remove();
   }
 
+  /** @param {number} index @returns {Card} */
   makeCard(index) {
     const source = this.trace.sources[index];
     const box = element("div", `card ${source.role} top`);
@@ -110,11 +151,15 @@ export class CodePane {
       return line;
     });
     box.append(head, listing);
+    /** @type {Shown} */
     const shown = { role: "top", notes: [], marked: null, mark: null, cue: null };
     return { box, head, listing, lines, source: index, ...shown };
   }
 
-  // The number of a line that has steps leads to them; so does a click on the line.
+  /**
+   * The number of a line that has steps leads to them; so does a click on the line.
+   * @param {number} index @param {number} offset @param {HTMLElement} line
+   */
   numberOf(index, offset, line) {
     const number = String(this.trace.sources[index].first + offset);
     const what = `line ${index} ${offset}`;
@@ -130,6 +175,12 @@ export class CodePane {
     return button;
   }
 
+  /**
+   * @param {Card} card
+   * @param {Frame} frame
+   * @param {string} role
+   * @param {string | null} cue
+   */
   showFrame(card, frame, role, cue) {
     for (const note of card.notes) note.remove();
     card.notes = [];
@@ -153,7 +204,13 @@ export class CodePane {
     }
   }
 
-  // A class that is taken off and put on again would have the card styled anew.
+  /**
+   * A class that is taken off and put on again would have the card styled anew.
+   * @param {Card} card
+   * @param {string} role
+   * @param {HTMLElement | null} line
+   * @param {string} mark
+   */
   markCard(card, role, line, mark) {
     if (card.role !== role) card.box.classList.replace(card.role, role);
     card.role = role;
@@ -163,20 +220,27 @@ export class CodePane {
     Object.assign(card, { marked: line, mark });
   }
 
+  /** @param {Card} card @param {HTMLElement} line @param {HTMLElement} note */
   annotate(card, line, note) {
     line.after(note);
     card.notes.push(note);
   }
 }
 
-// Of a deep stack the first card is shown, and the last ones.
+/**
+ * Of a deep stack the first card is shown, and the last ones.
+ * @param {number} index @param {number} top
+ */
 function roleOf(index, top) {
   if (index === top) return "top";
   if (index === top - 1) return "near";
   return index && index < top + 2 - MOST_CARDS ? "between" : "far";
 }
 
-// Measures now what there is to scroll, and gives back how to do it.
+/**
+ * Measures now what there is to scroll, and gives back how to do it.
+ * @param {Card} card @returns {(() => void) | null}
+ */
 function intoView({ listing, marked, notes }) {
   const note = notes.at(-1);
   const top = marked.offsetTop - listing.offsetTop;
@@ -193,7 +257,11 @@ function intoView({ listing, marked, notes }) {
   return () => (listing.scrollTop = place * height);
 }
 
-// All lines have this height, but for one that is marked and does not fit into the pane.
+/**
+ * All lines have this height, but for one that is marked and does not fit into the
+ * pane.
+ * @param {HTMLElement} listing
+ */
 function lineHeight(listing) {
   return parseFloat(getComputedStyle(listing).lineHeight);
 }

@@ -4,6 +4,20 @@ import { element, pane, rove, setChildren, setText, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { isMeant, keyLabel, keyRank, valueView } from "./values.js";
 
+/** @typedef {import("./inspector.js").Inspector} Inspector */
+/** @typedef {import("./story.js").Story} Story */
+/** @typedef {import("./types").Advice} Advice */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+/** @typedef {import("./values.js").Ask} Ask */
+
+/** @typedef {State["ctxs"][string] | undefined} Entries */
+
 export class CtxPane {
   /** @type {HTMLElement} */
   box;
@@ -14,6 +28,13 @@ export class CtxPane {
   /** @type {HTMLElement} */
   note;
 
+  /**
+   * @param {Trace} trace
+   * @param {Story} story
+   * @param {Inspector} inspector
+   * @param {Choose} choose
+   * @param {(node: string, slot: number, cell: number[]) => void} ask
+   */
   constructor(trace, story, inspector, choose, ask) {
     this.trace = trace;
     this.story = story;
@@ -32,12 +53,16 @@ export class CtxPane {
     this.localsTable = element("dl", "entries");
     this.locals.append(this.summary, this.localsTable);
     this.body.append(this.advice, this.moving, this.empty, this.table, this.locals);
+    /** @type {Map<string, {ref: Ref | null, more: string, row: HTMLElement}>} */
     this.rows = new Map(); // what -> the row of an entry or a local
     rove(this.body, ".entry");
     this.makesSome = trace.events.some((event) => event.k === "ctx.new");
   }
 
-  // What has changed is made anew: if it has the focus, it keeps it.
+  /**
+   * What has changed is made anew: if it has the focus, it keeps it.
+   * @param {View} view
+   */
   show(view) {
     const focused = this.body.contains(document.activeElement);
     const what = focused ? document.activeElement.dataset.what : null;
@@ -48,6 +73,7 @@ export class CtxPane {
     (same || this.body).focus({ preventScroll: true });
   }
 
+  /** @param {View} view */
   render(view) {
     const { state, event, changes, cue, level } = view;
     const ctx = this.story.ctxs[state.cid];
@@ -90,7 +116,10 @@ export class CtxPane {
     this.body.scrollTop += Math.min(...whole, place.top - pane.top);
   }
 
-  // Where no entry is meant, the cue is the gradient on its way or the ctx itself.
+  /**
+   * Where no entry is meant, the cue is the gradient on its way or the ctx itself.
+   * @param {string | null} cue @param {Entries} entries
+   */
   showCue(cue, entries) {
     this.cue.hidden = !cue || this.body.querySelector(".cued") !== null;
     setText(this.cue, cue || "");
@@ -99,6 +128,7 @@ export class CtxPane {
     else if (this.title.nextSibling !== this.cue) this.title.after(this.cue);
   }
 
+  /** @param {State} state @param {Event | null} event @param {Entries} entries */
   emptyWords(state, event, entries) {
     if (entries) {
       const saved = Object.keys(entries).some((key) => key.startsWith("saved."));
@@ -115,7 +145,15 @@ export class CtxPane {
     return message(stillToCome ? "ctx.not-yet" : "ctx.none");
   }
 
-  // A row that would be the same again stays: a step changes few of them.
+  /**
+   * A row that would be the same again stays: a step changes few of them.
+   * @param {string} what
+   * @param {string} label
+   * @param {Ref | null} ref
+   * @param {boolean} changed
+   * @param {string | null} cue
+   * @param {string[]} lines
+   */
   rowOf(what, label, ref, changed, cue, lines = []) {
     const more = lines.join("\n");
     let known = this.rows.get(what);
@@ -128,6 +166,12 @@ export class CtxPane {
     return known.row;
   }
 
+  /**
+   * @param {string} what
+   * @param {string} label
+   * @param {Ref | null} ref
+   * @param {string[]} lines
+   */
   makeRow(what, label, ref, lines) {
     const row = element("div", "row");
     const name = element("dt");
@@ -150,7 +194,10 @@ export class CtxPane {
     return row;
   }
 
-  // What teaching mode has said of this ctx, with the line that is meant.
+  /**
+   * What teaching mode has said of this ctx, with the line that is meant.
+   * @param {Advice[]} found @param {Event | null} event
+   */
   showAdvice(found, event) {
     this.advice.replaceChildren();
     for (const { what, rest, line } of found) {
@@ -166,7 +213,10 @@ export class CtxPane {
     this.advice.hidden = !found.length;
   }
 
-  // Of a gradient: what leads to its steps, and to what it might be instead.
+  /**
+   * Of a gradient: what leads to its steps, and to what it might be instead.
+   * @param {string} words @param {string | null} what
+   */
   headOf(words, what) {
     const head = element("h3");
     if (!what) {
@@ -181,9 +231,17 @@ export class CtxPane {
     return head;
   }
 
+  /** @param {Event | null} event */
   showMoving(event) {
     this.moving.replaceChildren();
+    /**
+     * @param {string} words
+     * @param {Ref | null} ref
+     * @param {number | null} slot of a gradient whose numbers can be asked
+     * @param {string | null} what leads to its steps
+     */
     const add = (words, ref, slot = null, what = null) => {
+      /** @type {Ask | null} */
       const ask = slot === null ? null : (cell) => this.ask(event.n, slot, cell);
       this.moving.append(this.headOf(words, what), valueView(this.trace, ref, "", ask));
     };
@@ -193,6 +251,7 @@ export class CtxPane {
       const sum = event.total && event.total.v !== event.g?.v;
       if (sum) add(message("gradient.together"), event.total, slot);
     } else if (event?.k === "node.enter") {
+      /** @type {(Ref | null)[]} */
       (event.g || []).forEach((gradient, slot) => {
         const one = event.g.length === 1;
         const words = message(one ? "gradient.waited" : "gradient.waited.slot", { slot });
@@ -219,7 +278,13 @@ export class CtxPane {
     this.moving.hidden = !this.moving.childElementCount;
   }
 
-  // The engine's own variables are shown only to those who follow the engine's lines.
+  /**
+   * The engine's own variables are shown only to those who follow the engine's lines.
+   * @param {State} state
+   * @param {View["changes"]} changes
+   * @param {string | null} cue
+   * @param {number} level
+   */
   showLocals(state, changes, cue, level) {
     const frame = state.stack.at(-1);
     const engine = frame && this.story.isEngine(frame.s);
@@ -237,7 +302,10 @@ export class CtxPane {
   }
 }
 
-// Of which moment the locals are: a line that is marked has not set its own yet.
+/**
+ * Of which moment the locals are: a line that is marked has not set its own yet.
+ * @param {Frame} frame
+ */
 function localsWords(frame) {
   if (frame.failed) return "ctx.locals.failed";
   if (frame.over) return "ctx.locals.end";

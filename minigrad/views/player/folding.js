@@ -1,16 +1,18 @@
 // What each event changes of what is shown.
 
+/** @typedef {import("./story.js").Story} Story */
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").State} State */
 /** @typedef {import("./types").Frame} Frame */
 /** @typedef {import("./types").CtxChange} CtxChange */
+/** @typedef {import("./types").Ref} Ref */
 
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
   "ctxs nodes edges waiting left grads tangents handles memory".split(" "),
 );
 
-/** @param {State} state @param {Event} event @param {any} story */
+/** @param {State} state @param {Event} event @param {Story} story */
 export function advance(state, event, story) {
   settle(state, event);
   for (const change of ctxChanges(event)) changeCtx(state, change);
@@ -24,8 +26,10 @@ export function advance(state, event, story) {
   if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
 }
 
-// What an event changes on ctxs: that which it shows first, then others.
-/** @param {{ctx?: CtxChange, others?: CtxChange[]}} event */
+/**
+ * What an event changes on ctxs: that which it shows first, then others.
+ * @param {{ctx?: CtxChange, others?: CtxChange[]}} event
+ */
 export function ctxChanges({ ctx, others = [] }) {
   return ctx ? [ctx, ...others] : others;
 }
@@ -71,16 +75,20 @@ export function copyOf(state) {
   return copy;
 }
 
-// What was "now" at the last event has become "has been".
-/** @param {State} state @param {Event} event */
+/**
+ * What was "now" at the last event has become "has been".
+ * @param {State} state @param {Event} event
+ */
 function settle(state, event) {
   if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
   state.travels = null;
   if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
 }
 
-// What owners keep and let go; what was let go stays on the list, with who did it.
-/** @param {State} state @param {Event} event */
+/**
+ * What owners keep and let go; what was let go stays on the list, with who did it.
+ * @param {State} state @param {Event} event
+ */
 function noteMemory(state, event) {
   state.position += 1;
   const { add = [], del = [] } = event.mem || {};
@@ -100,9 +108,11 @@ function noteHandles(state, event) {
   }
 }
 
-// A phase holds while deeper frames run. Between two phases of one function none is
-// marked; in another function at the same depth the phases are over.
-/** @param {State} state @param {Event} event @param {boolean} inEngine */
+/**
+ * A phase holds while deeper frames run. Between two phases of one function none is
+ * marked; in another function at the same depth the phases are over.
+ * @param {State} state @param {Event} event @param {boolean} inEngine
+ */
 function notePhase(state, event, inEngine) {
   if (event.unwound) return; // an exception leaves a frame: show where it was
   const { d, s, ph } = event;
@@ -113,8 +123,10 @@ function notePhase(state, event, inEngine) {
   state.phases = outer;
 }
 
-// The frame an event belongs to; frames above it have been left.
-/** @param {State} state @param {Event} event */
+/**
+ * The frame an event belongs to; frames above it have been left.
+ * @param {State} state @param {Event} event
+ */
 function frameOf(state, event) {
   const stack = state.stack;
   while (stack.length && stack.at(-1).d > event.d) stack.pop();
@@ -125,8 +137,10 @@ function frameOf(state, event) {
   return stack.at(-1);
 }
 
-// An event that is no line event may still say where in the code it happened.
-/** @param {State} state @param {Event} event */
+/**
+ * An event that is no line event may still say where in the code it happened.
+ * @param {State} state @param {Event} event
+ */
 function visitLine(state, event) {
   const frame = state.stack.findLast((frame) => frame.s === event.s);
   if (frame && event.l !== undefined) frame.l = event.l;
@@ -138,8 +152,10 @@ function resolveError(state) {
   for (const frame of state.stack) frame.failed = null;
 }
 
-// The variables that have changed; one that was deleted has no value any more.
-/** @param {Frame} frame @param {Event} event */
+/**
+ * The variables that have changed; one that was deleted has no value any more.
+ * @param {Frame} frame @param {Event} event
+ */
 function takeLocals(frame, event) {
   for (const name in event.loc || {}) {
     if (event.loc[name]) frame.locals[name] = event.loc[name];
@@ -149,7 +165,7 @@ function takeLocals(frame, event) {
 
 const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
-/** @type {Record<string, (state: State, event: Event, story: any) => void>} */
+/** @type {Record<string, (state: State, event: Event, story: Story) => void>} */
 const HANDLERS = {
   call(state, event) {
     if (state.error) resolveError(state);
@@ -213,6 +229,7 @@ const HANDLERS = {
     state.nodes[event.n] = "active";
     const waiting = state.waiting[event.n];
     state.waiting[event.n] = Object.fromEntries(
+      /** @type {(Ref | null)[]} */
       (event.g || []).flatMap((gradient, slot) => {
         if (!gradient) return [];
         return [[slot, waiting?.[slot] || { parts: [gradient], total: gradient }]];
@@ -289,18 +306,23 @@ function allSeen(lit) {
   return Object.fromEntries(Object.keys(lit).map((id) => [id, "seen"]));
 }
 
-// Nothing arrived for an output: zeros stand there, or None.
-/** @param {State} state @param {Event} event */
+/**
+ * Nothing arrived for an output: zeros stand there, or None.
+ * @param {State} state @param {Event} event
+ */
 function fillSlot(state, event) {
   const total = event.g ?? null;
   putWaiting(state, event.n, event.slot, { parts: [total], total });
 }
 
-// What a hook returned waits in the place of what it was given.
-/** @param {State} state @param {Event} event */
+/**
+ * What a hook returned waits in the place of what it was given.
+ * @param {State} state @param {Event} event
+ */
 function replaceWaiting(state, event) {
   if (!event.new) return;
   const many = event.k === "hook.pre";
+  /** @type {(Ref | null)[]} */
   const gradients = many ? event.new.i : [event.new];
   gradients.forEach((total, index) => {
     const slot = many ? index : event.slot;
@@ -313,11 +335,24 @@ function countDown(state, event) {
   if (event.left !== undefined) state.left[event.n] = event.left;
 }
 
+/**
+ * @param {State} state
+ * @param {string} node
+ * @param {number} slot
+ * @param {Ref | null} gradient
+ * @param {Ref | null} total
+ */
 function addWaiting(state, node, slot, gradient, total) {
   const there = state.waiting[node]?.[slot];
   putWaiting(state, node, slot, { parts: [...(there?.parts || []), gradient], total });
 }
 
+/**
+ * @param {State} state
+ * @param {string} node
+ * @param {number} slot
+ * @param {{parts: (Ref | null)[], total: Ref | null}} entry
+ */
 function putWaiting(state, node, slot, entry) {
   state.waiting[node] = { ...state.waiting[node], [slot]: entry };
 }

@@ -5,12 +5,21 @@ import { element } from "./dom.js";
 import { message } from "./messages.js";
 import { WhatIf } from "./whatif.js";
 
+/** @typedef {import("./player.js").Player} Player */
+
+/**
+ * A stop that was found, by its number, and what it does.
+ * @typedef {{stop: number, deeds: string[]}} StopFound
+ */
+
 const MOST_LISTED = 100;
 
 export class Found {
+  /** @param {Player} player */
   constructor(player) {
     this.player = player;
-    this.stops = []; // [{stop, deeds}]: what was found, as numbers of stops
+    /** @type {StopFound[]} */
+    this.stops = [];
     this.box = element("section", "found");
     this.box.setAttribute("aria-label", message("found.name"));
     this.box.hidden = true;
@@ -55,6 +64,7 @@ export class Found {
     if (inside) this.player.root.focus({ preventScroll: true });
   }
 
+  /** @param {string} question */
   search(question) {
     this.whatIf.hide();
     this.asked = () => this.search(question);
@@ -62,8 +72,11 @@ export class Found {
     this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
   }
 
-  // The steps of a node, an edge, an entry, a line: below, so that what was clicked
-  // stays under the pointer.
+  /**
+   * The steps of a node, an edge, an entry, a line: below, so that what was clicked
+   * stays under the pointer.
+   * @param {string} what @param {string} name
+   */
   stepsOf(what, name) {
     this.asked = () => this.stepsOf(what, name);
     this.input.value = "";
@@ -82,7 +95,11 @@ export class Found {
     this.asked?.();
   }
 
-  // Where no stop of this level is at a position, the next one shows what it did.
+  /**
+   * Where no stop of this level is at a position, the next one shows what it did.
+   * @param {{position: number, deed: string}[]} found
+   * @param {string | ((count: number) => string)} title
+   */
   show(found, title) {
     const stops = new Map();
     for (const { position, deed } of found) {
@@ -112,6 +129,7 @@ export class Found {
     this.here();
   }
 
+  /** @param {StopFound} found */
   item({ stop, deeds }) {
     const item = element("li");
     const button = element("button");
@@ -127,12 +145,14 @@ export class Found {
     if (!this.stops.length) return;
     const now = this.player.stopNow();
     this.stops.slice(0, MOST_LISTED).forEach(({ stop }, index) => {
+      /** @type {ChildNode & Partial<Element>} */
       const button = this.list.children[index].firstChild;
       if (stop === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
   }
 
+  /** @param {1 | -1} by */
   goOn(by) {
     const now = this.player.stopNow();
     const next =

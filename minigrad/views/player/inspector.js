@@ -4,7 +4,21 @@
 import { message, wordFor } from "./messages.js";
 import { brief, bytesWords } from "./values.js";
 
+/** @typedef {import("./memory.js").Memory} Memory */
+/** @typedef {import("./steps.js").StepIndex} StepIndex */
+/** @typedef {import("./story.js").Story} Story */
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+
 export class Inspector {
+  /**
+   * @param {Trace} trace
+   * @param {Story} story
+   * @param {StepIndex} index
+   * @param {Memory} memory
+   * @param {(position: number) => number} stopAt
+   */
   constructor(trace, story, index, memory, stopAt) {
     this.trace = trace;
     this.story = story;
@@ -13,7 +27,10 @@ export class Inspector {
     this.stopAt = stopAt;
   }
 
-  // The lines below an entry; `since` is where the step before stood.
+  /**
+   * The lines below an entry; `since` is where the step before stood.
+   * @param {string} cid @param {string} key @param {Ref | null} ref @param {View} view
+   */
   linesOf(cid, key, ref, view) {
     const lines = [];
     const before = this.index.last(`entry ${cid} ${key}`, view.since);
@@ -27,6 +44,7 @@ export class Inspector {
     return [...lines, ...this.memoryLines(cid, key, view.position)];
   }
 
+  /** @param {string} cid @param {string} key @param {number} position */
   memoryLines(cid, key, position) {
     const owner = this.story.ctxs[cid]?.node;
     const item = owner && this.memory.itemOf(owner, key, position);
@@ -42,7 +60,10 @@ export class Inspector {
     return lines;
   }
 
-  // Which arguments of forward need a gradient, by their names where they are known.
+  /**
+   * Which arguments of forward need a gradient, by their names where they are known.
+   * @param {string} cid @param {Ref | null} ref
+   */
   needsLines(cid, ref) {
     const needs = brief(this.trace, ref).match(/True|False/g) || [];
     const names = this.argumentsOf(cid);
@@ -53,7 +74,11 @@ export class Inspector {
     return words.length ? [words.join("; ")] : [];
   }
 
-  // A forward may be that of another class: it is known by its call, else by its name.
+  /**
+   * A forward may be that of another class: it is known by its call, else by its name.
+   * @this {Inspector & {forwards?: Map<string, number>}}
+   * @param {string} cid @returns {string[]}
+   */
   argumentsOf(cid) {
     const { sources } = this.trace;
     this.forwards ||= forwardsOf(this.trace);
@@ -66,7 +91,10 @@ export class Inspector {
   }
 }
 
-// For each ctx the number of the source that its forward has run.
+/**
+ * For each ctx the number of the source that its forward has run.
+ * @param {Trace} trace @returns {Map<string, number>}
+ */
 function forwardsOf({ events, sources }) {
   const found = new Map();
   for (const { k, cid, s } of events) {
@@ -76,7 +104,10 @@ function forwardsOf({ events, sources }) {
   return found;
 }
 
-// Those that come in a *list are told apart by their places in it.
+/**
+ * Those that come in a *list are told apart by their places in it.
+ * @param {string[]} names @param {number} place @returns {string | undefined}
+ */
 function argumentAt(names, place) {
   const list = names.findIndex((name) => name.startsWith("*"));
   if (list < 0 || place < list) return names[place];

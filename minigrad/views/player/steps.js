@@ -12,6 +12,11 @@ import { keyLabel } from "./values.js";
 /** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").CtxChange} CtxChange */
 
+/**
+ * That something is done at a position; of an entry or a gradient with its new value.
+ * @typedef {{position: number, deed: string, ref: Ref | null, gone: boolean}} Step
+ */
+
 const LINE_KINDS = ["line", "call", "return", "exception"];
 const DEEDS = [
   ...LINE_KINDS,
@@ -37,23 +42,31 @@ export class StepIndex {
   /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
-    this.found = new Map(); // what -> [{position, deed, ref}], in order
+    /** @type {Map<string, Step[]>} */
+    this.found = new Map(); // what -> its steps, in order
     const ctxs = byId(trace.ctxs || []);
     trace.events.forEach((event, index) => this.note(event, index + 1, ctxs));
   }
 
+  /** @param {string} what @returns {Step[]} */
   of(what) {
     return this.found.get(what) || [];
   }
 
-  // The last entry for `what` up to a position.
-  /** @param {string} what @param {number} position */
+  /**
+   * The last entry for `what` up to a position.
+   * @param {string} what @param {number} position
+   */
   last(what, position) {
     const all = this.of(what);
     return all[lastAtMost(all, position, (step) => step.position)] || null;
   }
 
-  /** @param {Event} event @param {number} position @param {Record<string, {node: string | null}>} ctxs */
+  /**
+   * @param {Event} event
+   * @param {number} position
+   * @param {Record<string, {node: string | null}>} ctxs
+   */
   note(event, position, ctxs) {
     const deed = deedOf(event);
     const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
@@ -76,9 +89,11 @@ export class StepIndex {
     if (LINE_KINDS.includes(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
   }
 
-  // An entry that is taken off and put back as it was (saved values, while apply wires
-  // the node) has not changed.
-  /** @param {CtxChange} change @param {number} position */
+  /**
+   * An entry that is taken off and put back as it was (saved values, while apply wires
+   * the node) has not changed.
+   * @param {CtxChange} change @param {number} position
+   */
   noteEntries(change, position) {
     for (const key of change.del || []) {
       this.add(`entry ${change.id} ${key}`, position, message("did.gone"), null, true);
@@ -98,7 +113,13 @@ export class StepIndex {
     }
   }
 
-  /** @param {string} what @param {number} position @param {string} deed @param {Ref | null} ref @param {boolean} gone */
+  /**
+   * @param {string} what
+   * @param {number} position
+   * @param {string} deed
+   * @param {Ref | null} ref
+   * @param {boolean} gone
+   */
   add(what, position, deed, ref = null, gone = false) {
     const all = this.found.get(what) || [];
     this.found.set(what, all);
@@ -107,6 +128,7 @@ export class StepIndex {
 
   // The entries of ctxs that change at each position, by what they are called.
   changedEntries() {
+    /** @type {Map<number, string>} */
     const labels = new Map();
     for (const [what, steps] of this.found) {
       const [kind, , ...key] = what.split(" ");
@@ -117,10 +139,14 @@ export class StepIndex {
     return labels;
   }
 
-  // The steps of a level that have all words of a question, in their sentence, in what
-  // they do or in the entries that change; a question after a .grad that changes finds
-  // where it changes.
-  /** @param {string} question @param {number} level */
+  /**
+   * The steps of a level that have all words of a question, in their sentence, in what
+   * they do or in the entries that change; a question after a .grad that changes finds
+   * where it changes.
+   * @this {StepIndex & {entries?: Map<number, string>}}
+   * @param {string} question
+   * @param {number} level
+   */
   search(question, level) {
     const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
     const asked = all.filter((word) => !FILLING.has(word.replace(/\.$/, "")));
@@ -129,6 +155,7 @@ export class StepIndex {
     const changes = asked.length < all.length && all.some((word) => word.startsWith("chang"));
     const grads = changes && asked.length === 1 && asked[0].endsWith(".grad");
     this.entries ||= this.changedEntries();
+    /** @type {{position: number, deed: string}[]} */
     const found = [];
     this.trace.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
@@ -142,6 +169,7 @@ export class StepIndex {
   }
 }
 
+/** @param {Event} event @returns {string} */
 function deedOf(event) {
   if (event.k === "phase" && event.ph) return phaseWords(event.ph.of, event.ph.name);
   const kind = DEEDS.includes(event.k) ? event.k : "other";
@@ -156,7 +184,10 @@ export function sameRef(one, other) {
     : one.v === other.v;
 }
 
-// A word at its beginning; a name with a dot or brackets whole.
+/**
+ * A word at its beginning; a name with a dot or brackets whole.
+ * @param {string} word
+ */
 function matcher(word) {
   const plain = word.replace(/[.:]$/, "");
   const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -164,6 +195,7 @@ function matcher(word) {
   return new RegExp(`(?<![\\w.])${escaped}${end}`);
 }
 
+/** @param {string} text */
 function shorten(text) {
   return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

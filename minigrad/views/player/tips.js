@@ -4,7 +4,12 @@ import { element, tellerOf } from "./dom.js";
 import { message } from "./messages.js";
 import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 
+/** @typedef {import("./types").Told} Told */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").Value} Value */
+
 export class Tip {
+  /** @param {HTMLElement} root @param {Trace} trace */
   constructor(root, trace) {
     this.trace = trace;
     this.root = root;
@@ -20,6 +25,7 @@ export class Tip {
     root.addEventListener("click", () => this.makeRoom());
   }
 
+  /** @param {{type: string, target: any}} event */
   over(event) {
     const place = event.target.closest?.("[data-tells]");
     if (place === this.place) return;
@@ -34,6 +40,7 @@ export class Tip {
     if (event.type === "focusin") event.target.setAttribute("aria-describedby", this.box.id);
   }
 
+  /** @param {Told} told */
   fill({ title, words = [], ref }) {
     const parts = [element("b", "", title)];
     for (const line of words) parts.push(element("p", "", line));
@@ -43,7 +50,9 @@ export class Tip {
     this.box.replaceChildren(...parts);
   }
 
+  /** @param {Value} value */
   valueParts(value) {
+    /** @type {Record<string, string>} */
     const fields = { shape: shapeWords(value.shape), dtype: value.dtype };
     fields.bytes = bytesWords(bytesOf(value));
     const about = element("p", "", message("tip.value", fields));
@@ -63,8 +72,11 @@ export class Tip {
     if (this.place?.isConnected) this.put(this.place.getBoundingClientRect());
   }
 
-  // Below the thing, or above it where there is no room; never outside the player, nor
-  // on the answer to what was clicked.
+  /**
+   * Below the thing, or above it where there is no room; never outside the player, nor
+   * on the answer to what was clicked.
+   * @param {DOMRect} place
+   */
   put(place) {
     const zoom = this.root.currentCSSZoom || 1; // a presenter's type is larger
     const room = this.root.getBoundingClientRect();

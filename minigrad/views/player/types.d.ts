@@ -104,6 +104,9 @@ export type Frame = {
   over?: boolean;
 };
 
+/** What teaching mode says; the line it is about has a number and a text. */
+export type Advice = { what: string; rest: string[]; line: [number, string] | null };
+
 /** What is shown at a position: all events until there, folded. */
 export type State = {
   stack: Frame[];
@@ -122,7 +125,7 @@ export type State = {
   phases: { of: string; name: string | null; d: number; s: number }[];
   printed: string;
   pass: "backward" | "over" | null;
-  advice: Record<string, Record<string, any>[]>;
+  advice: Record<string, Advice[]>;
   outer: any[];
   [more: string]: any;
 };

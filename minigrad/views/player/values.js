@@ -7,9 +7,13 @@ import { message, wordFor } from "./messages.js";
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").Value} Value */
+/** @typedef {Value["rows"][number][number]} Cell */
+/** @typedef {(place: number[]) => void} Ask */
 
-// At most four digits; the same words as minigrad.views.values.number.
-/** @param {number | null | undefined} x */
+/**
+ * At most four digits; the same words as minigrad.views.values.number.
+ * @param {Cell | undefined} x
+ */
 export function number(x) {
   if (x === null || x === undefined) return "nan";
   if (typeof x !== "number" || !Number.isFinite(x)) return String(x);
@@ -19,15 +23,20 @@ export function number(x) {
   return String(Number(untied(x, 4).toPrecision(4)));
 }
 
-// Halfway between two numbers of so many digits Python takes the even one: there a hair less.
-/** @param {number} x @param {number} digits */
+/**
+ * Halfway between two numbers of so many digits Python takes the even one: there a
+ * hair less.
+ * @param {number} x @param {number} digits
+ */
 function untied(x, digits) {
   const tie = new RegExp(`^\\d\\.\\d{${digits - 2}}[02468]50*e`);
   return tie.test(Math.abs(x).toExponential(20)) ? x * (1 - 1e-9) : x;
 }
 
-// The digits that the recording has.
-/** @param {number | null | undefined} x */
+/**
+ * The digits that the recording has.
+ * @param {Cell | undefined} x
+ */
 export function exact(x) {
   if (x === null || x === undefined) return "nan";
   return typeof x === "number" ? String(Number(x.toPrecision(7))) : String(x);
@@ -38,17 +47,22 @@ export function sizeOf(value) {
   return value.shape.reduce((product, length) => product * length, 1);
 }
 
-// The bytes of a whole array: the dtype's name has its bits.
-/** @param {Value} value */
+/**
+ * The bytes of a whole array: the dtype's name has its bits.
+ * @param {Value} value
+ */
 export function bytesOf(value) {
   const bits = value.dtype === "bool" ? 8 : Number(value.dtype.match(/\d+$/)?.[0] || 64);
   return (sizeOf(value) * bits) / 8;
 }
 
-// The same words as minigrad.tracing.sentences.bytes_text.
-/** @param {number} count */
+/**
+ * The same words as minigrad.tracing.sentences.bytes_text.
+ * @param {number} count
+ */
 export function bytesWords(count) {
   if (count < 10_000) return message("bytes.few", { count });
+  /** @param {number} size */
   const short = (size) => String(Number(size.toPrecision(4)));
   if (count < 10_000_000) return message("bytes.kilo", { count: short(count / 1e3) });
   return message("bytes.mega", { count: short(count / 1e6) });
@@ -59,8 +73,10 @@ export function shapeWords(shape) {
   return shape.length ? `[${shape.join("×")}]` : message("value.scalar");
 }
 
-// How many elements are no number and how many are infinite; empty without.
-/** @param {Value} value */
+/**
+ * How many elements are no number and how many are infinite; empty without.
+ * @param {Value} value
+ */
 function oddWords(value) {
   const words = [];
   if (value.nan) words.push(message("value.nan", { count: value.nan }));
@@ -69,8 +85,10 @@ function oddWords(value) {
   return second ? message("value.and-odd", { value: first, odd: second }) : first || "";
 }
 
-// One line for a value: used on edges, in returns and in labels.
-/** @param {Trace} trace @param {Ref | null | undefined} ref @returns {string} */
+/**
+ * One line for a value: used on edges, in returns and in labels.
+ * @param {Trace} trace @param {Ref | null | undefined} ref @returns {string}
+ */
 export function brief(trace, ref) {
   if (!ref) return "None";
   if (ref.t === "P") return wordFor(ref.r);
@@ -96,8 +114,10 @@ export function brief(trace, ref) {
   return min === max ? message("value.all", { shape, value: min }) : range;
 }
 
-// "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
-/** @param {string} key */
+/**
+ * "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
+ * @param {string} key
+ */
 export function keyLabel(key) {
   const [family, ...rest] = key.split(".");
   if (family === "saved") return `saved[${rest.join(".")}]`;
@@ -112,8 +132,10 @@ export function keyRank(key) {
   return rank < 0 ? order.length : rank;
 }
 
-// The label that all three panes mark at this event, if it has one.
-/** @param {Event | null} event @returns {string | null} */
+/**
+ * The label that all three panes mark at this event, if it has one.
+ * @param {Event | null} event @returns {string | null}
+ */
 export function cueOf(event) {
   if (!event) return null;
   if (event.cue) return event.cue;
@@ -122,8 +144,10 @@ export function cueOf(event) {
   return null;
 }
 
-// A cue may name several entries: "saved[0], saved[1]", or "saved[0], …, saved[7]".
-/** @param {string | null} cue @param {string} label */
+/**
+ * A cue may name several entries: "saved[0], saved[1]", or "saved[0], …, saved[7]".
+ * @param {string | null} cue @param {string} label
+ */
 export function isMeant(cue, label) {
   const names = cue?.split(", ") || [];
   return names.includes(label) || (names.includes("…") && label.startsWith("saved["));
@@ -131,8 +155,10 @@ export function isMeant(cue, label) {
 
 const MAX_NUMBERS = 30;
 
-// The index of what is shown in a row and a column; nothing for a scalar.
-/** @param {{shape: number[]}} value @param {number[]} cell */
+/**
+ * The index of what is shown in a row and a column; nothing for a scalar.
+ * @param {{shape: number[]}} value @param {number[]} cell
+ */
 export function elementIndex({ shape }, [row, column]) {
   if (!shape.length) return "";
   const index = [column];
@@ -144,8 +170,13 @@ export function elementIndex({ shape }, [row, column]) {
   return `[${index.join(", ")}]`;
 }
 
-// An array as a grid of tinted cells; with its numbers when there are few. With `ask`
-// each is a button; arrow keys go among them, and the grid is one stop of the Tab key.
+/**
+ * An array as a grid of tinted cells; with its numbers when there are few. With `ask`
+ * each is a button; arrow keys go among them, and the grid is one stop of the Tab key.
+ * @param {Value} value
+ * @param {Ask | null} ask
+ * @param {number[] | null} chosen the place of the one that is asked
+ */
 export function heatMap(value, ask = null, chosen = null) {
   const columns = value.rows[0]?.length || 0;
   const count = value.rows.length * columns;
@@ -170,14 +201,23 @@ export function heatMap(value, ask = null, chosen = null) {
   return map;
 }
 
-// What marks a cell beside its tint; what is not finite or not real is a word.
-/** @param {number | string | null} x */
+/**
+ * What marks a cell beside its tint; what is not finite or not real is a word.
+ * @param {any} x a Cell; a word is not below 0
+ */
 function kindOf(x) {
   const word = String(x ?? "nan");
   if (word.includes("nan")) return "nan";
   return x < 0 || word === "-inf" ? "negative" : "";
 }
 
+/**
+ * @param {HTMLElement & {type?: string}} cell
+ * @param {Value} value
+ * @param {number[]} place its row and its column
+ * @param {Cell} x
+ * @param {Ask} ask
+ */
 function makeAskable(cell, value, place, x, ask) {
   cell.type = "button";
   cell.tabIndex = -1;
@@ -186,7 +226,10 @@ function makeAskable(cell, value, place, x, ask) {
   cell.onclick = () => ask(place);
 }
 
-// The arrow keys of a grid of cells.
+/**
+ * The arrow keys of a grid of cells.
+ * @param {HTMLElement} map @param {number} columns @param {number[] | null} chosen
+ */
 function goAmong(map, columns, chosen) {
   const cells = [...map.children];
   const at = chosen ? chosen[0] * columns + chosen[1] : 0;
@@ -194,6 +237,7 @@ function goAmong(map, columns, chosen) {
   tabStop(map, cells[at]);
   if (chosen) cells[at].setAttribute("aria-current", "true");
   map.onkeydown = (event) => {
+    // @ts-ignore of any other key there is none
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
     if (!by) return;
     const next = cells[cells.indexOf(document.activeElement) + by];
@@ -206,9 +250,15 @@ function goAmong(map, columns, chosen) {
   };
 }
 
-// A value as elements: what it is, its version, its numbers. Its name is left out where
-// the label beside it says the same; `ask` makes each number one that can be asked.
-/** @param {Trace} trace @param {Ref | null} ref @param {string} label @param {((cell: number[]) => void) | null} ask */
+/**
+ * A value as elements: what it is, its version, its numbers. Its name is left out where
+ * the label beside it says the same; `ask` makes each number one that can be asked.
+ * @param {Trace} trace
+ * @param {Ref | null} ref
+ * @param {string} label
+ * @param {Ask | null} ask
+ * @returns {HTMLElement}
+ */
 export function valueView(trace, ref, label = "", ask = null) {
   const view = element("div", "value");
   if (!ref || ref.t === "P") {
@@ -254,6 +304,7 @@ export function valueView(trace, ref, label = "", ask = null) {
   return view;
 }
 
+/** @param {Ref} ref */
 function versionView(ref) {
   const fields = { saved: ref.ver, now: ref.now };
   if (ref.now === ref.ver) return element("span", "", message("value.saved", fields));
