@@ -2,24 +2,53 @@
 
 import { message } from "./messages.js";
 
+/**
+ * What is asked; `content` is whatever can be posted, here and below.
+ * @typedef {{
+ *   kind: string,
+ *   content: any,
+ *   resolve: (answer: any) => void,
+ *   reject: (problem: Error) => void,
+ * }} Question
+ */
+/**
+ * What Python says: an answer has the id of its question.
+ * @typedef {{
+ *   kind: string,
+ *   id?: string,
+ *   content?: any,
+ *   refused?: string,
+ *   gone?: boolean,
+ * }} Heard
+ */
+
 export class Channel {
+  /** @param {MessagePort} port */
   constructor(port) {
     this.port = port;
     this.me = String(Math.random()); // a widget may be shown in several places
     this.count = 0;
+    /** @type {Map<string, Question>} */
     this.asked = new Map(); // id -> question under way
+    /** @type {Map<string, Question>} */
     this.waiting = new Map(); // kind -> the newest question that was not sent yet
+    /** @type {Set<string>} */
     this.busy = new Set(); // kinds of which a question is under way
+    /** @type {Map<string, (content: any) => void>} */
     this.actions = new Map(); // kind -> what to do when Python says it
     port.onmessage = ({ data }) => this.hear(data);
   }
 
+  /** @param {string} kind @param {(content: any) => void} action */
   on(kind, action) {
     this.actions.set(kind, action);
   }
 
-  // What Python answers. While a question is under way only the newest of its kind
-  // waits; those it overtakes are answered with undefined.
+  /**
+   * What Python answers. While a question is under way only the newest of its kind
+   * waits; those it overtakes are answered with undefined.
+   * @param {string} kind @param {any} content @returns {Promise<any>}
+   */
   ask(kind, content) {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.resolve(undefined);
@@ -28,6 +57,7 @@ export class Channel {
     });
   }
 
+  /** @param {string} kind */
   sendNext(kind) {
     const question = this.waiting.get(kind);
     this.waiting.delete(kind);
@@ -42,6 +72,7 @@ export class Channel {
     this.port.postMessage({ kind, id, content: question.content });
   }
 
+  /** @param {Heard} heard */
   hear({ kind, id, content, refused, gone }) {
     if (kind !== "answer") {
       this.actions.get(kind)?.(content);

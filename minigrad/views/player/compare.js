@@ -4,7 +4,15 @@ import { element } from "./dom.js";
 import { message } from "./messages.js";
 import { Player } from "./player.js";
 
+/** @typedef {import("./types").Compared} Compared */
+/** @typedef {import("./types").PlayerOptions} PlayerOptions */
+
 export class Comparison {
+  /**
+   * @param {HTMLElement} root
+   * @param {Compared} data
+   * @param {PlayerOptions} options
+   */
   constructor(root, data, options = {}) {
     this.data = data;
     const head = element("section", "difference");
@@ -38,7 +46,10 @@ export class Comparison {
     if (options.position) this.players[0].go(options.position);
   }
 
-  // The other side goes to the last step that belongs to one at or before this one.
+  /**
+   * The other side goes to the last step that belongs to one at or before this one.
+   * @param {number} side @param {number} at
+   */
   follow(side, at) {
     if (!this.players || this.following) return;
     const pair = this.data.pairs.findLast((one) => one[side] <= at);
@@ -46,6 +57,7 @@ export class Comparison {
     this.onMove?.(this.players[0].position);
   }
 
+  /** @param {number} side @param {number} level */
   sameLevel(side, level) {
     if (this.following) return;
     this.together(() => this.players[1 - side].setLevel(level));
@@ -59,7 +71,10 @@ export class Comparison {
     });
   }
 
-  // What the one does to the other does not come back.
+  /**
+   * What the one does to the other does not come back.
+   * @param {() => void} move
+   */
   together(move) {
     this.following = true;
     move();
@@ -67,7 +82,10 @@ export class Comparison {
   }
 }
 
-// Landmarks of the two players have different names.
+/**
+ * Landmarks of the two players have different names.
+ * @param {Element} place @param {string} side
+ */
 function nameSide(place, side) {
   for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
     const fields = { name: part.getAttribute("aria-label"), side };

@@ -3,6 +3,7 @@
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
+/** @type {Record<string, string>} */
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z",
   last: "M3 3v10l7-5zM11 3h2v10h-2z",
@@ -32,6 +33,10 @@ const HELP_KEYS = [
 
 const HELP_MARKS = ["line", "cue", "flash", "active", "done", "advice", "gradient", "handle", "tangent"];
 
+/**
+ * @param {string} icon @param {string} label @param {string} key
+ * @param {() => void} action
+ */
 export function iconButton(icon, label, key, action) {
   const button = textButton("", label, key, action);
   button.classList.add("icon");
@@ -39,6 +44,7 @@ export function iconButton(icon, label, key, action) {
   return button;
 }
 
+/** @param {Element} button @param {string} icon @param {string} label */
 export function setIcon(button, icon, label) {
   const svg = svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
   svg.append(svgElement("path", { d: ICONS[icon] }));
@@ -46,6 +52,10 @@ export function setIcon(button, icon, label) {
   button.setAttribute("aria-label", label);
 }
 
+/**
+ * @param {string} text @param {string} label @param {string} key
+ * @param {() => void} action
+ */
 export function textButton(text, label, key, action) {
   const button = element("button", "", text);
   button.type = "button";
@@ -55,6 +65,12 @@ export function textButton(text, label, key, action) {
   return button;
 }
 
+/**
+ * @param {string} label
+ * @param {[number, string][]} pairs
+ * @param {number} chosen
+ * @param {(value: number) => void} action
+ */
 export function choice(label, pairs, chosen, action) {
   const box = element("label", "choice");
   const select = element("select");
@@ -70,7 +86,10 @@ export function choice(label, pairs, chosen, action) {
   return box;
 }
 
-// The sheet of keys and marks, over the player.
+/**
+ * The sheet of keys and marks, over the player.
+ * @param {() => void} close
+ */
 export function helpSheet(close) {
   const help = element("div", "help");
   help.hidden = true;

@@ -2,8 +2,16 @@
 
 import { message } from "./messages.js";
 
+/** @typedef {import("./types").Told} Told */
+/** @typedef {FocusEvent & { target: Element }} InPage */
+
 const SVG = "http://www.w3.org/2000/svg";
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag @param {string} className @param {string | null} text
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function element(tag, className = "", text = null) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -11,13 +19,19 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
-// The same text once more would still have the page laid out again.
+/**
+ * The same text once more would still have the page laid out again.
+ * @param {Element} node @param {string} text
+ */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// Brings children into an order, and touches only those that are not where they belong:
-// what stays keeps its focus, and is not laid out again.
+/**
+ * Brings children into an order, and touches only those that are not where they belong:
+ * what stays keeps its focus, and is not laid out again.
+ * @param {Element} box @param {Element[]} children
+ */
 export function setChildren(box, children) {
   const wanted = new Set(children);
   for (const child of [...box.children]) if (!wanted.has(child)) child.remove();
@@ -26,12 +40,18 @@ export function setChildren(box, children) {
   });
 }
 
+/**
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag @param {Record<string, string | number>} attributes
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export function svgElement(tag, attributes = {}) {
   const made = document.createElementNS(SVG, tag);
   for (const name in attributes) made.setAttribute(name, attributes[name]);
   return made;
 }
 
+/** @param {string} className @param {string} name */
 export function pane(className, name) {
   const box = element("section", `pane ${className}`);
   box.setAttribute("aria-label", name);
@@ -47,7 +67,10 @@ export function pane(className, name) {
   return { box, body, title, note };
 }
 
-// All text inside an element, as a reader meets it.
+/**
+ * All text inside an element, as a reader meets it.
+ * @param {Node} node
+ */
 export function shownText(node) {
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const words = [];
@@ -64,23 +87,33 @@ export function leaveFrame() {
   window.frameElement?.closest(".jp-Notebook-cell")?.focus();
 }
 
+/** @type {WeakMap<Element, () => Told>} */
 const TELLERS = new WeakMap();
 
-// What a tip tells of an element: {title, words, ref}, asked for when it is shown.
+/**
+ * What a tip tells of an element, asked for when it is shown.
+ * @template {Element} Thing
+ * @param {Thing} thing @param {() => Told} teller @returns {Thing}
+ */
 export function tells(thing, teller) {
   thing.dataset.tells = "";
   TELLERS.set(thing, teller);
   return thing;
 }
 
+/** @param {Element} thing */
 export function tellerOf(thing) {
   return TELLERS.get(thing);
 }
 
-// Many things to choose from are one stop of the Tab key; up and down go among them.
+/**
+ * Many things to choose from are one stop of the Tab key; up and down go among them.
+ * @param {HTMLElement} box @param {string} selector
+ */
 export function rove(box, selector) {
   const all = () => [...box.querySelectorAll(selector)].filter((one) => one.checkVisibility());
   box.addEventListener("keydown", (event) => {
+    // @ts-ignore: any other key finds nothing
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const choices = by ? all() : [];
     const at = choices.indexOf(document.activeElement);
@@ -90,14 +123,16 @@ export function rove(box, selector) {
     event.preventDefault();
     event.stopPropagation();
   });
-  box.addEventListener("focusin", (event) => {
+  box.addEventListener("focusin", /** @param {InPage} event */ (event) => {
     const chosen = event.target.closest(selector);
     if (chosen) tabStop(box, chosen);
   });
 }
 
+/** @type {WeakMap<Element, Element>} */
 const TAB_STOPS = new WeakMap();
 
+/** @param {Element} box @param {Element | null | undefined} chosen */
 export function tabStop(box, chosen) {
   const before = TAB_STOPS.get(box);
   if (chosen === before) return;

@@ -5,16 +5,25 @@
 
 import { svgElement } from "./dom.js";
 
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Part} Part */
+
 const ALL_DRAWN = 300; // parts; of a drawing with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
 
 export class Drawing {
-  // `dress` is called once for each part when its element has been made.
+  /**
+   * `dress` is called once for each part when its element has been made.
+   * @param {SVGSVGElement} svg
+   * @param {Part[]} parts
+   * @param {(part: Part) => void} dress
+   */
   constructor(svg, parts, dress) {
     this.svg = svg;
     this.parts = parts; // {names, edge, box, text, shape, state}
     this.dress = dress;
     this.windowed = parts.some((part) => !part.shape);
+    /** @type {SVGGraphicsElement} */
     this.layer = svg.querySelector("g.graph") || svg;
     this.overlay = svgElement("g", { class: "overlay" });
     this.layer.append(this.overlay);
@@ -27,7 +36,10 @@ export class Drawing {
     for (const part of this.drawn) this.dress(part);
   }
 
-  // Room for what is written beside the parts.
+  /**
+   * Room for what is written beside the parts.
+   * @param {number} least
+   */
   widen(least) {
     const { view } = this;
     const width = Math.max(view.width + 24, least);
@@ -38,12 +50,16 @@ export class Drawing {
     this.svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
   }
 
+  /** @param {number} factor */
   zoom(factor) {
     this.svg.style.width = `${this.view.width * factor}px`;
     this.svg.style.height = `${this.view.height * factor}px`;
   }
 
-  // Where a box of the drawing is on the screen.
+  /**
+   * Where a box of the drawing is on the screen.
+   * @param {Box} box
+   */
   placeOf(box) {
     const from = this.svg.getBoundingClientRect();
     const scale = from.width / this.view.width || 1;
@@ -52,7 +68,10 @@ export class Drawing {
     return { left, top, right: left + box.width * scale, bottom: top + box.height * scale };
   }
 
-  // What of the drawing can be seen in a room on the screen, in the parts' own measure.
+  /**
+   * What of the drawing can be seen in a room on the screen, in the parts' own measure.
+   * @param {DOMRect} room @returns {Box}
+   */
   seenIn(room) {
     const from = this.svg.getBoundingClientRect();
     const scale = from.width / this.view.width || 1;
@@ -64,8 +83,12 @@ export class Drawing {
     };
   }
 
-  // Brings the parts in and around a box into the page, takes the others out, and says
-  // whether that changed anything. What has the focus stays.
+  /**
+   * Brings the parts in and around a box into the page, takes the others out, and says
+   * whether that changed anything. What has the focus stays.
+   * @param {Box} box
+   * @this {Drawing & { near?: Box, focused?: Element | false }}
+   */
   draw(box) {
     if (!this.windowed) return false;
     const near = {
@@ -86,6 +109,7 @@ export class Drawing {
     this.drawn = wanted;
     for (const part of gone) part.shape.remove();
     this.make(missing.filter((part) => !part.shape));
+    /** @type {SVGElement} */
     let next = this.overlay;
     for (const part of wanted.toReversed()) {
       if (part.shape.nextSibling !== next) next.before(part.shape);
@@ -94,6 +118,7 @@ export class Drawing {
     return missing.length + gone.length > 0;
   }
 
+  /** @param {Part[]} parts */
   make(parts) {
     if (!parts.length) return;
     const made = parse(`${OPENING}${parts.map((part) => part.text).join("")}</svg>`);
@@ -105,7 +130,10 @@ export class Drawing {
   }
 }
 
-// The text of an SVG as a drawing; null where it cannot be read.
+/**
+ * The text of an SVG as a drawing; null where it cannot be read.
+ * @param {string} text @param {(part: Part) => void} dress
+ */
 export function drawingOf(text, dress) {
   const pieces = piecesOf(text);
   if (pieces && pieces.parts.length > ALL_DRAWN) {
@@ -115,7 +143,7 @@ export function drawingOf(text, dress) {
   const svg = parse(text);
   if (!svg) return null;
   const found = [...svg.querySelectorAll("g.node, g.edge")];
-  const parts = found.map((shape) => {
+  const parts = found.map(/** @param {SVGElement} shape */ (shape) => {
     const outlines = [...shape.querySelectorAll("path, polygon, ellipse")];
     const outline = outlines.map((one) => one.getAttribute("d") || one.getAttribute("points"));
     const edge = shape.classList.contains("edge");
@@ -127,7 +155,10 @@ export function drawingOf(text, dress) {
 const OPENING =
   '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">';
 
-// The text can be cut before each node and edge.
+/**
+ * The text can be cut before each node and edge.
+ * @param {string} text
+ */
 function piecesOf(text) {
   const [head, ...rest] = text.split(/(?:<!--.*?-->\s*)?(?=<g id="mg_[^"]*" class="(?:node|edge)">)/);
   if (!rest.length) return null;
@@ -143,12 +174,18 @@ function piecesOf(text) {
   return parts.includes(null) ? null : { frame: `${head}</g></svg>`, parts };
 }
 
-// An alias is drawn for a node and an edge: "n0__e3".
+/**
+ * An alias is drawn for a node and an edge: "n0__e3".
+ * @param {string} id @param {boolean} edge @param {string} outline
+ * @param {{ shape?: SVGElement, text?: string }} more
+ * @returns {Part}
+ */
 function partOf(id, edge, outline, more) {
   const names = id.replace(/^mg_/, "").split("__");
   return { names, edge, box: boxOf(outline), state: "unseen", shape: null, ...more };
 }
 
+/** @param {string} text @returns {SVGSVGElement | null} */
 function parse(text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   if (parsed.querySelector("parsererror")) return null;
@@ -157,7 +194,10 @@ function parse(text) {
   return document.importNode(parsed.documentElement, true);
 }
 
-// getBBox needs a drawn element; the outline's own points are there from the start.
+/**
+ * getBBox needs a drawn element; the outline's own points are there from the start.
+ * @param {string} outline @returns {Box}
+ */
 function boxOf(outline) {
   const numbers = outline.match(/-?[\d.]+/g);
   if (!numbers) return { x: 0, y: 0, width: 0, height: 0 };
@@ -173,10 +213,15 @@ function boxOf(outline) {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
+/** @param {Box} one @param {Box | undefined} other */
 function sameBox(one, other) {
-  return other && ["x", "y", "width", "height"].every((side) => one[side] === other[side]);
+  return other && ["x", "y", "width", "height"].every(
+    /** @param {keyof Box} side */
+    (side) => one[side] === other[side]
+  );
 }
 
+/** @param {Box} one @param {Box} other */
 function meet(one, other) {
   return (
     one.x <= other.x + other.width && other.x <= one.x + one.width &&

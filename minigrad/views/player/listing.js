@@ -4,10 +4,23 @@ import { element, rove } from "./dom.js";
 import { message } from "./messages.js";
 import { brief } from "./values.js";
 
+/** @typedef {import("./story.js").Story} Story */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").GraphNode} GraphNode */
+/** @typedef {import("./types").State} State */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+
 const LISTED = 40;
 
 export class Listing {
-  // `nameOf` says what a node is called, `choose` leads to its steps.
+  /**
+   * `nameOf` says what a node is called, `choose` leads to its steps.
+   * @param {Trace} trace
+   * @param {Story} story
+   * @param {(id: string) => string} nameOf
+   * @param {Choose} choose
+   */
   constructor(trace, story, nameOf, choose) {
     this.trace = trace;
     this.story = story;
@@ -16,11 +29,13 @@ export class Listing {
     this.nodes = trace.graph.nodes.toReversed(); // the newest at the top, as in a drawing
     this.places = new Map(this.nodes.map(({ id }, place) => [id, place]));
     this.list = element("ol", "listed");
+    /** @type {Record<string, string[]>} */
     this.ends = {}; // node -> where its edges lead
     for (const { from, to } of trace.graph.edges) (this.ends[from] ||= []).push(to);
     rove(this.list, "button");
   }
 
+  /** @param {View} view */
   show({ state, event, position }) {
     this.active = event?.n || this.story.lastAtNode(position)?.n;
     const place = this.places.get(this.active) ?? this.nodes.length - 1;
@@ -36,6 +51,7 @@ export class Listing {
     if (focused) stop?.focus({ preventScroll: true });
   }
 
+  /** @param {GraphNode} node @param {State} state */
   row(node, state) {
     const now = state.nodes[node.id] || "unseen";
     const row = element("li");
@@ -61,7 +77,10 @@ export class Listing {
     return row;
   }
 
-  // The active one comes into the middle of the room there is.
+  /**
+   * The active one comes into the middle of the room there is.
+   * @param {Element} room
+   */
   measure(room) {
     if (!this.current) return;
     const place = this.current.getBoundingClientRect();

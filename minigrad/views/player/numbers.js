@@ -6,8 +6,13 @@ import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 import { heatMap, number } from "./values.js";
 
+/** @typedef {import("./asking.js").Addend} Addend */
+/** @typedef {import("./asking.js").Term} Term */
+/** @typedef {import("./player.js").Player} Player */
+
 // The panel below the panes: what was asked, told anew at each step.
 export class Numbers {
+  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.episodes = null; // made when a number is first asked for
@@ -23,6 +28,7 @@ export class Numbers {
     this.box.append(this.say, this.table, this.list, this.legend, closing);
   }
 
+  /** @param {string} node @param {number} slot @param {number[] | null} cell */
   ask(node, slot = 0, cell = null, focus = false) {
     this.episodes ||= episodesOf(this.player.story.events);
     if (focus) this.asker = document.activeElement;
@@ -35,7 +41,10 @@ export class Numbers {
     this.box.scrollIntoView?.({ block: "nearest" });
   }
 
-  // The node in words, if a gradient has come there or will come in this backward.
+  /**
+   * The node in words, if a gradient has come there or will come in this backward.
+   * @param {string} node
+   */
   askNode(node) {
     if (this.player.story.stateAt(this.player.position).pass) this.ask(node);
     else this.close();
@@ -68,7 +77,10 @@ export class Numbers {
     this.light(this.lit);
   }
 
-  // The whole gradient, to choose an element of.
+  /**
+   * The whole gradient, to choose an element of.
+   * @param {Asking} asking @param {number[] | null} cell
+   */
   fillTable(asking, cell) {
     const value = this.player.trace.values[asking.total?.v];
     const focused = this.table.contains(document.activeElement);
@@ -77,6 +89,7 @@ export class Numbers {
       this.table.replaceChildren();
       return;
     }
+    /** @param {number[]} chosen */
     const choose = (chosen) => {
       this.asked.cell = chosen;
       this.render();
@@ -85,6 +98,7 @@ export class Numbers {
     if (focused) this.table.querySelector('[tabindex="0"]').focus({ preventScroll: true });
   }
 
+  /** @param {Addend} addend */
   row({ source, text, edge, said, places }) {
     const row = element("li");
     const button = element("button", "addend");
@@ -104,7 +118,10 @@ export class Numbers {
     return row;
   }
 
-  // Where the first factor of each term stands, for a node with more than one number.
+  /**
+   * Where the first factor of each term stands, for a node with more than one number.
+   * @param {string} source @param {Term[]} places
+   */
   placesOf(source, places) {
     const named = places.filter(({ where }) => where);
     const line = element("span", "places");
@@ -114,7 +131,10 @@ export class Numbers {
     return line;
   }
 
-  // The node that sent an addend, and its edge, stand out in the graph.
+  /**
+   * The node that sent an addend, and its edge, stand out in the graph.
+   * @param {string | null | undefined} edge
+   */
   light(edge) {
     this.lit = edge;
     for (const button of this.list.querySelectorAll(".addend[data-edge]")) {
@@ -123,6 +143,7 @@ export class Numbers {
     this.mark(edge);
   }
 
+  /** @param {string | null | undefined} edge */
   mark(edge) {
     const { graph, story } = this.player;
     for (const shape of this.marked || []) shape.classList.remove("asked");

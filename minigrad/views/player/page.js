@@ -4,7 +4,17 @@ import { Comparison } from "./compare.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
+/** @typedef {import("./types").Compared} Compared */
+/** @typedef {import("./types").PlayerOptions} PlayerOptions */
+/** @typedef {import("./types").Trace} Trace */
+
+/**
+ * @param {HTMLElement} root
+ * @param {(Trace & { traces?: never }) | Compared} trace
+ * @param {PlayerOptions} options
+ */
 export function mount(root, trace, options) {
+  /** @type {new (...of: Parameters<typeof mount>) => Player | Comparison} */
   const Shown = trace.traces ? Comparison : Player;
   root.player = new Shown(root, trace, options);
   return root.player;
@@ -21,6 +31,7 @@ export async function start() {
   const root = document.getElementById("player");
   const memory = `minigrad player ${root.dataset.key}`;
   const kept = `${memory} answers`;
+  /** @type {PlayerOptions} */
   const options = {
     position: Number(recall(memory)) || 0,
     onMove: keeper(memory),
@@ -35,7 +46,10 @@ export async function start() {
   }
 }
 
-// From when a player is made until it is far from view; then nothing holds it any more.
+/**
+ * From when a player is made until it is far from view; then nothing holds it any more.
+ * @param {HTMLElement} root @param {HTMLElement} main @param {PlayerOptions} options
+ */
 async function stand(root, main, options) {
   const trace = await main.unpack.recording();
   const place = root.cloneNode();
@@ -48,18 +62,26 @@ async function stand(root, main, options) {
   place.replaceWith(root);
 }
 
-// What is not shown leaves the view to what stands below the frame.
+/**
+ * What is not shown leaves the view to what stands below the frame.
+ * @param {HTMLElement} main @param {boolean} shown
+ */
 function show(main, shown) {
   document.querySelector("style").sheet.disabled = !shown;
   main.hidden = !shown;
 }
 
-// Resolves when the player is far from what is seen, and nothing is open or under way in
-// it that would be lost.
+/**
+ * Resolves when the player is far from what is seen, and nothing is open or under way
+ * in it that would be lost.
+ * @param {HTMLElement} place @returns {Promise<void>}
+ */
 function farFromView(place) {
   return new Promise((done) => {
     if (parent === window) return; // a page of its own
+    /** @type {number | undefined} */
     let timer;
+    /** @type {IntersectionObserverCallback} */
     const look = (entries, observer) => {
       clearInterval(timer);
       if (entries.at(-1).isIntersecting) return;
@@ -81,6 +103,7 @@ function isFar() {
   return height > 0 && (bottom < -FAR || top > parent.innerHeight + FAR);
 }
 
+/** @param {HTMLElement} place */
 function isUsed({ player }) {
   if (!player.isAtRest?.()) return true; // a comparison stays
   try {
@@ -90,7 +113,10 @@ function isUsed({ player }) {
   }
 }
 
-// Storage may be forbidden (a sandboxed frame): then the position is not remembered.
+/**
+ * Storage may be forbidden (a sandboxed frame): then the position is not remembered.
+ * @param {string} key
+ */
 export function recall(key) {
   try {
     return sessionStorage.getItem(key);
@@ -99,6 +125,7 @@ export function recall(key) {
   }
 }
 
+/** @param {string} key @param {string | number} value */
 export function remember(key, value) {
   try {
     sessionStorage.setItem(key, String(value));
@@ -107,9 +134,13 @@ export function remember(key, value) {
   }
 }
 
-// Remembers the newest of many values when there is time, at the latest when the page is
-// left: a step does not wait for it.
+/**
+ * Remembers the newest of many values when there is time, at the latest when the page
+ * is left: a step does not wait for it.
+ * @param {string} key @returns {(value: string | number) => void}
+ */
 export function keeper(key) {
+  /** @type {string | number | null} */
   let newest = null;
   const write = () => {
     if (newest !== null) remember(key, newest);
@@ -147,7 +178,10 @@ function outerBody() {
   }
 }
 
-// In a notebook the frame is as high as the player, also while that does not stand.
+/**
+ * In a notebook the frame is as high as the player, also while that does not stand.
+ * @param {Element} box
+ */
 export function fitFrame(box) {
   let frame = null;
   try {

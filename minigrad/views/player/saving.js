@@ -3,6 +3,12 @@
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
+/** @typedef {import("./graph.js").GraphPane} GraphPane */
+/** @typedef {import("./player.js").Player} Player */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {{ text: string, width: number, height: number }} Picture */
+/** @typedef {FocusEvent & { relatedTarget: Element | null }} InPage */
+
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
   "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
@@ -11,9 +17,13 @@ const MARGIN = 16;
 const LINE = 19;
 const PNG_SCALE = 3;
 
-// The same text as minigrad.views.page.markdown_of.
+/**
+ * The same text as minigrad.views.page.markdown_of.
+ * @param {Trace} trace @param {number} level
+ */
 export function markdownOf(trace, level) {
   const { meta, events } = trace;
+  /** @param {string} text */
   const plain = (text) => text.replace(/\s+/g, " ").trim().replace(/[\\\x60*_<>]/g, "\\$&");
   const lines = [`# ${plain(meta.title || message("player.title"))}`, ""];
   events
@@ -23,7 +33,10 @@ export function markdownOf(trace, level) {
   return `${lines.join("\n")}\n`;
 }
 
-// The graph as it stands, the sentence above it, with all its styles inside.
+/**
+ * The graph as it stands, the sentence above it, with all its styles inside.
+ * @param {GraphPane} graph @param {string} sentence @returns {Picture}
+ */
 export function pictureOf(graph, sentence) {
   for (const change of graph.svg.getAnimations({ subtree: true })) change.finish();
   const copy = graph.svg.cloneNode(true);
@@ -55,6 +68,7 @@ export function pictureOf(graph, sentence) {
     text.textContent = line;
     whole.append(text);
   });
+  /** @type {Record<string, number>} */
   const place = { x: MARGIN + (wide - width) / 2, y: top, width, height };
   for (const name in place) copy.setAttribute(name, place[name]);
   copy.style.width = copy.style.height = "";
@@ -62,6 +76,7 @@ export function pictureOf(graph, sentence) {
   return { text: new XMLSerializer().serializeToString(whole), ...box };
 }
 
+/** @param {string} text @param {number} most */
 function wrapped(text, most) {
   const lines = [""];
   for (const word of text.split(/\s+/)) {
@@ -72,6 +87,7 @@ function wrapped(text, most) {
   return lines;
 }
 
+/** @param {Picture} picture @returns {Promise<Blob>} */
 async function pngOf({ text, width, height }) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
@@ -83,6 +99,7 @@ async function pngOf({ text, width, height }) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
+/** @param {string} name @param {Blob} blob */
 function download(name, blob) {
   const link = element("a");
   link.href = URL.createObjectURL(blob);
@@ -91,13 +108,18 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// The list of ways to save; those that need a drawing are off where there is none.
+/**
+ * The list of ways to save; those that need a drawing are off where there is none.
+ * @param {Player} player
+ */
 export function savingMenu(player) {
   const menu = element("details", "saving");
   const summary = element("summary", "", message("save.name"));
   const list = element("div", "saving-list");
+  /** @param {string} ending */
   const file = (ending) => `step-${player.stopNow()}.${ending}`;
   const picture = () => pictureOf(player.graph, player.say.textContent);
+  /** @type {Record<string, () => void | Promise<void>>} */
   const ways = {
     svg: () => download(file("svg"), new Blob([picture().text], { type: "image/svg+xml" })),
     png: async () => download(file("png"), await pngOf(picture())),
@@ -118,7 +140,7 @@ export function savingMenu(player) {
     list.append(button);
   }
   menu.append(summary, list);
-  menu.addEventListener("focusout", (event) => {
+  menu.addEventListener("focusout", /** @param {InPage} event */ (event) => {
     if (!menu.contains(event.relatedTarget)) menu.open = false;
   });
   return menu;

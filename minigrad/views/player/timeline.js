@@ -5,11 +5,21 @@ import { bytesOnce, isHeld } from "./memory.js";
 import { message } from "./messages.js";
 import { bytesWords } from "./values.js";
 
+/** @typedef {import("./memory.js").Memory} Memory */
+/** @typedef {import("./player.js").Player} Player */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").Held} Held */
+/** @typedef {import("./types").View} View */
+/** @typedef {{ node: string | null, of: string, items: Held[] }} Owner */
+/** @typedef {{ at?: number, until?: number, key?: string }} Span */
+/** @typedef {ReturnType<Memory["stateAt"]>} Moments */
+
 const MOST_OWNERS = 6;
 const MOST_BARS = 40; // more are drawn as the time in which any of them is held
 const CURVE_HEIGHT = 100;
 
 export class Timeline {
+  /** @param {Memory} memory @param {Player} player @param {Choose} choose */
   constructor(memory, player, choose) {
     this.memory = memory;
     this.player = player;
@@ -27,6 +37,7 @@ export class Timeline {
   // Anew for each level: the steps are other ones.
   lay() {
     if (this.box.hidden) return;
+    /** @type {Moments | null} */
     this.held = null;
     this.now = element("i", "now");
     this.picture = element("div", "tracks");
@@ -46,6 +57,7 @@ export class Timeline {
     this.chart.replaceChildren(labels, this.picture, sums);
   }
 
+  /** @param {Owner} owner */
   label({ node, of }) {
     if (!node) return element("span", "owner", of);
     const button = element("button", "owner", of);
@@ -55,11 +67,13 @@ export class Timeline {
     return button;
   }
 
+  /** @param {number} position */
   share(position) {
     const last = this.player.stops.length - 1;
     return this.player.stopAt(position) / (last || 1);
   }
 
+  /** @param {Owner} owner */
   track({ items }) {
     const track = element("div", "held");
     for (const item of items.length > MOST_BARS ? spansOf(items) : items) {
@@ -78,6 +92,7 @@ export class Timeline {
     const box = { viewBox: `0 0 1000 ${CURVE_HEIGHT}`, preserveAspectRatio: "none" };
     const svg = svgElement("svg", { ...box, class: "curve" });
     const most = this.memory.most.bytes || 1;
+    /** @param {number} bytes */
     const high = (bytes) => CURVE_HEIGHT * (1 - (0.94 * bytes) / most);
     const steps = this.memory.curve.map(({ at, bytes }) => {
       return `H${(this.share(at) * 1000).toFixed(1)}V${high(bytes).toFixed(1)}`;
@@ -87,6 +102,7 @@ export class Timeline {
     return svg;
   }
 
+  /** @param {View} view */
   show({ position }) {
     if (this.box.hidden) return;
     const held = this.memory.stateAt(position);
@@ -98,6 +114,7 @@ export class Timeline {
     this.veil.style.left = here;
   }
 
+  /** @param {Moments} held @param {number} position */
   showHeld(held, position) {
     const bytes = bytesWords(held.bytes);
     const { most } = held;
@@ -109,6 +126,7 @@ export class Timeline {
     const summary = most.bytes ? "memory.summary" : "memory.summary.none";
     setText(this.summary, message(summary, fields));
     setText(this.total, bytes);
+    /** @type {string[]} */
     const parts = [];
     this.owners.forEach((owner, index) => {
       const own = bytesOnce(owner.items.filter((item) => isHeld(item, position)));
@@ -122,6 +140,7 @@ export class Timeline {
     this.picture.setAttribute("aria-label", message("memory.sentence", { ...fields, parts: all }));
   }
 
+  /** @param {MouseEvent} event */
   goTo(event) {
     const place = this.picture.getBoundingClientRect();
     const part = Math.min(1, Math.max(0, (event.clientX - place.left) / place.width));
@@ -129,7 +148,9 @@ export class Timeline {
   }
 }
 
+/** @param {Span[]} items @returns {Span[]} */
 function spansOf(items) {
+  /** @type {Span[]} */
   const spans = [];
   for (const { at, until = Infinity } of [...items].sort((one, other) => one.at - other.at)) {
     const last = spans.at(-1);
@@ -139,13 +160,18 @@ function spansOf(items) {
   return spans.map((span) => (span.until === Infinity ? { at: span.at } : span));
 }
 
-// Those that hold most, in the order of time, and the rest as one.
+/**
+ * Those that hold most, in the order of time, and the rest as one.
+ * @param {Owner[]} owners @returns {Owner[]}
+ */
 function shownOwners(owners) {
   if (owners.length <= MOST_OWNERS) return owners;
+  /** @param {Owner} owner */
   const weight = ({ items }) => Math.max(...items.map((item) => item.bytes));
   const heavy = new Set([...owners].sort((a, b) => weight(b) - weight(a)).slice(0, MOST_OWNERS - 1));
   const rest = owners.filter((owner) => !heavy.has(owner));
   const of = message("memory.others", { count: rest.length });
+  /** @type {Owner} */
   const others = { node: null, of, items: rest.flatMap((owner) => owner.items) };
   return [...owners.filter((owner) => heavy.has(owner)), others];
 }

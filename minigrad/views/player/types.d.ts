@@ -194,6 +194,16 @@ declare global {
     focus(options?: FocusOptions): void;
     blur(): void;
     cloneNode(subtree?: boolean): this;
+    setAttribute(name: string, value: string | number): void;
+  }
+  interface SVGElement {
+    readonly children: HTMLCollectionOf<SVGElement>; // drawings have no HTML inside
+  }
+  interface DOMParser {
+    parseFromString(
+      text: string,
+      type: "image/svg+xml",
+    ): Document & { documentElement: SVGSVGElement };
   }
   interface HTMLElement {
     unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace> };
