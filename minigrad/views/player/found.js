@@ -145,7 +145,9 @@ export class Found {
     if (!this.stops.length) return;
     const now = this.player.stopNow();
     this.stops.slice(0, MOST_LISTED).forEach(({ stop }, index) => {
-      /** @type {ChildNode & Partial<Element>} */
+      /**
+       * @type {ChildNode & Partial<Pick<Element, "setAttribute" | "removeAttribute">>}
+       */
       const button = this.list.children[index].firstChild;
       if (stop === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
