@@ -16,7 +16,7 @@ PAGE = read(ENGLISH)["page"]
 FILLED = re.compile(r'message\("([\w.-]+)", \{([^{}]*)\}\)')
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
 DEFINED = re.compile(r"^(?:export )?(?:async )?(?:function|class|const) (\w+)", re.M)
-NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$|/\*\*.*?\*/', re.M)
+NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$|/\*[\s\S]*?\*/', re.M)
 READ = re.compile(
     r'element\("\w+", "[^"]*", ["`](?!\$)[^"`]*[A-Za-z]{2}|textButton\("[A-Za-z]{2}'
 )
