@@ -108,6 +108,22 @@ def test_needs_input_grad_is_said_with_the_names_of_forward(play: Open) -> None:
     assert says == ["x needs a gradient; constant needs none"]
 
 
+class Folds(mg.autograd.Function):
+    """Its parameters have commas in their types and defaults."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, dims: tuple[int, int], y: Any = (1, [2, 3])) -> Any:
+        return x * dims[0] * y[0]
+
+
+def test_names_of_parameters_end_where_their_types_begin(play: Open) -> None:
+    with mg.record() as trace:
+        Folds.apply(mg.ones(1).requires_grad_(), (2, 3), (1, 4))
+    made = next(i for i, e in enumerate(trace.data["events"], 1) if e["k"] == "ctx.new")
+    says = told_at(play(trace.data), made)["needs_input_grad"]
+    assert says == ["x needs a gradient; dims needs none; y needs none"]
+
+
 def test_names_of_an_inherited_forward_are_known(play: Open) -> None:
     data = scenes.failing().data
     made = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.new")

@@ -85,10 +85,25 @@ export class Inspector {
     const name = `${this.story.ctxs[cid]?.function}.forward`;
     const source = sources[this.forwards.get(cid)] || sources.find((one) => one.name === name);
     const text = (source?.tokens || []).flat().map(([, part]) => part).join("");
-    const listed = text.match(/def forward\(([^)]*)\)/)?.[1] || "";
-    const names = listed.split(",").map((one) => one.trim().split(/[:=]/)[0].trim());
+    const names = parametersIn(text.split("def forward(")[1] || "");
     return names[0] === "ctx" ? names.slice(1) : names;
   }
+}
+
+/**
+ * The names of parameters, of which the types and defaults may have commas, too.
+ * @param {string} text
+ */
+function parametersIn(text) {
+  const listed = [""];
+  let depth = 0;
+  for (const char of text) {
+    if ("([{".includes(char)) depth += 1;
+    else if (")]}".includes(char) && depth-- === 0) break;
+    if (char === "," && depth === 0) listed.push("");
+    else listed[listed.length - 1] += char;
+  }
+  return listed.map((one) => one.split(/[:=]/)[0].trim());
 }
 
 /**

@@ -183,7 +183,6 @@ class Live {
       level: before?.level,
       speed: before?.speed,
       channel: this.channel,
-      replace: (other) => this.replace(other),
       compare: (comparison, from) => this.compare(comparison, from),
       onMove: (at) => remember(this.memory, at),
     });

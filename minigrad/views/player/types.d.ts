@@ -168,7 +168,6 @@ export type PlayerOptions = {
   side?: boolean; // one of two in a comparison
   difference?: number; // the first position where they differ
   channel?: import("./channel.js").Channel; // where Python listens
-  replace?: (trace: Trace) => void;
   compare?: (comparison: Compared, from: HTMLInputElement) => void;
   onMove?: (position: number) => void;
   onLevel?: (level: number) => void;
