@@ -15,7 +15,7 @@ from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.nodes import Card, rule_of
+from minigrad.tracing.nodes import Card
 
 
 class BackwardStory:
@@ -126,18 +126,17 @@ class BackwardStory:
         self._picked, self._card = node, card
         unheard = not self._hears_lines or isinstance(node, ForeignNode)
         if card.is_users and unheard:
-            self.say_rule_called(node)
+            self.say_rule_called(card)
 
-    def say_rule_called(self, node: Any) -> None:
-        """The backward of a user's node is about to run."""
-        rule = rule_of(node)
+    def say_rule_called(self, card: Card) -> None:
+        """The rule of a user's node, whose card is given, is about to run."""
         self._log.emit(
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (sentences.rule_called, rule),
+                "say": (sentences.rule_called, card.rule),
                 "ph": PHASES["call its backward"],
-                "cue": rule,
+                "cue": card.rule,
             }
         )
 
@@ -186,7 +185,7 @@ class BackwardStory:
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (sentences.returned, rule_of(node), told),
+                "say": (sentences.returned, card.rule, told),
                 "ph": PHASES["check what it returned"],
                 "returned": refs,
             }

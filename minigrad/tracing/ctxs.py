@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from minigrad.engine.function import BackwardCFunction
@@ -162,10 +162,10 @@ class Words(str):
     """What an entry says in so many words, which no value of the program's does."""
 
 
-def entries(ctx: Any, before: Iterable[str]) -> Entries:
+def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
     """What else stands on a ctx: for each entry its key, its value, and its mark.
 
-    Of what was saved ``before`` it is told that it was freed.
+    ``before`` has the marks of then; what was saved then is told as freed if it is.
     """
     found: Entries = []
     told = getattr(ctx, "to_save", None)
@@ -177,7 +177,7 @@ def entries(ctx: Any, before: Iterable[str]) -> Entries:
             if key.startswith("saved."):
                 found.append((key, FREED, FREED))
     elif ctx._saved:
-        add_kept(found, ctx)
+        add_kept(found, ctx, before)
     attributes = getattr(ctx, "__dict__", None)
     if attributes:
         for name, value in attributes.items():
@@ -193,14 +193,15 @@ def entries(ctx: Any, before: Iterable[str]) -> Entries:
     return found
 
 
-def add_kept(found: Entries, ctx: Any) -> None:
-    """Add what a node keeps for its backward."""
+def add_kept(found: Entries, ctx: Any, before: Mapping[str, Any]) -> None:
+    """Add what a node keeps for its backward; a Record only of what is new."""
     # Looking on is no reading: teaching mode asks whether the rule has read it.
     for place, packed in enumerate(tuple.__iter__(ctx._saved)):
         key = f"saved.{place}"
         if isinstance(packed, Tensor):
-            saved = Record(packed, 0, None)
-            found.append((key, saved, (id(packed), packed._seen_version())))
+            mark: Any = id(packed), packed._seen_version()
+            is_new = before.get(key) != mark
+            found.append((key, Record(packed, 0, None) if is_new else packed, mark))
         elif isinstance(packed, Record):
             tensor = packed.tensor
             mark = id(tensor), packed.version, tensor._seen_version()

@@ -19,17 +19,19 @@ class Card:
     """What is known of one node, and how far its ctx has been shown.
 
     ``node`` is its id in the graph, ``ctx`` that of its ctx; None until it has one.
+    ``rule`` is the gradient rule of a user's.
     """
 
     __slots__ = (
         *("ctx", "is_leaf", "is_users", "label", "marks", "node"),
-        *("reference", "seen_at"),
+        *("reference", "rule", "seen_at"),
     )
 
     def __init__(self, node: Any) -> None:
         self.reference = weakref.ref(node)
         self.is_leaf = is_leaf(node)
         self.is_users = is_users(node)
+        self.rule = rule_of(node) if self.is_users else ""
         self.label = AccumulateGrad.__name__ if self.is_leaf else name_of(node)
         self.node: str | None = None
         self.ctx: str | None = None

@@ -78,8 +78,8 @@ class Story(BackwardStory):
         """The first line of a phase of the running apply or backward is next."""
         if name == "run forward" and self._log.ctxs.at_work:
             self.say_forward_runs(self._log.ctxs.at_work[-1][0])
-        elif name == "call its backward" and is_users(self._picked):
-            self.say_rule_called(self._picked)
+        elif name == "call its backward" and self._card and self._card.is_users:
+            self.say_rule_called(self._card)
 
     def say_forward_runs(self, ctx: Any) -> None:
         """Forward is about to run."""
@@ -118,9 +118,13 @@ class Story(BackwardStory):
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         self._log.program_may_have_run()
         self._log.ctxs.touched += 1
-        recorded = bool(ctx._edges) and any(
-            [isinstance(o, Tensor) and maker_of(o) is ctx for o in outputs]
-        )
+        recorded = False
+        if ctx._edges:
+            for output in outputs:
+                if isinstance(output, Tensor) and output._grad_fn is ctx:
+                    recorded = output._base is None or maker_of(output) is ctx
+                    if recorded:
+                        break
         if recorded or is_users(ctx):
             self.say_wired(ctx, outputs, recorded)
         for output in outputs:
