@@ -101,8 +101,11 @@ def of_one(
 
 def is_told(*operands: Any) -> bool:
     """Whether the listener is told of an operation on these operands."""
-    if observe.observer is None or observe.observer.hears_unrecorded:
-        return observe.observer is not None
+    listener = observe.observer
+    if listener is None:
+        return False
+    if listener.hears_unrecorded:
+        return True
     mode = _this_thread.mode
     if not mode.grad_enabled or mode.inference_enabled:
         return False

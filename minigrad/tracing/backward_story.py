@@ -285,8 +285,6 @@ class BackwardStory:
 
     def _end_those_inside(self, task: Any) -> None:
         """``task`` goes on: what it had called and an error has ended is over."""
-        if len(self._open_tasks) < 2:
-            return
         if any([known == id(task) for known, _ in self._open_tasks]):
             while self._open_tasks[-1][0] != id(task):
                 self._running.pop(self._open_tasks[-1][0], None)

@@ -44,15 +44,12 @@ HARMLESS: Final = frozenset(
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
-CHANGING: Final = frozenset(
-    {
-        *("_apply_to_examples", "_check_returned", "_run_backward", "_wire_edges"),
-        *("look_back", "unrecorded", "wrap_outputs"),
-    }
-)
-"""What may change what it is given, or let it be changed, without any other notice."""
 RUNNING: Final = frozenset({"_apply_to_examples", "_run_backward", "unrecorded"})
 """What runs a rule, of which no line may be heard."""
+CHANGING: Final = RUNNING | {
+    *("_check_returned", "_wire_edges", "look_back", "wrap_outputs"),
+}
+"""What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")
 """How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__

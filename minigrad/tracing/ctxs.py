@@ -51,9 +51,8 @@ class CtxLog:
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
-        at_work = self.at_work
-        while at_work and (at_work[-1][0] is ctx or self.is_open(ctx)):
-            at_work.pop()
+        while self.at_work and self.is_open(ctx):
+            self.at_work.pop()
 
     def close_down_to(self, count: int) -> None:
         """An exception has left the calls that opened the ctxs after ``count``."""

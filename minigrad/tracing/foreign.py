@@ -37,10 +37,12 @@ def torch_module() -> Any:
 
 def is_torch_tensor(value: Any) -> bool:
     """Whether ``value`` is a tensor of torch's."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return False
-    kind = getattr(torch, "Tensor", None)
+    return is_torchs(value, "torch", "Tensor")
+
+
+def is_torchs(value: Any, module: str, name: str) -> bool:
+    """Whether ``value`` is of the class of that name, in a module of torch's."""
+    kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
 
@@ -131,11 +133,7 @@ def unheard() -> Any:
 
 def is_model(value: Any) -> bool:
     """Whether ``value`` is a layer or a model of either engine."""
-    if isinstance(value, Module):
-        return True
-    torch = sys.modules.get("torch.nn")
-    kind = getattr(torch, "Module", None)
-    return isinstance(kind, type) and isinstance(value, kind)
+    return isinstance(value, Module) or is_torchs(value, "torch.nn", "Module")
 
 
 class SavedSeen:

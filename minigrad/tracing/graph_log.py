@@ -67,21 +67,22 @@ class GraphLog:
         name = card.node or self.number(card)
         kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
-        say = (joining, card, led_to, kept, self._order(), moved)
+        order = self._order()
+        say = (joining, card, led_to, kept, order, moved)
         level = STORY
         if self.modules and not card.is_users:
             module, inside, size = self.modules[-1]
             inside.append(card.label)
             self.modules[-1] = (module, inside, size + kept)
             level = ENGINE
-        event = {"k": "graph.node", "lvl": level, "say": say}
-        event["ph"] = PHASES["wire edges"]
+        phase = PHASES["wire edges"]
+        event = {"k": "graph.node", "lvl": level, "say": say, "ph": phase}
         plain = without_wire(outputs)
         if card.is_users:
-            self._tell(node, card, event, ends, moved, plain)
+            self._tell(node, card, event, ends, order, moved, plain)
             return
         log.ctxs.open(node, card)
-        self._tell(node, card, event, ends, moved, plain)
+        self._tell(node, card, event, ends, order, moved, plain)
         log.ctxs.close(node)
 
     def show_older(self, node: Any) -> None:
@@ -106,7 +107,7 @@ class GraphLog:
                 say = sentences.older_node(card.label, kept)
             event = {"k": "graph.node", "lvl": ENGINE, "say": say}
             ends = [(i, self._cards.of(one), j) for i, one, j in receivers_of(current)]
-            self._tell(current, card, event, ends)
+            self._tell(current, card, event, ends, self._order())
 
     def _tell(
         self,
@@ -114,6 +115,7 @@ class GraphLog:
         card: Card,
         event: Event,
         ends: Iterable[tuple[int, Card, int]],
+        order: int,
         moved: Iterable[str] = (),
         plain: Sequence[int] = (),
     ) -> None:
@@ -131,7 +133,7 @@ class GraphLog:
                 "tensor": log.names.of(node.variable) if leaf else None,
                 "outputs": len(node._output_metadata),
                 "plain": list(plain),
-                "order": self._order(),
+                "order": order,
                 "again": self.reruns > 0,
             }
         )

@@ -198,28 +198,16 @@ class Happenings:
         """A checkpointed part runs once more."""
         self._log.program_ran()
         self._graph.reruns += 1
-        cue = message("cue.again")
-        self._log.emit(
-            {
-                "k": "rerun.begin",
-                "lvl": STORY,
-                "say": asides.rerun_begins(),
-                "cue": cue,
-            }
-        )
+        say, cue = asides.rerun_begins(), message("cue.again")
+        self._log.emit({"k": "rerun.begin", "lvl": STORY, "say": say, "cue": cue})
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
         self._log.program_ran()
         self._graph.reruns -= 1
         if not failed:
-            self._log.emit(
-                {
-                    "k": "rerun.end",
-                    "lvl": STORY,
-                    "say": asides.rerun_ends(),
-                }
-            )
+            say = asides.rerun_ends()
+            self._log.emit({"k": "rerun.end", "lvl": STORY, "say": say})
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""

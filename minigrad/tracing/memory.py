@@ -95,10 +95,9 @@ class Memory:
 
     def _compare(self, owner: str, node: str, label: str, holds: dict[str, Any]) -> int:
         before = self._held.setdefault(owner, {})
-        if before:
-            for key in [key for key in before if key not in holds]:
-                by = RELEASED if key.startswith("saved.") else REMOVED
-                self.dropped.append({"id": before.pop(key)["id"], "by": by})
+        for key in [key for key in before if key not in holds]:
+            by = RELEASED if key.startswith("saved.") else REMOVED
+            self.dropped.append({"id": before.pop(key)["id"], "by": by})
         new: dict[str, int] = {}
         for key, value in holds.items():
             array = value.array if isinstance(value, Tensor) else value

@@ -66,8 +66,9 @@ class Names:
                 self._nameless_at[key] = self.moment
                 return None
         found = self._all().get(key)
-        is_held = found is not None and found[0].get(found[1]) is tensor
-        return found[1] if found is not None and is_held else None
+        if found is not None and found[0].get(found[1]) is tensor:
+            return found[1]
+        return None
 
     def _all(self) -> dict[int, tuple[Mapping[str, Any], str]]:
         if self._known_at != self.moment:

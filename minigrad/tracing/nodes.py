@@ -32,7 +32,7 @@ class Card:
         self.is_leaf = is_leaf(node)
         self.is_users = is_users(node)
         self.rule = rule_of(node) if self.is_users else ""
-        self.label = AccumulateGrad.__name__ if self.is_leaf else name_of(node)
+        self.label = label_of(node)
         self.node: str | None = None
         self.ctx: str | None = None
         self.seen_at = -1
@@ -104,12 +104,7 @@ def function_of(ctx: Any) -> str:
 
 def label_of(node: Any) -> str:
     """The name of a node without torch's C++ namespace."""
-    return AccumulateGrad.__name__ if is_leaf(node) else name_of(node)
-
-
-def name_of(node: Any) -> str:
-    """The same of a node at which the graph does not end."""
-    return str(node.name()).split("::")[-1]
+    return "AccumulateGrad" if is_leaf(node) else str(node.name()).split("::")[-1]
 
 
 def receivers_of(node: Any) -> Iterator[tuple[int, Any, int]]:

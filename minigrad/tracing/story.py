@@ -118,13 +118,7 @@ class Story(BackwardStory):
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         self._log.program_may_have_run()
         self._log.ctxs.touched += 1
-        recorded = False
-        if ctx._edges:
-            for output in outputs:
-                if isinstance(output, Tensor) and output._grad_fn is ctx:
-                    recorded = output._base is None or maker_of(output) is ctx
-                    if recorded:
-                        break
+        recorded = bool(ctx._edges) and is_maker(ctx, outputs)
         if recorded or is_users(ctx):
             self.say_wired(ctx, outputs, recorded)
         for output in outputs:
@@ -161,14 +155,8 @@ class Story(BackwardStory):
         if recorded:
             self._graph.add(ctx, outputs)
         else:
-            log.emit(
-                {
-                    "k": "phase",
-                    "lvl": STORY,
-                    "say": (sentences.not_wired,),
-                    "ph": PHASES["wire edges"],
-                }
-            )
+            say, phase = (sentences.not_wired,), PHASES["wire edges"]
+            log.emit({"k": "phase", "lvl": STORY, "say": say, "ph": phase})
         log.ctxs.close(ctx)
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
@@ -177,13 +165,15 @@ class Story(BackwardStory):
 
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
-        self._log.emit(
-            {
-                "k": "note",
-                "lvl": STORY,
-                "say": text,
-            }
-        )
+        self._log.emit({"k": "note", "lvl": STORY, "say": text})
+
+
+def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
+    """Whether ``ctx`` is the node of one of these outputs."""
+    for output in outputs:
+        if isinstance(output, Tensor) and maker_of(output) is ctx:
+            return True
+    return False
 
 
 def shape_of(output: Any) -> Any:

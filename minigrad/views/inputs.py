@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ class InputError(ValueError):
     """What stands in an input is no argument; the text is the sentence beside it."""
 
 
-class Input:
+class Input(ABC):
     """An argument that can be changed; ``text`` is what stands there at first."""
 
     kind = ""
@@ -42,9 +43,9 @@ class Input:
         """What the page needs to show it."""
         return {"kind": self.kind}
 
+    @abstractmethod
     def read(self, given: Any) -> Any:
         """The argument for what was typed or chosen."""
-        raise NotImplementedError
 
 
 class Slider(Input):
@@ -173,9 +174,8 @@ def of_tensor(name: str, given: Tensor) -> Input | None:
 
     if array.ndim == 0:
         slider = around(array.item(), fresh)
-        slider.text = str(
-            array[()]
-        )  # a float32 is written shorter than it is as a float
+        # A float32 is written shorter than it is as a float.
+        slider.text = str(array[()])
         return slider
     return Numbers(spelled(array), fresh, array.dtype.kind == "i")
 

@@ -17,6 +17,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.heard: list[Any] = []
+        self.hears_unrecorded = True
 
     def __getattr__(self, name: str) -> Any:
         def hear(*values: Any) -> None:
@@ -74,7 +75,7 @@ def test_operation_that_joins_no_graph_is_told_to_those_who_want_it(
 ) -> None:
     x = leaf(minigrad, [[1.0, 2.0], [3.0, 4.0]])
     observe.observer = listener = Listener()
-    listener.hears_unrecorded = hears_unrecorded  # type: ignore[attr-defined]
+    listener.hears_unrecorded = hears_unrecorded
     with minigrad.no_grad():
         results = [x * 2, -x, x.T * x.T, x.sum()]
     told = listener.names()
