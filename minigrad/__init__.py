@@ -26,6 +26,7 @@ except ModuleNotFoundError as error:
 
 from minigrad import autograd
 from minigrad._later import later
+from minigrad.engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minigrad.engine.creation import (
     arange,
     as_tensor,
@@ -49,16 +50,14 @@ from minigrad.engine.dtypes import DTYPES, can_cast, dtype, finfo, iinfo, promot
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
-from minigrad.engine.lint import TeachingWarning, teaching
 from minigrad.engine.tensor import Tensor
+from minigrad.lint import TeachingWarning, teaching
 from minigrad.ops import functions
 
 if TYPE_CHECKING:

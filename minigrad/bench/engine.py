@@ -147,6 +147,8 @@ def long_chain_rows(
 class Deaf:
     """A listener that does nothing, at every point where one can listen."""
 
+    attends = observe.RECORDED
+
     def __getattr__(self, name: str) -> Callable[..., None]:
         return self.hear
 
@@ -164,11 +166,11 @@ def listening_rows(seconds: float) -> Iterator[Row]:
     deaf: Any = Deaf()
 
     def listened() -> Any:
-        observe.observer = deaf
+        observe.add(deaf)
         try:
             return program()
         finally:
-            observe.observer = None
+            observe.remove(deaf)
 
     programs = {
         "unheard": points.unheard(program),

@@ -11,23 +11,31 @@ from typing import Any
 
 from minigrad.bench.programs import Program
 
-IS_HEARD = "observe.observer is not None"
-IS_UNHEARD = "observe.observer is None"
+TELLS = frozenset({"attended", "tell"})
+"""The names that stand where the engine tells an observer something."""
 
 
 class WithoutListening(ast.NodeTransformer):
     """Leaves out what runs only if somebody listens, and the question whether."""
 
     def visit_If(self, node: ast.If) -> Any:
-        """Nothing, in place of ``if observe.observer is not None: ...``."""
-        if ast.unparse(node.test) == IS_HEARD and not node.orelse:
+        """Nothing, in place of ``if mode.attended: ...``."""
+        is_question = isinstance(node.test, (ast.Attribute, ast.Name, ast.Compare))
+        if is_question and names_in(node.test) & TELLS and not node.orelse:
             return None
         return self.generic_visit(node)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """True, in place of ``observe.observer is None``."""
-        is_question = ast.unparse(node) == IS_UNHEARD
-        return ast.copy_location(ast.Constant(True), node) if is_question else node
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Nothing, in place of ``tell(...)``."""
+        call = node.value
+        is_told = isinstance(call, ast.Call) and names_in(call.func) & TELLS
+        return None if is_told else node
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The variables and attributes that an expression names."""
+    found = [getattr(one, "attr", getattr(one, "id", "")) for one in ast.walk(tree)]
+    return set(found)
 
 
 class ListeningPoints:
@@ -70,15 +78,18 @@ class ListeningPoints:
 
 def two_forms(module: ModuleType) -> Iterator[tuple[FunctionType, CodeType, CodeType]]:
     """The functions of a module that ask: their code, and the code without that."""
-    if "observe" not in vars(module):
+    if module.__name__ == "minigrad.engine.observe":
+        return
+    functions = list(functions_of(module))
+    if not any([TELLS & {*function.__code__.co_names} for function in functions]):
         return
     file = str(module.__file__)
     tree = WithoutListening().visit(ast.parse(inspect.getsource(module)))
     whole = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
     bare = {code.co_qualname: code for code in codes_in(whole)}
-    for function in functions_of(module):
+    for function in functions:
         code = function.__code__
-        if "observer" in code.co_names:
+        if TELLS & {*code.co_names} and code.co_qualname in bare:
             yield function, code, bare[code.co_qualname]
 
 

@@ -9,14 +9,16 @@ from heapq import heappop, heappush
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import levels, observe, transforms
+from minigrad.engine import levels, transforms
 from minigrad.engine.function import BackwardCFunction
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     AccumulateGrad,
     _FunctionBase,
 )
+from minigrad.engine.observe import may_keep, tell
 from minigrad.engine.own_gradients import note_own
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
@@ -29,12 +31,10 @@ class GraphTask:
 
     A gradient is an array, or a Tensor if the task ``carries_tensors``: with
     ``create_graph``, while a forward-mode level or a function transform is open, or
-    because it is asked to. ``is_watched`` in anomaly mode.
+    because it is asked to.
     ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
     any, every leaf accumulates its own.
     """
-
-    is_watched = False
 
     def __init__(
         self,
@@ -52,7 +52,9 @@ class GraphTask:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.own: dict[_FunctionBase, Any] = {}
-        self.takes_over = not self.carries_tensors and observe.observer is None
+        self.mode = _this_thread.mode
+        is_kept = self.mode.attended and may_keep()
+        self.takes_over = not (self.carries_tensors or is_kept)
         self.waiting: dict[_FunctionBase, list[Any]] = {}
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
@@ -85,14 +87,14 @@ class GraphTask:
 
             # release
             if not self.retain_graph:
-                node._release_saved()
+                self._release(node)
 
     def start(self) -> None:
         """Lay the gradients of the roots at their nodes."""
         for node, slot, gradient in self.roots:
             self._add(node, slot, gradient)
-        if observe.observer is not None:
-            observe.observer.backward_started(self)
+        if self.mode.attended:
+            tell("backward_started", self)
         for node in dict.fromkeys([root[0] for root in self.roots]):
             if self.dependencies[node] == 0:
                 self._make_ready(node)
@@ -106,8 +108,8 @@ class GraphTask:
         gradients = self.waiting.pop(node)
         if node._attached is not None:
             gradients = run_before(self, node, gradients)
-        if observe.observer is not None:
-            observe.observer.node_picked(self, node, gradients)
+        if self.mode.attended:
+            tell("node_picked", self, node, gradients)
         return node, gradients
 
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
@@ -124,8 +126,8 @@ class GraphTask:
                     gradient = None  # note_own counts the references to each
                     note_own(self, node, returned, gradients)
                     break
-        if observe.observer is not None:
-            observe.observer.node_returned(self, node, tuple(gradients))
+        if self.mode.attended:
+            tell("node_returned", self, node, tuple(gradients))
         return gradients
 
     def _send(self, node: _FunctionBase, slot: int, gradient: Any) -> None:
@@ -138,14 +140,20 @@ class GraphTask:
         if self.needed is not None and receiver not in self.needed:
             return
         total = self._add(receiver, receiver_slot, gradient)
-        if observe.observer is not None:
-            observe.observer.gradient_sent(
-                self, node, slot, receiver, receiver_slot, gradient, total
-            )
+        if self.mode.attended:
+            sent = receiver, receiver_slot, gradient, total
+            tell("gradient_sent", self, node, slot, *sent)
         missing = self.dependencies[receiver] - 1
         self.dependencies[receiver] = missing
         if missing == 0:
             self._make_ready(receiver)
+
+    def _release(self, node: _FunctionBase) -> None:
+        """Let the node drop what it saved."""
+        dropped = node._saved
+        node._release_saved()
+        if self.mode.attended:
+            tell("node_released", node, dropped)
 
     def _add(self, node: _FunctionBase, slot: int, gradient: Any) -> Any:
         """Add to what waits for output ``slot`` of ``node``; never in place."""
@@ -177,8 +185,8 @@ class GraphTask:
         for slot, gradient in enumerate(gradients):
             if (node, slot) in self.targets:
                 self.captured[node, slot] = gradient
-                if observe.observer is not None:
-                    observe.observer.gradient_captured(node, slot, gradient)
+                if self.mode.attended:
+                    tell("gradient_captured", node, slot, gradient)
 
     def _run_hooks_before(self, place: tuple[Any, ...]) -> None:
         """Hooks of captured gradients, each when its node would have had its turn."""

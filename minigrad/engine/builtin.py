@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels, memory_order, observe, transforms
-from minigrad.engine.anomaly import remember
+from minigrad.engine import levels, memory_order, transforms
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin_jvp import carry_through_builtin
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     _this_thread,
-    anomaly,
     is_inference_mode_enabled,
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of
+from minigrad.engine.observe import EVERYTHING, RECORDED, tell
 from minigrad.engine.outputs import metadata_of_output
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.saved import take, unpack_values
@@ -178,9 +177,8 @@ class Builtin(Function):
                 arrays.append(not_an_array(cls, value, len(arrays)))
         mode = _this_thread.mode
         recording = needed and mode.grad_enabled and not mode.inference_enabled
-        listener = observe.observer
-        is_heard = listener is not None and listener.hears_unrecorded
-        if not recording and not is_heard and not levels.open_levels:
+        attended = mode.attended
+        if not recording and attended < EVERYTHING and not levels.open_levels:
             result = cls.forward(*arrays)
             if reordered:
                 result = cls._in_memory_order(result, arrays)
@@ -209,9 +207,9 @@ class Builtin(Function):
             carry_through_builtin(cls, inputs, output)
         if wired:
             cls.setup_context(ctx, inputs, output)
-        if observe.observer is not None:
+        if attended >= RECORDED:
             outputs = output if type(output) is tuple else (output,)
-            observe.observer.edges_wired(ctx, outputs)
+            tell("edges_wired", ctx, outputs)
         return output
 
     @classmethod
@@ -285,14 +283,13 @@ def create_builtin_ctx(
     choose = function._choose_node
     ctx = (function._backward_cls if choose is None else choose(inputs))()
     ctx._edges = edges
-    ctx._number = _this_thread.mode.next_sequence_nr()
+    mode = _this_thread.mode
+    ctx._number = mode.next_sequence_nr()
     ctx._output_metadata = ()
     ctx._saved = ()
     ctx._attached = None
-    if anomaly.enabled:
-        remember(ctx)
-    if observe.observer is not None:
-        observe.observer.ctx_created(ctx, function, inputs)
+    if mode.attended >= RECORDED:
+        tell("ctx_created", ctx, function, inputs)
     return ctx
 
 

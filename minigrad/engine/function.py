@@ -6,15 +6,9 @@ import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
-from minigrad.engine import levels, lint, lint_backward, observe, transforms
-from minigrad.engine.anomaly import remember
+from minigrad.engine import levels, transforms
 from minigrad.engine.arguments import bind_arguments
-from minigrad.engine.grad_mode import (
-    _this_thread,
-    anomaly,
-    is_grad_enabled,
-    unrecorded,
-)
+from minigrad.engine.grad_mode import _this_thread, is_grad_enabled, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.jvp import carry_through_function
 from minigrad.engine.node import (
@@ -24,6 +18,7 @@ from minigrad.engine.node import (
     _FunctionBase,
     edge_of,
 )
+from minigrad.engine.observe import tell
 from minigrad.engine.outputs import contains, wrap_outputs
 from minigrad.engine.returned import check_gradients, wrap_gradients
 from minigrad.engine.saved import ReadOnce
@@ -52,8 +47,8 @@ class FunctionCtx:
         See: torch ``FunctionCtx.save_for_backward``.
         """
         self.to_save = tensors
-        if lint.enabled:
-            lint.note_saved(self, tensors)
+        if _this_thread.mode.attended:
+            tell("values_saved", self, tensors)
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep ``tensors`` for ``jvp``; a second call replaces the first.
@@ -166,11 +161,9 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         self, inputs: tuple[Any, ...], result: Any
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         """Take ``(to_save, dirty, non_differentiable)`` off ctx, which forgets them."""
-        if observe.observer is not None:
-            observe.observer.saved_taken(self, result)
-        if lint.enabled:
-            lint.look_at_call(self._forward_cls, self, inputs, result)
-            lint_backward.after_forward(self)
+        if _this_thread.mode.attended:
+            tell("saved_taken", self, result)
+            tell("forward_returned", self, inputs, result)
         to_save = self.to_save or ()
         dirty = self.dirty_tensors or ()
         non_differentiable = self.non_differentiable or ()
@@ -231,21 +224,22 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             self._keep_saved(to_save)
             if self._forward_cls.clear_saved_tensors_on_access:
                 self._saved = ReadOnce(self._saved)
-        if observe.observer is not None:
-            observe.observer.edges_wired(self, tuple(outputs))
+        if _this_thread.mode.attended:
+            tell("edges_wired", self, tuple(outputs))
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         rule = rule_of(self._forward_cls)
         wrapped = wrap_gradients(self, gradients)
-        if lint.enabled:
-            lint_backward.before_rule(self, wrapped)
+        attended = _this_thread.mode.attended
+        if attended:
+            tell("rule_called", self, wrapped)
         if self._forward_cls.boxed_grads_call:
             gradients.clear()
             returned = rule(self, wrapped)
         else:
             returned = rule(self, *wrapped)
-        if lint.enabled:
-            lint_backward.after_rule(self, returned)
+        if attended:
+            tell("rule_returned", self, returned)
         return returned
 
     _check_returned = check_gradients
@@ -427,7 +421,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs_input_grad
         ctx._edges = edges
-        ctx._number = _this_thread.mode.next_sequence_nr()
+        mode = _this_thread.mode
+        ctx._number = mode.next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
         ctx._attached = None
@@ -436,12 +431,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx.saved_for_forward = None
         ctx.dirty_tensors = None
         ctx.non_differentiable = None
-        if anomaly.enabled:
-            remember(ctx)
-        if lint.enabled:
-            lint.before_call(ctx, inputs)
-        if observe.observer is not None:
-            observe.observer.ctx_created(ctx, cls, inputs)
+        if mode.attended:
+            tell("ctx_created", ctx, cls, inputs)
         return ctx
 
 

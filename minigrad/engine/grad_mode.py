@@ -1,4 +1,4 @@
-"""Whether operations are being recorded: one switch for each thread."""
+"""What is switched on in each thread: recording, and whether anybody attends."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakSet
 
 from minigrad import errors
 
@@ -27,6 +28,8 @@ class _Mode:
     """What is switched on in one thread, and the counter that numbers its nodes."""
 
     __slots__ = (
+        "__weakref__",
+        "attended",
         "before_change",
         "forward_limit",
         "grad_enabled",
@@ -40,13 +43,15 @@ class _Mode:
         "transforms",
     )
 
+    attended: int  # who is told of a call: NOBODY or more; see `observe`
     before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
     stops: bool  # backward gives up, because a thread that waits for it was told to
     task: GraphTask | None  # the innermost backward that is running
 
-    def __init__(self) -> None:
+    def __init__(self, attended: int) -> None:
+        self.attended = attended
         self.grad_enabled = True
         self.before_change = None
         self.inference_enabled = False
@@ -64,11 +69,37 @@ EVERY_LEVEL: Final = math.inf
 NO_LEVEL: Final = 0
 
 
+class _Modes:
+    """The modes of all threads, for what is the same in all of them."""
+
+    def __init__(self) -> None:
+        self._attended = 0
+        self._known: WeakSet[_Mode] = WeakSet()
+        self._lock = threading.RLock()
+
+    def new(self) -> _Mode:
+        """The mode of a thread that has none yet."""
+        with self._lock:
+            mode = _Mode(self._attended)
+            self._known.add(mode)
+            return mode
+
+    def attend(self, attended: int) -> None:
+        """Set the flag of every thread, also of those that start later."""
+        with self._lock:
+            self._attended = attended
+            for mode in self._known:
+                mode.attended = attended
+
+
+modes: Final = _Modes()
+
+
 class _ThisThread(threading.local):
     """One ``_Mode`` for each thread, looked up once for several questions."""
 
     def __init__(self) -> None:
-        self.mode = _Mode()
+        self.mode = modes.new()
 
 
 _this_thread = _ThisThread()
@@ -95,32 +126,9 @@ def is_inference_mode_enabled() -> bool:
     return _this_thread.mode.inference_enabled
 
 
-class _Anomaly:
-    """Anomaly mode: one switch for all threads, as in torch."""
-
-    __slots__ = ("checks_nan", "enabled")
-
-    def __init__(self) -> None:
-        self.enabled = False
-        self.checks_nan = True
-
-
-anomaly: Final = _Anomaly()
-
-
 def running_task() -> GraphTask | None:
     """The backward that this thread is running, the innermost one; or None."""
     return _this_thread.mode.task
-
-
-def is_anomaly_enabled() -> bool:
-    """Whether nodes remember where they were made, and backward says so."""
-    return anomaly.enabled
-
-
-def is_anomaly_check_nan_enabled() -> bool:
-    """Whether backward refuses NaN while anomaly mode is on."""
-    return anomaly.checks_nan
 
 
 def node_that_runs() -> _FunctionBase | None:

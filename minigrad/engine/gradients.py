@@ -10,13 +10,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import transforms
-from minigrad.engine.backward import Root
+from minigrad.engine.backward import GraphTask, Root
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.edges import GradientEdge, info_of, place_of
 from minigrad.engine.node import OutputInfo, _FunctionBase
 from minigrad.engine.running import run_task
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.watched import new_task
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (
@@ -56,7 +55,7 @@ def backward(
         )
     roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
-        run_task(new_task(roots, keep(retain_graph, create_graph), create_graph))
+        run_task(GraphTask(roots, keep(retain_graph, create_graph), create_graph))
         return
 
     wanted = inputs_of(inputs, "backward")
@@ -68,7 +67,7 @@ def backward(
             tensor.retain_grad()
     nodes = frozenset([node for node, _ in targets])
     run_task(
-        new_task(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
+        GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
     )
 
 
@@ -122,7 +121,7 @@ def grad(
         return in_form_of(inputs, found)
     roots = roots_of(outputs, grad_outputs, "grad")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
-    task = new_task(roots, keep(retain_graph, create_graph), create_graph, targets)
+    task = GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets)
     run_task(task)
 
     results = as_results([task.captured.get(target) for target in targets], roots)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minigrad.engine.hooks import attached_to, check_tuple, check_value, tell
+from minigrad.engine.hooks import attached_to, check_tuple, check_value
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     _FunctionBase,
     needs_gradient,
     split_edge,
 )
+from minigrad.engine.observe import tell
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> li
         if result is not None and result is not given:
             check_tuple(hook, given, result)
             values = list(result)
-        tell("pre", node, 0, hook, given, result)
+        tell("hook_called", "pre", node, 0, hook, given, result)
     task.received = tuple(values)
     return values if task.carries_tensors else as_arrays(values)
 
@@ -47,7 +48,7 @@ def run_tensor_hooks(node: _FunctionBase, gradients: list[Any]) -> list[Any]:
             if result is not None and result is not value:
                 check_value(hook, value, result)
                 values[output_nr] = result
-            tell("tensor", node, output_nr, hook, value, result)
+            tell("hook_called", "tensor", node, output_nr, hook, value, result)
     for output_nr, reference in list(attached.retained.items()):
         keep_grad(reference(), values[output_nr])
     return values
@@ -87,7 +88,7 @@ def run_after(
             check_tuple(hook, values, result)
         else:
             result = None
-        tell("post", node, 0, hook, values, result)
+        tell("hook_called", "post", node, 0, hook, values, result)
         values = values if result is None else result
     for slot, value in zip(slots, values, strict=True):
         gradients[slot] = value

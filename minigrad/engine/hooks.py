@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from minigrad import errors
-from minigrad.engine import observe
+from minigrad.engine.observe import tell
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
         result = hook(leaf)
         if result is None or result is leaf:
             node = leaf._living_accumulate_node()
-            tell("accumulated", node, 0, hook, leaf, None)
+            tell("hook_called", "accumulated", node, 0, hook, leaf, None)
             continue
         check_value(hook, leaf, result)
         raise errors.HookError(
@@ -159,14 +159,6 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
                 "change leaf.grad inside the hook, and return nothing",
             )
         )
-
-
-def tell(
-    kind: str, node: _FunctionBase | None, slot: int, hook: Any, given: Any, result: Any
-) -> None:
-    """Let a listener know of a hook that was called, and of what it returned."""
-    if observe.observer is not None:
-        observe.observer.hook_called(kind, node, slot, hook, given, result)
 
 
 def name_of(hook: Any) -> str:

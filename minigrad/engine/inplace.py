@@ -8,12 +8,13 @@ import weakref
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import levels, observe, transforms
+from minigrad.engine import levels, transforms
 from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin import Builtin, create_builtin_ctx, not_an_array
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import below_level, is_recording
 from minigrad.engine.levels import active_levels
+from minigrad.engine.observe import tell
 from minigrad.engine.promotion import KINDS
 from minigrad.engine.structural import Clone
 from minigrad.engine.tangents import (
@@ -115,8 +116,7 @@ def record_change(
     for other, value in zip(others, args, strict=True):
         if other is not value:
             other._share_version(tensor)
-    if observe.observer is not None:
-        observe.observer.edges_wired(ctx, (tensor,))
+    tell("edges_wired", ctx, (tensor,))
 
 
 def dual_result(

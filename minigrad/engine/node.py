@@ -9,21 +9,20 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import observe
 from minigrad.engine.accumulate import accumulating, added, is_own
-from minigrad.engine.anomaly import remember
 from minigrad.engine.creation import default_dtype
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread, anomaly
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.hooks import (
     Attached,
     _HookMixin,
     attached_to_leaf,
     run_post_accumulate,
 )
+from minigrad.engine.observe import tell
 from minigrad.engine.saved import (
     FREED,
     Packed,
@@ -229,10 +228,7 @@ class _FunctionBase:
 
     def _release_saved(self) -> None:
         """Drop what was saved, so that its memory can go."""
-        dropped = self._saved
         self._saved = FREED
-        if observe.observer is not None:
-            observe.observer.node_released(self, dropped)
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         """Call the node's rule with one gradient for each of its outputs."""
@@ -270,8 +266,8 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self._saved = ()
         hooks = variable._tensor_hooks
         self._attached = None if hooks is None else attached_to_leaf(hooks)
-        if anomaly.enabled:
-            remember(self)
+        if _this_thread.mode.attended:
+            tell("node_made", self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""
@@ -298,8 +294,8 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             first = leaf._grad is None
             own = first and self._attached is None and is_own(self, gradient)
             leaf._grad = added(leaf, gradient, create_graph, own)
-        if observe.observer is not None:
-            observe.observer.gradient_accumulated(leaf, first, gradient, leaf._grad)
+        if _this_thread.mode.attended:
+            tell("gradient_accumulated", leaf, first, gradient, leaf._grad)
 
 
 def no_leaf_any_more(node: _FunctionBase) -> errors.GraphError:

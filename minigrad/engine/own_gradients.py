@@ -13,12 +13,11 @@ from minigrad.engine.tensor import Tensor
 if TYPE_CHECKING:
     from minigrad.engine.backward import GraphTask
 
-CALLS: Final = (3, 4) if sys.version_info < (3, 14) else (1, 1)
+CALLS: Final = 3 if sys.version_info < (3, 14) else 1
 """References to what a rule returned from the calls that run in ``note_own``.
 
-They are ``GraphTask.run``, ``_check_returned`` and ``note_own``, and in anomaly mode
-one more; since Python 3.14 all but the first may only borrow theirs. Too low a number
-costs a copy, nothing else.
+They are ``GraphTask.run``, ``_check_returned`` and ``note_own``; since Python 3.14 all
+but the first may only borrow theirs. Too low a number costs a copy, nothing else.
 """
 
 
@@ -30,7 +29,7 @@ def note_own(
     It is asked here, and not when a leaf accumulates, because here it is known who
     holds a gradient: ``gradients``, ``returned``, and the calls that run now.
     """
-    if references([returned])[0] > CALLS[task.is_watched]:
+    if references([returned])[0] > CALLS:
         return
     several = type(returned) is tuple
     holders = references(gradients)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 from minigrad import errors
-from minigrad.engine import observe
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.grad_mode import _Mode, _this_thread, running_task, this_mode
+from minigrad.engine.observe import tell
 from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
 
 LEVELS_PER_THREAD: Final = 20
@@ -32,8 +32,8 @@ def run_task(task: GraphTask) -> None:
         run_in_fresh_thread(task, mode)
     else:
         run_here(task, mode)
-    if observe.observer is not None:
-        observe.observer.backward_finished(task)
+    if mode.attended:
+        tell("backward_finished", task)
 
 
 def run_here(task: GraphTask, mode: _Mode) -> None:
@@ -49,14 +49,23 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
         mode.grad_enabled = bool(task.create_graph)
         mode.rules_see_tensors = task.carries_tensors
         mode.task = task
-        task.start()
-        task.run()
-        task.finish()
+        traverse(task)
         for callback in task.callbacks:
             callback()
     finally:
         mode.grad_enabled, mode.rules_see_tensors, mode.task = before
         NUMPY_WARNINGS.set(warnings)
+
+
+def traverse(task: GraphTask) -> None:
+    """Visit the nodes, and tell if one of them fails."""
+    try:
+        task.start()
+        task.run()
+        task.finish()
+    except BaseException as error:
+        tell("backward_raised", task, error)
+        raise
 
 
 def run_in_fresh_thread(task: GraphTask, mode: _Mode) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
-from minigrad.engine.grad_mode import is_anomaly_enabled
 from minigrad.engine.tangents import share_tangents
 from minigrad.engine.tensor import NO_COUNTER, Array, Tensor, VersionCounter
 
@@ -262,21 +261,18 @@ def modified_error(
             "one of the variables needed for gradient computation has been "
             f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
             f"{origin} is at version {tensor._version}; expected version "
-            f"{saved.version} instead. Hint: {HINTS[is_anomaly_enabled()]}",
+            f"{saved.version} instead. Hint: {HINT}",
             "change a copy (x.clone()) instead, or make the change after backward",
             "08",
         )
     )
 
 
-HINTS: Final = {
-    False: "enable anomaly detection to find the operation that failed to compute its "
-    "gradient, with torch.autograd.set_detect_anomaly(True).",
-    True: "the backtrace further above shows the operation that failed to compute its "
-    "gradient. The variable in question was changed in there or anywhere later. Good "
-    "luck!",
-}
-"""The end of the message, without and with anomaly detection."""
+HINT: Final = (
+    "enable anomaly detection to find the operation that failed to compute its "
+    "gradient, with torch.autograd.set_detect_anomaly(True)."
+)
+"""The end of the message; anomaly mode puts its own in this place."""
 
 
 def freed_error(node: _FunctionBase) -> errors.SavedFreedError:

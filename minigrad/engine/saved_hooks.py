@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine import lint, observe
 from minigrad.engine.grad_mode import unrecorded
+from minigrad.engine.observe import tell
 from minigrad.engine.saved import (
     FREED,
     Packed,
@@ -45,8 +45,6 @@ class HooksInForce:
         """What ``node`` keeps for ``tensor``."""
         check_not_inference(tensor, node)
         packed = call_pack_hook(self.pack_hook, tensor)
-        if lint.enabled:
-            lint.look_at_packed(self.pack_hook, tensor, packed)
         return HookedRecord(packed, self.unpack_hook, tensor, node)
 
 
@@ -92,10 +90,7 @@ class HookedRecord:
         Raises: SavedTypeError if the hook returns no Tensor.
         """
         unpacked = self.unpack_hook(self.packed)
-        if observe.observer is not None:
-            observe.observer.tensor_unpacked(
-                self.unpack_hook, node, self.packed, unpacked
-            )
+        tell("tensor_unpacked", self.unpack_hook, node, self.packed, unpacked)
         if not isinstance(unpacked, Tensor):
             raise errors.SavedTypeError(
                 errors.message(
@@ -141,8 +136,7 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
                 "12",
             )
         )
-    if observe.observer is not None:
-        observe.observer.tensor_packed(pack_hook, tensor, packed)
+    tell("tensor_packed", pack_hook, tensor, packed)
     return packed
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import levels, observe, transforms
+from minigrad.engine import levels, transforms
 from minigrad.engine.builtin import Builtin, create_builtin_ctx
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.node import Edge, edge_of
+from minigrad.engine.observe import RECORDED
 from minigrad.engine.tensor import Array, Tensor
 
 
@@ -33,7 +34,8 @@ def of_two(
     def apply(input: Any, other: Any) -> Any:
         if transforms.active or levels.open_levels:
             return otherwise(input, other)
-        if observe.observer is not None and is_told(input, other):
+        mode = _this_thread.mode
+        if mode.attended >= RECORDED:
             return otherwise(input, other)
         if not isinstance(input, Tensor):
             return otherwise(input, other)
@@ -61,7 +63,6 @@ def of_two(
             output = Tensor(compute(a, b))
         except ValueError:
             return otherwise(input, other)
-        mode = _this_thread.mode
         if needed and mode.grad_enabled and not mode.inference_enabled:
             edge = edge_of(other) if isinstance(other, Tensor) else edge_of_number
             record(function, (input, other), (edge_of(input), edge), output)
@@ -79,7 +80,8 @@ def of_one(
     def apply(input: Any) -> Any:
         if transforms.active or levels.open_levels:
             return otherwise(input)
-        if observe.observer is not None and is_told(input):
+        mode = _this_thread.mode
+        if mode.attended >= RECORDED:
             return otherwise(input)
         if not isinstance(input, Tensor):
             return otherwise(input)
@@ -91,25 +93,11 @@ def of_one(
         if ufunc is not None and array.dtype.kind == "f" and compute is own:
             compute = ufunc
         output = Tensor(compute(array))
-        mode = _this_thread.mode
         if input._requires_grad and mode.grad_enabled and not mode.inference_enabled:
             record(function, (input,), (edge_of(input),), output)
         return output
 
     return apply
-
-
-def is_told(*operands: Any) -> bool:
-    """Whether the listener is told of an operation on these operands."""
-    listener = observe.observer
-    if listener is None:
-        return False
-    if listener.hears_unrecorded:
-        return True
-    mode = _this_thread.mode
-    if not mode.grad_enabled or mode.inference_enabled:
-        return False
-    return any([isinstance(x, Tensor) and x._requires_grad for x in operands])
 
 
 def record(

@@ -94,8 +94,7 @@ def set_tangent(
 
 def tell_tangent(tensor: Tensor, tangent: Tensor) -> None:
     """Let a listener know that ``tensor`` has a tangent now."""
-    if observe.observer is not None:
-        observe.observer.tangent_given(tensor, tangent)
+    observe.tell("tangent_given", tensor, tangent)
 
 
 def keep_tangent(tensor: Tensor, tangent: Tensor, level: Level) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.engine import inference, observe, transforms
+from minigrad.engine import inference, transforms
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.facts import TensorFacts
 from minigrad.engine.grad_mode import (
@@ -22,6 +22,7 @@ from minigrad.engine.grad_mode import (
     is_inference_mode_enabled,
     next_sequence_nr,
 )
+from minigrad.engine.observe import tell
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
@@ -285,8 +286,8 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             self._version_counter = VersionCounter()
         if self._version_counter is not NO_COUNTER:
             self._version_counter.value += 1
-        if observe.observer is not None:
-            observe.observer.changed_in_place(self)
+        if _this_thread.mode.attended:
+            tell("changed_in_place", self)
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode, and is no view of a normal tensor."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.engine.anomaly import remember
 from minigrad.engine.builtin import create_builtin_ctx
 from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
-from minigrad.engine.grad_mode import anomaly, next_sequence_nr
+from minigrad.engine.grad_mode import next_sequence_nr
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
     NOT_A_TENSOR,
@@ -23,6 +22,7 @@ from minigrad.engine.node import (
     edge_of,
     needs_gradient,
 )
+from minigrad.engine.observe import tell
 from minigrad.engine.saved import freed_error
 from minigrad.engine.structural import CloneInRows, sums_to
 from minigrad.engine.tensor import Tensor, ViewKind
@@ -81,8 +81,7 @@ class CopySlices(_FunctionBase, _HookMixin):
         self.geometry = geometry_of(view.array, base.array)
         self.inner = inner
         self.slot = slot
-        if anomaly.enabled:
-            remember(self)
+        tell("node_made", self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""

@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from minigrad import errors
-from minigrad.engine import observe
 from minigrad.engine.dtypes import DTYPES
-from minigrad.engine.grad_mode import no_grad
+from minigrad.engine.grad_mode import _this_thread, no_grad
+from minigrad.engine.observe import tell
 from minigrad.engine.tensor import Tensor
 from minigrad.nn import registry, state
 from minigrad.nn.parameter import Parameter
-
-LAYERS = "minigrad.nn."
-"""Where the layers are that come with this package."""
 
 
 class Module:
@@ -66,10 +63,9 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        observer = observe.observer
-        if observer is None or not type(self).__module__.startswith(LAYERS):
-            return self.forward(*args, **kwargs)
-        return heard(observer, self, args, kwargs)
+        if _this_thread.mode.attended:
+            return told(self, args, kwargs)
+        return self.forward(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not registry.register(self, name, value):
@@ -326,17 +322,12 @@ class Module:
         return f"{type(self).__name__}({extra})"
 
 
-def heard(
-    observer: observe.Observer,
-    module: Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
-    """Run the forward of a layer while somebody listens."""
+def told(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run the forward of a module, and tell the observers before and after."""
     result = None
-    observer.module_entered(module)
+    tell("module_entered", module)
     try:
         result = module.forward(*args, **kwargs)
     finally:
-        observer.module_left(module, result)
+        tell("module_left", module, result)
     return result

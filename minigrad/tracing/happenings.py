@@ -22,6 +22,10 @@ CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
 """The modules whose own hooks forget saved values and compute them again."""
 
 
+LAYERS = "minigrad.nn."
+"""Where the layers are that come with this package: steps of the story."""
+
+
 class Happenings:
     """An observer of what is no phase of apply or of backward."""
 
@@ -241,11 +245,15 @@ class Happenings:
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        if not type(module).__module__.startswith(LAYERS):
+            return
         self._log.program_ran()
         self._graph.modules.append((module, [], 0))
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
+        if not type(module).__module__.startswith(LAYERS):
+            return
         self._log.program_ran()
         _, inside, size = self._graph.modules.pop()
         if not inside:

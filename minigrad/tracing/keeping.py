@@ -9,6 +9,7 @@ from typing import Any
 from minigrad.engine import transforms
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad
+from minigrad.engine.observe import EVERYTHING
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.views import CopySlices
@@ -111,7 +112,7 @@ class Keeping:
 class Keeper(Keeping):
     """Keeps what each node was given and returned, and each sum of gradients."""
 
-    hears_unrecorded = True
+    attends = EVERYTHING
 
     def __init__(self, log: EventLog, most: int) -> None:
         super().__init__(log, most)

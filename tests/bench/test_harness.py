@@ -160,6 +160,7 @@ def test_long_chain_leaves_nothing_to_collect() -> None:
 class Ears:
     """A listener that counts what it hears."""
 
+    attends = observe.RECORDED
     heard = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -172,7 +173,8 @@ class Ears:
 def test_engine_without_listening_points_tells_nobody() -> None:
     points = ListeningPoints()
     program = custom_chain(minigrad, "combined", 1, 3, True)
-    observe.observer = ears = Ears()
+    ears = Ears()
+    observe.add(ears)
     points.unheard(program)()
     assert ears.heard == 0
     points.heard(program)()

@@ -126,7 +126,7 @@ def fails(program: Program) -> bool:
     minigrad.set_default_dtype(minigrad.float32)
     minigrad.teaching(False)
     minigrad.autograd.set_detect_anomaly(False)
-    observe.observer = None
+    observe.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

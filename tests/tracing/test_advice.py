@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-from minigrad.engine.lint import TeachingWarning
+from minigrad.lint import TeachingWarning
 from minigrad.tracing.advice import advice_of
 from minigrad.views import Recording
 from tests.views.folding import facts_at

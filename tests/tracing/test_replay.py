@@ -15,6 +15,7 @@ from minigrad.engine.backward import GraphTask
 from minigrad.ops.arithmetic import Mul
 from minigrad.ops.elementwise import Exp
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.hearing import Hearing
 from minigrad.tracing.kept import exact_copy
 from minigrad.tracing.replay import ReplayError
 from tests.parity.recorded import PROGRAMS, Program
@@ -227,7 +228,7 @@ def test_replay_is_not_heard_by_another_recording() -> None:
     trace = kept()
     with mg.record() as other:
         trace.replay()
-        assert observe.observer is not None
+        assert observe.has(Hearing)
     assert [e for e in other.data["events"] if e["k"] != "line"] == []
 
 

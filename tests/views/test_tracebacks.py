@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from minigrad.engine import lint
+from minigrad import lint
 from minigrad.views import magics
 
 START = """\

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
-from minigrad.engine import levels, observe, transforms
+from minigrad.engine import levels, transforms
 from minigrad.engine.creation import default_dtype
-from minigrad.engine.grad_mode import anomaly, this_mode
+from minigrad.engine.grad_mode import this_mode
+from minigrad.engine.observe import RECORDED, who_attends
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import LEAF, flatten
 from minigrad.nn.replaying.alike import (
@@ -105,12 +106,11 @@ def refuse_listeners(name: str) -> None:
     Raises: ReplayError.
     """
     mode = this_mode()
-    is_heard = observe.observer is not None or anomaly.enabled or levels.open_levels
+    is_heard = mode.attended >= RECORDED or levels.open_levels
     if not (is_heard or transforms.active or mode.saved_tensors_hooks):
         return
     listeners = {
-        "a recorder listens": observe.observer is not None,
-        "anomaly mode is on": anomaly.enabled,
+        who_attends(RECORDED): mode.attended >= RECORDED,
         "a level of forward mode is open": levels.open_levels,
         "vmap, or another transform, is open": transforms.active,
         "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,

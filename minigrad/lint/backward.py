@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.lint import Snapshot, argument, memory, snapshots, tell
+from minigrad.engine.node import needs_gradient, split_edge
 from minigrad.engine.saved import Record
 from minigrad.engine.tensor import Tensor
+from minigrad.lint.forward import Snapshot, argument, memory, snapshots, tell
 
 
 class Watched(tuple[Any, ...]):
@@ -135,9 +136,6 @@ def look_at_reads(node: Any, all_wanted: bool) -> None:
 
 def look_at_gradient(node: Any, place: int, gradient: Any, arrived: bool) -> None:
     """Warn about one returned gradient: missing, too large, or of another dtype."""
-    # Imported here because these modules are built on the lint.
-    from minigrad.engine.node import needs_gradient, split_edge
-
     edge = node._edges[place]
     if not needs_gradient(edge):
         return

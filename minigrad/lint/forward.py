@@ -1,8 +1,4 @@
-"""Teaching mode: warnings for what runs, and still is not what its writer meant.
-
-This is what forward leaves behind; ``lint_backward`` looks at backward. Off, it costs
-the test of ``enabled`` at a few calls that are made anyway.
-"""
+"""Teaching mode in forward: what it leaves behind, and the warnings themselves."""
 
 from __future__ import annotations
 
@@ -12,18 +8,15 @@ import warnings
 import weakref
 from collections.abc import Iterator, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
+from minigrad.engine.function import Function
 from minigrad.engine.tensor import Array, Tensor
-
-if TYPE_CHECKING:
-    from minigrad.engine.function import Function
-
-enabled = False
+from minigrad.mistakes import TABLE
 
 
 class TeachingWarning(UserWarning):
@@ -33,28 +26,6 @@ class TeachingWarning(UserWarning):
     """
 
     id = ""
-
-
-class teaching:
-    """Warn about habits that run today and hurt later: from now on, or in a block.
-
-    >>> _ = minigrad.teaching(False)
-    """
-
-    def __init__(self, mode: bool = True) -> None:
-        global enabled
-        self._previous = enabled
-        enabled = mode
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        global enabled
-        enabled = self._previous
-
-    def __repr__(self) -> str:
-        return f"teaching mode is {'on' if enabled else 'off'}"
 
 
 class Snapshot:
@@ -314,9 +285,6 @@ def overlap(a: Array | None, b: Array | None) -> bool:
 
 def argument(function: type[Function], place: int) -> str:
     """An argument of forward by its number, and its name where it has one."""
-    # Imported here because function.py is built on this module.
-    from minigrad.engine.function import Function
-
     forward = inspect.unwrap(function.forward)
     code = getattr(forward, "__code__", None)
     takes_ctx = function.setup_context is Function.setup_context
@@ -346,18 +314,12 @@ def tell(
         return
     told = _told.setdefault(owner, set())
     is_known = (id, subject) in told
-    if is_known and observe.observer is None:
-        return
     told.add((id, subject))
     if id:
-        # Imported here because without teaching mode nobody needs the table.
-        from minigrad.mistakes import TABLE
-
         what = f"{what}. {TABLE[id].looks_like}"
     warning = TeachingWarning(errors.message(where, what.rstrip("."), fix, lesson))
     warning.id = id
-    if observe.observer is not None:
-        observe.observer.advice_given(owner, subject, warning)
+    observe.tell("advice_given", owner, subject, warning)
     if is_known:
         return
     method = "backward" if where.endswith(".backward") else "forward"
