@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 from minigrad import errors
 from minigrad.engine import levels, transforms
 from minigrad.engine.arguments import bind_arguments
-from minigrad.engine.grad_mode import _this_thread, is_grad_enabled, unrecorded
+from minigrad.engine.grad_mode import _this_thread, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.jvp import carry_through_function
 from minigrad.engine.node import (
-    NOT_A_TENSOR,
     Edge,
     OutputMetadata,
     _FunctionBase,
-    edge_of,
+    collect_edges,
 )
 from minigrad.engine.observe import tell
 from minigrad.engine.outputs import contains, wrap_outputs
@@ -157,75 +156,63 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             return rule(self, list(gradients))
         return rule(self, *gradients)
 
-    def _take_what_was_saved(
-        self, inputs: tuple[Any, ...], result: Any
-    ) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-        """Take ``(to_save, dirty, non_differentiable)`` off ctx, which forgets them."""
-        if _this_thread.mode.attended:
-            tell("saved_taken", self, result)
-            tell("forward_returned", self, inputs, result)
-        to_save = self.to_save or ()
-        dirty = self.dirty_tensors or ()
-        non_differentiable = self.non_differentiable or ()
-        kept = to_save + (self.saved_for_forward or ())
-        self.to_save = None
-        self.dirty_tensors = self.non_differentiable = None
-
-        if dirty or non_differentiable:
-            check_marked(type(self), "mark_dirty", dirty)
-            check_marked(type(self), "mark_non_differentiable", non_differentiable)
-            for tensor in dirty:
-                tensor._bump_version()
-        if kept and self._forward_cls.setup_context is not Function.setup_context:
-            check_kept(self, kept, dirty, inputs, result)
-        return to_save, dirty, non_differentiable
-
     def apply_jvp(self, *tangents: Any) -> Any:
         """Call the Function's jvp with this ctx, and nothing around it."""
         return self._forward_cls.jvp(self, *tangents)
 
     def _wire_edges(
-        self,
-        inputs: tuple[Any, ...],
-        outputs: list[Any],
-        differentiable: list[bool],
-        dirty: tuple[Any, ...],
+        self, inputs: tuple[Any, ...], outputs: list[Any], differentiable: list[bool]
     ) -> None:
         """Hang this node on every output that can carry a gradient."""
-        if self._edges:
-            metadata = []
-            for output_nr, output in enumerate(outputs):
-                metadata.append(metadata_of(output))
-                if differentiable[output_nr]:
-                    if dirty or output._base is not None:
-                        rewrite_history(self, output_nr, output, inputs, dirty)
-                    else:
-                        output._set_history(self, output_nr)
-            self._output_metadata = tuple(metadata)
+        dirty = self.dirty_tensors or ()
+        metadata: list[OutputMetadata] = []
+        for output_nr, output in enumerate(outputs):
+            if not isinstance(output, Tensor):
+                metadata.append(None)
+                continue
+            metadata.append((output.array.shape, output.array.dtype))
+            if not differentiable[output_nr]:
+                continue
+            if dirty or output._base is not None:
+                rewrite_history(self, output_nr, output, inputs, dirty)
+            elif output._grad_fn is not None:
+                output._set_history(self, output_nr)
+            else:
+                # As _set_history does, for a tensor that has no history to leave.
+                output._grad_fn = self
+                output.output_nr = output_nr
+                output._requires_grad = True
+        self._output_metadata = tuple(metadata)
 
     def _carry_tangents(
-        self,
-        inputs: tuple[Any, ...],
-        result: Any,
-        outputs: list[Any],
-        dirty: tuple[Any, ...],
-        non_differentiable: tuple[Any, ...],
+        self, inputs: tuple[Any, ...], result: Any, outputs: list[Any]
     ) -> None:
-        """If an input has a tangent, run jvp, and give the outputs theirs."""
-        if levels.open_levels:
-            carry_through_function(
-                self, inputs, result, outputs, dirty, non_differentiable
-            )
-        self.saved_for_forward = None
+        """Forward mode: if an input has a tangent, run jvp for the outputs'."""
+        marks = self.dirty_tensors or (), self.non_differentiable or ()
+        carry_through_function(self, inputs, result, outputs, *marks)
 
-    def _save(self, to_save: tuple[Any, ...], outputs: list[Any]) -> None:
-        """Keep what backward needs; last, because a saved output has its history."""
+    def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
+        """Keep what backward needs, and forget what forward has noted on ctx.
+
+        It comes last, because a saved output has its place in the graph by now.
+        """
+        to_save, marked = self.to_save, self.dirty_tensors
+        self.to_save = None
+        if marked or self.non_differentiable or self.saved_for_forward:
+            for_forward, self.saved_for_forward = self.saved_for_forward, None
+            self.dirty_tensors = self.non_differentiable = None
+        else:
+            for_forward = None
+        if self._forward_cls.setup_context is not Function.setup_context:
+            kept = (to_save or ()) + (for_forward or ())
+            if kept:
+                check_kept(self, kept, marked or (), inputs, result)
         if to_save and self._edges:
             self._keep_saved(to_save)
             if self._forward_cls.clear_saved_tensors_on_access:
                 self._saved = ReadOnce(self._saved)
         if _this_thread.mode.attended:
-            tell("edges_wired", self, tuple(outputs))
+            tell("saved_taken", self, to_save or ())
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         rule = rule_of(self._forward_cls)
@@ -372,14 +359,18 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         """
         # collect inputs
         takes_ctx = cls.setup_context is Function.setup_context
-        inputs = bind_arguments(cls, takes_ctx, args, kwargs)
+        inputs = args
+        if kwargs or not takes_ctx:
+            inputs = bind_arguments(cls, takes_ctx, args, kwargs)
         if transforms.active and transforms.is_mapped(cls.__name__, takes_ctx):
             return cls._apply_to_examples(inputs)
-        needs_input_grad, edges = look_back(inputs)
-        recording = is_grad_enabled() and any(needs_input_grad)
+        needs_input_grad, edges = collect_edges(inputs)
 
         # create ctx
-        ctx = cls._create_ctx(inputs, needs_input_grad, edges if recording else ())
+        ctx = cls._create_ctx(needs_input_grad, edges)
+        attended = _this_thread.mode.attended
+        if attended:
+            tell("ctx_created", ctx, cls, inputs)
 
         # run forward
         if takes_ctx:
@@ -387,19 +378,22 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         else:
             result = unrecorded(cls.forward, *inputs)
             unrecorded(cls.setup_context, ctx, inputs, result)
-
-        # take what was saved
-        to_save, dirty, non_differentiable = ctx._take_what_was_saved(inputs, result)
+        if attended:
+            tell("forward_returned", ctx, inputs, result)
 
         # wrap outputs
-        outputs, differentiable = wrap_outputs(
-            ctx, inputs, result, dirty, non_differentiable, recording
-        )
+        outputs, differentiable = wrap_outputs(ctx, inputs, result)
 
         # wire edges
-        ctx._wire_edges(inputs, outputs, differentiable, dirty)
-        ctx._carry_tangents(inputs, result, outputs, dirty, non_differentiable)
-        ctx._save(to_save, outputs)
+        if edges:
+            ctx._wire_edges(inputs, outputs, differentiable)
+        if levels.open_levels:
+            ctx._carry_tangents(inputs, result, outputs)
+        if attended:
+            tell("edges_wired", ctx, tuple(outputs))
+
+        # take what was saved
+        ctx._take_what_was_saved(inputs, result)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
     @classmethod
@@ -412,17 +406,13 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     @classmethod
     def _create_ctx(
-        cls,
-        inputs: tuple[Any, ...],
-        needs_input_grad: tuple[bool, ...],
-        edges: tuple[Edge, ...],
+        cls, needs_input_grad: tuple[bool, ...], edges: tuple[Edge, ...]
     ) -> Any:
         """A new ctx: a node that already knows where its inputs came from."""
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs_input_grad
         ctx._edges = edges
-        mode = _this_thread.mode
-        ctx._number = mode.next_sequence_nr()
+        ctx._number = _this_thread.mode.next_sequence_nr()
         ctx._output_metadata = ()
         ctx._saved = ()
         ctx._attached = None
@@ -431,17 +421,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx.saved_for_forward = None
         ctx.dirty_tensors = None
         ctx.non_differentiable = None
-        if mode.attended:
-            tell("ctx_created", ctx, cls, inputs)
         return ctx
-
-
-def metadata_of(output: Any) -> OutputMetadata:
-    """Shape and dtype of an output; None if it is not a Tensor."""
-    if not isinstance(output, Tensor):
-        return None
-    array = output.array
-    return array.shape, array.dtype
 
 
 def rewrite_history(
@@ -462,27 +442,6 @@ def rewrite_history(
             return
     output._set_history(node, output_nr)
     output._history_version = output._seen_version()
-
-
-def look_back(
-    inputs: tuple[Any, ...],
-) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
-    """For each argument: does it require grad, and where would its gradient go?
-
-    Tensors inside lists, tuples and dicts are not seen. Under no_grad nobody asks where
-    a tensor came from: some views would refuse to answer.
-    """
-    enabled = _this_thread.mode.grad_enabled
-    needs = []
-    edges: list[Edge] = []
-    for value in inputs:
-        if not isinstance(value, Tensor):
-            needs.append(False)
-            edges.append(NOT_A_TENSOR)
-        else:
-            needs.append(value._requires_grad)
-            edges.append(edge_of(value) if enabled else None)
-    return tuple(needs), tuple(edges)
 
 
 def rule_of(function: type[Function]) -> Any:
@@ -542,25 +501,5 @@ def check_kept(
                     "for backward. This is not supported if you override setup_context",
                     "return a copy of it, x.clone(), or write a forward that takes ctx",
                     "09",
-                )
-            )
-
-
-def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:
-    """Refuse anything but Tensors in ``ctx.mark_dirty`` and its sibling."""
-    says = {
-        "mark_dirty": "mark_dirty can only accept variables, but argument {} is of "
-        "type {}",
-        "mark_non_differentiable": "mark_non_differentiable only accepts variable "
-        "arguments, but got argument {} of type {}",
-    }[method]
-    for position, value in enumerate(marked):
-        if not isinstance(value, Tensor):
-            raise errors.CtxUseError(
-                errors.message(
-                    f"{ctx_class.__name__.removesuffix('Backward')}.forward",
-                    says.format(position, type(value).__name__),
-                    f"give ctx.{method} Tensors only, one by one: ctx.{method}(a, b)",
-                    "08" if method == "mark_dirty" else "07",
                 )
             )

@@ -331,6 +331,37 @@ def edge_of(tensor: Tensor) -> Edge:
     return accumulate_node(tensor) if tensor._requires_grad else None
 
 
+def collect_edges(
+    inputs: tuple[Any, ...],
+) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
+    """For each argument: does it require grad, and where would its gradient go?
+
+    No edges at all if the call isn't recorded: under no_grad, or if no argument
+    requires grad. Tensors inside lists, tuples and dicts are not seen.
+    """
+    needs = []
+    for value in inputs:
+        needs.append(isinstance(value, Tensor) and value._requires_grad)
+    if True not in needs or not _this_thread.mode.grad_enabled:
+        return tuple(needs), ()
+    edges: list[Edge] = []
+    for value in inputs:
+        if not isinstance(value, Tensor):
+            edges.append(NOT_A_TENSOR)
+        elif value._base is not None:
+            edges.append(_edge_of_view(value))
+        elif value._grad_fn is not None:
+            node = value._grad_fn
+            edges.append((node, value.output_nr) if value.output_nr else node)
+        elif value._requires_grad:
+            reference = value._accumulate_node
+            leaf = None if reference is None else reference()
+            edges.append(leaf or new_accumulate_node(value))
+        else:
+            edges.append(None)
+    return tuple(needs), tuple(edges)
+
+
 def _edge_of_view(view: Tensor) -> Edge:
     edge: Edge = _views().edge_of_view(view)
     return edge

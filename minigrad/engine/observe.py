@@ -52,14 +52,17 @@ class Observer(Protocol):
     def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
         """Apply, *run forward*: forward calls ``save_for_backward``."""
 
-    def saved_taken(self, ctx: Any, result: Any) -> None:
-        """Apply, *take what was saved*: forward has returned ``result``."""
-
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
-        """Apply: all that forward has left on ctx is still there."""
+        """Apply, *run forward*: what forward has left on ctx is still there."""
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        """Apply, *wire edges*: recorded if an output's ``grad_fn`` is ``ctx``."""
+        """Apply, *wire edges*: recorded if an output's ``grad_fn`` is ``ctx``.
+
+        Of a built-in operation: it has saved what it needs, and is done.
+        """
+
+    def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:
+        """Apply, *take what was saved*: a recorded ctx keeps these now."""
 
     def backward_started(self, task: GraphTask) -> None:
         """The gradients of the roots wait at their nodes."""

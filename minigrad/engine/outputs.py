@@ -13,28 +13,49 @@ if TYPE_CHECKING:
 
 
 def wrap_outputs(
-    ctx: Any,
-    inputs: tuple[Any, ...],
-    result: Any,
-    dirty: tuple[Any, ...],
-    non_differentiable: tuple[Any, ...],
-    recording: bool,
+    ctx: Any, inputs: tuple[Any, ...], result: Any
 ) -> tuple[list[Any], list[bool]]:
     """The outputs, and which of them a gradient can reach.
 
     Only a tuple is several outputs. Values that are not Tensors pass through. A view
     that forward made, or that is handed out for an input, must not change in place.
-    Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs.
+    Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs;
+    CtxUseError for marks on what is no Tensor.
     """
-    marked = dirty or non_differentiable or ctx._is_pure_view
-    if recording and not marked and is_new_tensor(result, inputs):
-        return [result], [True]
-
+    dirty, non_differentiable = ctx.dirty_tensors, ctx.non_differentiable
+    if ctx._edges and not (dirty or non_differentiable or ctx._is_pure_view):
+        # The usual thing: one new floating-point Tensor.
+        is_new = (
+            isinstance(result, Tensor)
+            and not result._requires_grad
+            and result._base is None
+            and result.array.dtype.kind in "fc"
+        )
+        for value in inputs if is_new else ():
+            if value is result:
+                is_new = False
+        if is_new:
+            return [result], [True]
     values = result if isinstance(result, tuple) else (result,)
+    return wrap_each(ctx, inputs, values, dirty or (), non_differentiable or ())
+
+
+def wrap_each(
+    ctx: Any,
+    inputs: tuple[Any, ...],
+    values: tuple[Any, ...],
+    dirty: tuple[Any, ...],
+    non_differentiable: tuple[Any, ...],
+) -> tuple[list[Any], list[bool]]:
+    """``wrap_outputs`` where there may be several, or marks."""
+    check_marked(type(ctx), "mark_dirty", dirty)
+    check_marked(type(ctx), "mark_non_differentiable", non_differentiable)
+    for tensor in dirty:
+        tensor._bump_version()
     outputs = []
     differentiable = []
     for value in values:
-        can = recording and can_have_gradient(value, non_differentiable)
+        can = bool(ctx._edges) and can_have_gradient(value, non_differentiable)
         if dirty and contains(dirty, value):
             check_dirty(ctx, value, inputs, can, len(values))
         outputs.append(wrap_output(value, inputs, dirty, can))
@@ -48,17 +69,6 @@ def wrap_outputs(
     else:
         mark_views(outputs, dirty, sum(differentiable) > 1)
     return outputs, differentiable
-
-
-def is_new_tensor(result: Any, inputs: tuple[Any, ...]) -> bool:
-    """Whether forward returned the usual thing: one new floating-point Tensor."""
-    return (
-        isinstance(result, Tensor)
-        and not result._requires_grad
-        and result._base is None
-        and result.array.dtype.kind in "fc"
-        and not contains(inputs, result)
-    )
 
 
 def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
@@ -136,6 +146,26 @@ def view_of(tensor: Tensor) -> Tensor:
     view = Tensor(tensor.array)
     view._become_view_of(tensor)
     return view
+
+
+def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:
+    """Refuse anything but Tensors in ``ctx.mark_dirty`` and its sibling."""
+    says = {
+        "mark_dirty": "mark_dirty can only accept variables, but argument {} is of "
+        "type {}",
+        "mark_non_differentiable": "mark_non_differentiable only accepts variable "
+        "arguments, but got argument {} of type {}",
+    }[method]
+    for position, value in enumerate(marked):
+        if not isinstance(value, Tensor):
+            raise errors.CtxUseError(
+                errors.message(
+                    f"{ctx_class.__name__.removesuffix('Backward')}.forward",
+                    says.format(position, type(value).__name__),
+                    f"give ctx.{method} Tensors only, one by one: ctx.{method}(a, b)",
+                    "08" if method == "mark_dirty" else "07",
+                )
+            )
 
 
 def check_dirty(

@@ -21,9 +21,9 @@ APPLY_PHASES: Final = (
     "collect inputs",
     "create ctx",
     "run forward",
-    "take what was saved",
     "wrap outputs",
     "wire edges",
+    "take what was saved",
 )
 BACKWARD_PHASES: Final = (
     "pick the newest ready node",
@@ -39,15 +39,16 @@ GRADIENT_RULES: Final = ("backward", "vjp")
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
 HARMLESS: Final = frozenset(
     {
-        *("__name__", "_create_ctx", "active", "any", "bind_arguments", "enumerate"),
-        *("is_grad_enabled", "is_mapped", "isinstance", "transforms", "tuple"),
+        *("__name__", "_create_ctx", "_this_thread", "active", "attended", "mode"),
+        *("bind_arguments", "enumerate", "is_mapped", "isinstance", "levels"),
+        *("open_levels", "tell", "transforms", "tuple"),
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
 RUNNING: Final = frozenset({"_apply_to_examples", "_run_backward", "unrecorded"})
 """What runs a rule, of which no line may be heard."""
 CHANGING: Final = RUNNING | {
-    *("_check_returned", "_wire_edges", "look_back", "wrap_outputs"),
+    *("_check_returned", "_wire_edges", "collect_edges", "wrap_outputs"),
 }
 """What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")

@@ -128,9 +128,7 @@ class Happenings:
         name = own or part or sentences.called(tensor, self._log.names.of)
         others = self._log.ctxs.changes_by(tensor)
         savers = self._saved_before(others)
-        last = self._log.events[-1] if self._log.events else {}
-        is_marked = last.get("k") == "ctx.save" or last.get("marked", False)
-        marked: dict[str, Any] = {"marked": True} if is_marked else {}
+        is_marked = any([tensor is one for one in self._story.marked or ()])
         self._log.emit(
             {
                 "k": "inplace",
@@ -140,7 +138,6 @@ class Happenings:
                 "name": own or whole,
                 "ver": now,
                 "cue": f"{name} v{now}",
-                **marked,
             },
             others=others,
         )

@@ -48,10 +48,16 @@ class Hearing:
         self._observers.insert(0, observer)
         self.attends = max(self.attends, attention_of(observer))
 
-    def __getattr__(self, moment: str) -> Tell:
-        """Make the method that passes this moment on; once it has, it stays."""
+    def __getattr__(self, moment: str) -> Tell | None:
+        """Make the method that passes this moment on; once it has, it stays.
+
+        None if nobody listens to it.
+        """
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
+        if not listening:
+            setattr(self, moment, None)
+            return None
         tell_all = self._together(listening, self._thread)
 
         def tell_first(*facts: Any, **more: Any) -> None:

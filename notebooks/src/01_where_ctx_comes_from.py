@@ -82,9 +82,9 @@ course.predict(
 # | collect inputs | does any argument require a gradient? |
 # | create ctx | a new `MulConstantBackward`: **this is the line** |
 # | run forward | your code, without recording |
-# | take what was saved | what your code left on ctx |
-# | wrap outputs | the result becomes a tensor with a history |
+# | wrap outputs | each result becomes a tensor that can have a history |
 # | wire edges | ctx becomes the result's `grad_fn`, and so joins the graph |
+# | take what was saved | ctx keeps what your code gave `save_for_backward` |
 
 # %% [markdown]
 # **Try.** Here nothing requires a gradient, so nothing will be recorded. Is there a
@@ -233,12 +233,12 @@ MulConstant.apply(tensor, constant=3)
 # |---|---|---|
 # | class statement | `FunctionMeta`, `function.py` | `FunctionMeta.__init__`, `torch/autograd/function.py` |
 # | the call | `Function.apply`, `function.py` | `Function.apply`, then `THPFunction_apply`, `torch/csrc/autograd/python_function.cpp` |
-# | collect inputs | `bind_arguments`, `arguments.py` | `unpack_input`, same file |
+# | collect inputs | `collect_edges`, `node.py` | `unpack_input`, same file |
 # | create ctx | `Function._create_ctx`, `function.py` | in `THPFunction_apply` |
 # | run forward | `Function.apply`, `function.py` | in `THPFunction_apply`, grad mode off |
-# | take what was saved | `BackwardCFunction._take_what_was_saved`, `function.py` | `_save_variables`, same file; `saved_variable.cpp` |
 # | wrap outputs | `wrap_outputs`, `outputs.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
 # | wire edges | `BackwardCFunction._wire_edges`, `function.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
+# | take what was saved | `BackwardCFunction._take_what_was_saved`, `function.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
 # | pick the newest ready node | `GraphTask._pick_newest_ready`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
 # | call its backward | `BackwardCFunction._run_backward`, `function.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |

@@ -87,9 +87,10 @@ def no_version_check(patch: Patch) -> None:
 def version_taken_when_saving_is_asked_for(patch: Patch) -> None:
     right = BackwardCFunction._take_what_was_saved
 
-    def take(self: Any, inputs: Any, result: Any) -> Any:
-        to_save, *rest = right(self, inputs, result)
-        return tuple(x.detach() if isinstance(x, Tensor) else x for x in to_save), *rest
+    def take(self: Any, *more: Any) -> Any:
+        given = self.to_save or ()
+        self.to_save = tuple(x.detach() if isinstance(x, Tensor) else x for x in given)
+        right(self, *more)
 
     patch.setattr(BackwardCFunction, "_take_what_was_saved", take)
 
@@ -98,8 +99,8 @@ def one_ctx_for_a_class(patch: Patch) -> None:
     right = Function._create_ctx.__func__
     made: dict[Any, Any] = {}
 
-    def create(cls: Any, inputs: Any, needs: Any, edges: Any) -> Any:
-        return made.setdefault(cls, right(cls, inputs, needs, edges))
+    def create(cls: Any, needs: Any, edges: Any) -> Any:
+        return made.setdefault(cls, right(cls, needs, edges))
 
     patch.setattr(Function, "_create_ctx", classmethod(create))
 
@@ -117,13 +118,13 @@ def zeros_always(patch: Patch) -> None:
 
 
 def needs_input_grad_follows_grad_mode(patch: Patch) -> None:
-    right = function.look_back
+    right = function.collect_edges
 
-    def look_back(inputs: Any) -> Any:
+    def collect_edges(inputs: Any) -> Any:
         needs, edges = right(inputs)
         return tuple(n and minigrad.is_grad_enabled() for n in needs), edges
 
-    patch.setattr(function, "look_back", look_back)
+    patch.setattr(function, "collect_edges", collect_edges)
 
 
 def any_number_of_gradients(patch: Patch) -> None:
@@ -171,7 +172,9 @@ def forward_is_recorded(patch: Patch) -> None:
 
 
 def recorded_under_no_grad(patch: Patch) -> None:
-    patch.setattr(function, "is_grad_enabled", lambda: True)
+    patch.setattr(
+        function, "collect_edges", minigrad.enable_grad()(function.collect_edges)
+    )
 
 
 def saved_output_as_it_is(patch: Patch) -> None:
@@ -244,16 +247,16 @@ def dirty_marks_are_ignored(patch: Patch) -> None:
 
 
 def dirty_inputs_keep_their_version(patch: Patch) -> None:
-    right = BackwardCFunction._take_what_was_saved
+    right = function.wrap_outputs
 
-    def take(ctx: Any, *more: Any) -> Any:
+    def wrap(ctx: Any, *more: Any) -> Any:
         versions = [(x, x._version) for x in ctx.dirty_tensors or ()]
-        taken = right(ctx, *more)
+        wrapped = right(ctx, *more)
         for one, version in versions:
             one._version_counter.value = version
-        return taken
+        return wrapped
 
-    patch.setattr(BackwardCFunction, "_take_what_was_saved", take)
+    patch.setattr(function, "wrap_outputs", wrap)
 
 
 def backward_is_always_recorded(patch: Patch) -> None:

@@ -51,9 +51,9 @@ def doubled() -> Any:
 APPLY = [
     "ctx_created",
     "values_saved",
-    "saved_taken",
     "forward_returned",
     "edges_wired",
+    "saved_taken",
 ]
 
 
@@ -65,9 +65,10 @@ def test_apply_tells_its_phases_in_order(listener: Listener) -> None:
     ctx, function, inputs = next(v for n, v in listener.heard if n == "ctx_created")
     assert (ctx, function.__name__) == (y.grad_fn, "F")
     assert inputs[0] is x
-    saved = [v[1] for n, v in listener.heard if n == "saved_taken"]
+    returned = [v[2] for n, v in listener.heard if n == "forward_returned"]
     wired = [v[1] for n, v in listener.heard if n == "edges_wired"]
-    assert saved[-1] is wired[-1][0] is y
+    assert returned[-1] is wired[-1][0] is y
+    assert listener.last("saved_taken") == (y.grad_fn, (x,))
 
 
 def test_operation_inside_forward_is_told_too(listener: Listener) -> None:

@@ -24,9 +24,8 @@ READERS = {
     "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},
     "engine/function.py": {
         "BackwardCFunction._run_backward",
-        "BackwardCFunction._save",
         "BackwardCFunction._take_what_was_saved",
-        "Function._create_ctx",
+        "Function.apply",
         "FunctionCtx.save_for_backward",
     },
     "engine/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},

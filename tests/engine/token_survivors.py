@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 EXPLAINED: dict[str, list[str]] = {
-    "the other names are lists that are not empty: rewrite_history does for every "
-    "output what _set_history does, only slower": [
+    "the other names are lists that are not empty: rewrite_history does for "
+    "every output what _set_history does, only slower": [
         "BackwardCFunction._wire_edges | if dirty or output._base is not None: | "
         "dirty -> differentiable #0",
         "BackwardCFunction._wire_edges | if dirty or output._base is not None: | "
@@ -12,52 +12,35 @@ EXPLAINED: dict[str, list[str]] = {
     ],
     "every output then takes the way of a view, which is right, only slower": [
         "BackwardCFunction._wire_edges | if dirty or output._base is not None: | "
-        "_base -> _set_history #0",
-        "BackwardCFunction._wire_edges | if dirty or output._base is not None: | None"
-        " -> 0 #0",
-    ],
-    "where nothing is recorded, apply gives the edges to nobody": [
-        "look_back | edges.append(edge_of(value) if enabled else None) | None -> 0 #0",
+        "None -> 0 #0",
     ],
     "the short way for one new Tensor is not taken; the long way gives the same": [
-        "wrap_outputs | marked = dirty or non_differentiable or ctx._is_pure_view | "
-        "non_differentiable -> recording #0",
-        "wrap_outputs | if recording and not marked and is_new_tensor(result, "
-        "inputs): | recording -> non_differentiable #0",
-        "wrap_outputs | if recording and not marked and is_new_tensor(result, "
-        "inputs): | recording -> marked #0",
-        "wrap_outputs | if recording and not marked and is_new_tensor(result, "
-        "inputs): | marked -> recording #0",
-        "wrap_outputs | if recording and not marked and is_new_tensor(result, "
-        "inputs): | result -> inputs #0",
-        "wrap_outputs | if recording and not marked and is_new_tensor(result, "
-        "inputs): | result -> dirty #0",
         "wrap_outputs | return [result], [True] | return [result], [True] -> pass #0",
     ],
     "asked to save a call only; an input is among the inputs": [
-        "wrap_output | as_it_is = is_input and not (dirty and contains(dirty, value))"
-        " | dirty -> inputs #0",
+        "wrap_output | as_it_is = is_input and not (dirty and contains(dirty, "
+        "value)) | dirty -> inputs #0",
     ],
     "Python does not compute the annotation of a local variable": [
         "wrap_gradients | wrapped: list[Tensor | None] = [] | None -> 0 #0",
     ],
     "it is called only where the two numbers differ": [
-        "cut_surplus | if len(gradients) > wanted and all([value is None for value in"
-        " surplus]): | > -> >= #0",
+        "cut_surplus | if len(gradients) > wanted and all([value is None for "
+        "value in surplus]): | > -> >= #0",
     ],
     "the name is written, and written again before anybody reads it": [
         "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
         "gradients #0",
-        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> node "
-        "#0",
+        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
+        "node #0",
         "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
         "gradients #1",
-        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> node "
-        "#1",
+        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
+        "node #1",
     ],
     "the two are one list, or equal ones of which the loop writes what it has read": [
-        "GraphTask._check_returned | for slot, gradient in enumerate(gradients): | "
-        "gradients -> unfitted #0",
+        "GraphTask._check_returned | for slot, gradient in enumerate(gradients): "
+        "| gradients -> unfitted #0",
     ],
     "any other value lets go of the gradient as well": [
         "GraphTask._check_returned | gradient = None  # note_own counts the "
@@ -71,10 +54,10 @@ EXPLAINED: dict[str, list[str]] = {
         "GraphTask._check_returned | break | break -> continue #0",
     ],
     "a Tensor is asked for its shape and dtype itself, which takes longer": [
-        "fit | values = gradient.array if type(gradient) is Tensor else gradient | "
-        "gradient -> slot #1",
-        "fit | values = gradient.array if type(gradient) is Tensor else gradient | "
-        "gradient -> edge #1",
+        "fit | values = gradient.array if type(gradient) is Tensor else gradient "
+        "| gradient -> slot #1",
+        "fit | values = gradient.array if type(gradient) is Tensor else gradient "
+        "| gradient -> edge #1",
     ],
     "Python does nothing for a declaration": [
         "fit | receiver: Any | receiver -> edge #0",

@@ -75,8 +75,8 @@ def test_phases_of_apply_come_in_their_order() -> None:
         "collect inputs",
         "create ctx",
         "run forward",
-        "take what was saved",
         "wrap outputs",
+        "take what was saved",
     ]
 
 
