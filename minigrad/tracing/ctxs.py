@@ -186,7 +186,7 @@ def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
             found.append(("flag.materialize_grads", False, False))
         dirty, marked = ctx.dirty_tensors, ctx.non_differentiable
         if dirty:
-            found.append(("flag.dirty", dirty, id(dirty)))
+            found.append(("flag.dirty", dirty, mark_of(dirty)))
         if marked:
             found.append(("flag.non_differentiable", marked, id(marked)))
     return found
