@@ -36,17 +36,23 @@ from minigrad.engine.creation import (
     from_numpy,
     full,
     full_like,
-    get_default_dtype,
     linspace,
     ones,
     ones_like,
-    set_default_dtype,
     tensor,
     zeros,
     zeros_like,
 )
 from minigrad.engine.device import cuda, device
-from minigrad.engine.dtypes import DTYPES, can_cast, dtype, finfo, iinfo, promote_types
+from minigrad.engine.dtypes import (
+    DTYPES,
+    can_cast,
+    dtype,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    set_default_dtype,
+)
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
@@ -56,8 +62,8 @@ from minigrad.engine.grad_mode import (
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
+from minigrad.engine.promotion import promote_types
 from minigrad.engine.tensor import Tensor
-from minigrad.lint import TeachingWarning, teaching
 from minigrad.ops import functions
 
 if TYPE_CHECKING:
@@ -82,6 +88,7 @@ if TYPE_CHECKING:
         set_rng_state,
     )
     from minigrad.func import vmap
+    from minigrad.lint import TeachingWarning, teaching
     from minigrad.ops.functions import *  # noqa: F403  the op table says which
     from minigrad.ops.questions import is_tensor, result_type
     from minigrad.utils.serialization import load, save
@@ -225,6 +232,7 @@ _RANDOM = (
 )
 
 _FROM = {
+    "TeachingWarning": ".lint",
     "compare": ".views",
     "course": ".course",
     "diagnose": ".course",
@@ -241,6 +249,7 @@ _FROM = {
     "save": ".utils.serialization",
     "set_printoptions": ".engine.printing",
     "step": ".views",
+    "teaching": ".lint",
     "training": ".views",
     "utils": ".utils",
     "vmap": ".func",

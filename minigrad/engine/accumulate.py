@@ -10,10 +10,13 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import levels
 from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.observe import tell
 from minigrad.engine.tangents import add_in_place
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.validate import check_value, hook_name
 
 if TYPE_CHECKING:
+    from minigrad.engine.hooks import Hooks
     from minigrad.engine.node import AccumulateGrad
 
 accumulating: Final = threading.RLock()
@@ -46,6 +49,27 @@ def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tens
     np.add(old.array, values, out=old.array)
     old._bump_version()
     return old
+
+
+def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
+    """Call the hooks of a leaf whose ``.grad`` is up to date.
+
+    Raises: HookError, HookTypeError if one returns anything but None.
+    """
+    for hook in list(hooks.values()):
+        result = hook(leaf)
+        if result is None or result is leaf:
+            node = leaf._living_accumulate_node()
+            tell("hook_called", "accumulated", node, 0, hook, leaf, None)
+            continue
+        check_value(hook, leaf, result)
+        raise errors.HookError(
+            errors.message(
+                hook_name(hook),
+                "Tensor post accumulate grad hooks should return None.",
+                "change leaf.grad inside the hook, and return nothing",
+            )
+        )
 
 
 def is_own(node: AccumulateGrad, gradient: Any) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from minigrad import errors
 from minigrad.engine import levels, transforms
 from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.grad_mode import _this_thread
@@ -22,6 +21,7 @@ from minigrad.engine.observe import may_keep, tell
 from minigrad.engine.own_gradients import note_own
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import wrong_shape
 
 Root = tuple[_FunctionBase, int, Any]
 
@@ -270,26 +270,9 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     values = gradient.array if type(gradient) is Tensor else gradient
     if values.shape != shape:
         if not sums_to(gradient.shape, shape):
-            raise wrong_shape(node, slot, gradient.shape, shape)
+            tensors = [one for one in node._edges[:slot] if one is not NOT_A_TENSOR]
+            raise wrong_shape(node, slot, len(tensors), gradient.shape, shape)
         gradient = SumTo.of(gradient, shape)
     if values.dtype is not dtype and dtype is not None and values.dtype != dtype:
         gradient = ToCopy.of(gradient, dtype)
     return gradient
-
-
-def wrong_shape(
-    node: _FunctionBase, slot: int, got: tuple[int, ...], wanted: tuple[int, ...]
-) -> errors.GradientShapeError:
-    """The error for a gradient that is not its input's shape."""
-    tensors_before = [e for e in node._edges[:slot] if e is not NOT_A_TENSOR]
-    return errors.GradientShapeError(
-        errors.message(
-            f"{node.operation_name()}.backward",
-            f"Function {node.name()} returned an invalid gradient at index "
-            f"{len(tensors_before)} - got {list(got)} but expected shape compatible "
-            f"with {list(wanted)}",
-            f"return a gradient of shape {wanted} for argument {slot + 1}; only a "
-            "gradient that is larger by broadcasting is summed down",
-            "06",
-        )
-    )

@@ -8,7 +8,6 @@ import numpy as np
 
 from minigrad.engine.grad_mode import below_level, is_recording
 from minigrad.engine.levels import Level, active_levels
-from minigrad.engine.outputs import contains
 from minigrad.engine.tangents import (
     Tangents,
     keep_tangent,
@@ -17,6 +16,7 @@ from minigrad.engine.tangents import (
     tell_tangent,
 )
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import contains
 
 if TYPE_CHECKING:
     from minigrad.engine.builtin import Builtin

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
 from minigrad.engine import levels, transforms
 from minigrad.engine.arguments import bind_arguments
+from minigrad.engine.compat import (
+    called_object,
+    init_object,
+    mark_shared_storage,
+    saved_variables,
+)
 from minigrad.engine.grad_mode import _this_thread, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.jvp import carry_through_function
@@ -18,10 +23,11 @@ from minigrad.engine.node import (
     collect_edges,
 )
 from minigrad.engine.observe import tell
-from minigrad.engine.outputs import contains, wrap_outputs
+from minigrad.engine.outputs import wrap_outputs
 from minigrad.engine.returned import check_gradients, wrap_gradients
 from minigrad.engine.saved import ReadOnce
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import check_kept, contains
 
 
 class FunctionCtx:
@@ -74,18 +80,7 @@ class FunctionCtx:
         """Say which inputs forward changed in place; each must also be returned."""
         self.dirty_tensors = args
 
-    def mark_shared_storage(self, *pairs: Any) -> None:
-        """Do nothing: which tensors share memory is known without it."""
-        warnings.warn(
-            errors.message(
-                "ctx.mark_shared_storage",
-                "`mark_shared_storage` is deprecated. Tensors with shared storages are "
-                "automatically tracked",
-                "leave the call out",
-            ),
-            FutureWarning,
-            stacklevel=2,
-        )
+    mark_shared_storage = mark_shared_storage
 
     def mark_non_differentiable(self, *args: Tensor) -> None:
         """Say which outputs carry no gradient."""
@@ -135,19 +130,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     _is_pure_view = False
 
-    @property
-    def saved_variables(self) -> tuple[Tensor | None, ...]:
-        """The old name of ``saved_tensors``."""
-        warnings.warn(
-            errors.message(
-                self.name(),
-                "'saved_variables' is deprecated; use 'saved_tensors'",
-                "write ctx.saved_tensors",
-            ),
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.saved_tensors
+    saved_variables = property(saved_variables)
 
     def apply(self, *gradients: Any) -> Any:
         """Call the Function's backward with this ctx, and nothing around it."""
@@ -268,37 +251,14 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
-            errors.message(
-                type(self).__name__,
-                f"{type(self)} should not be instantiated. Methods on autograd "
-                "functions are all static",
-                f"call {type(self).__name__}.apply on the class itself",
-                "01",
-            ),
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        self._edges = ()
-        self._saved = ()
-        self._output_metadata = ()
-        self._attached = None
+        init_object(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse what programs wrote before 2018.
 
         Raises: FunctionUseError.
         """
-        raise errors.FunctionUseError(
-            errors.message(
-                type(self).__name__,
-                "Legacy autograd function with non-static forward method is "
-                "deprecated. Please use new-style autograd function with static "
-                "forward method",
-                f"call {type(self).__name__}.apply on the class itself",
-                "01",
-            )
-        )
+        raise called_object(self)
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -432,13 +392,10 @@ def rewrite_history(
     dirty: tuple[Any, ...],
 ) -> None:
     """Hang ``node`` on an output that was there before, or that is a view."""
-    # Imported here because the history of views is built on Functions.
-    from minigrad.engine.views import rebase_history
-
     for slot, value in enumerate(inputs):
         if value is output and contains(dirty, output):
             output._grad = None  # that was the gradient of the former value
-            rebase_history(output, node, slot, output_nr)
+            output._rebase_history(node, slot, output_nr)
             return
     output._set_history(node, output_nr)
     output._history_version = output._seen_version()
@@ -475,31 +432,3 @@ def rule_of(function: type[Function]) -> Any:
             "01",
         )
     )
-
-
-def check_kept(
-    ctx: BackwardCFunction,
-    kept: tuple[Any, ...],
-    dirty: tuple[Any, ...],
-    inputs: tuple[Any, ...],
-    result: Any,
-) -> None:
-    """Refuse to save an input that is also an output: is it before or after the node?
-
-    Only in setup_context style; a forward that takes ctx means the input.
-    """
-    values = result if isinstance(result, tuple) else (result,)
-    for value in values:
-        if not isinstance(value, Tensor) or contains(dirty, value):
-            continue
-        is_detached = value._requires_grad and not ctx._edges
-        if contains(inputs, value) and contains(kept, value) and not is_detached:
-            raise errors.CtxUseError(
-                errors.message(
-                    f"{ctx._forward_cls.__name__}.setup_context",
-                    "An input that has been returned as-is as output is being saved "
-                    "for backward. This is not supported if you override setup_context",
-                    "return a copy of it, x.clone(), or write a forward that takes ctx",
-                    "09",
-                )
-            )

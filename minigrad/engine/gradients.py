@@ -71,6 +71,27 @@ def backward(
     )
 
 
+def backward_of_tensor(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add d(self)/d(leaf), weighted by ``gradient``, into every leaf's ``.grad``.
+
+    Shape: ``gradient`` as this tensor; left out for one element, it is 1.
+    Raises: GraphError without a graph; GradientArgumentError for another shape.
+    See: torch ``Tensor.backward``.
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+backward_of_tensor.__name__ = "backward"
+backward_of_tensor.__qualname__ = "Tensor.backward"
+Tensor.backward = backward_of_tensor
+
+
 def grad(
     outputs: Ends,
     inputs: Ends,

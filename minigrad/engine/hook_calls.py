@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minigrad.engine.hooks import attached_to, check_tuple, check_value
+from minigrad.engine.hooks import attached_to
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     _FunctionBase,
@@ -17,6 +17,7 @@ from minigrad.engine.node import (
 )
 from minigrad.engine.observe import tell
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import check_tuple, check_value
 
 if TYPE_CHECKING:
     from minigrad.engine.backward import GraphTask

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
-from minigrad.engine.outputs import can_have_gradient, contains
+from minigrad.engine.outputs import can_have_gradient
 from minigrad.engine.tangents import (
     forward_base_of,
     forward_root_of,
@@ -19,6 +19,7 @@ from minigrad.engine.tangents import (
     tangents_of,
 )
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import contains
 
 if TYPE_CHECKING:
     from minigrad.engine.function import BackwardCFunction

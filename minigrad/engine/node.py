@@ -8,20 +8,18 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from minigrad import errors
-from minigrad.engine.accumulate import accumulating, added, is_own
-from minigrad.engine.creation import default_dtype
-from minigrad.engine.device import CPU
-from minigrad.engine.device import device as Device
-from minigrad.engine.dtypes import DType, known_dtype
-from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.hooks import (
-    Attached,
-    _HookMixin,
-    attached_to_leaf,
+from minigrad.engine.accumulate import (
+    accumulating,
+    added,
+    is_own,
     run_post_accumulate,
 )
+from minigrad.engine.device import CPU
+from minigrad.engine.device import device as Device
+from minigrad.engine.dtypes import DType, default_dtype, known_dtype
+from minigrad.engine.facts import Size
+from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
 from minigrad.engine.observe import tell
 from minigrad.engine.saved import (
     FREED,
@@ -33,8 +31,9 @@ from minigrad.engine.saved import (
     unpack,
 )
 from minigrad.engine.saved_hooks import SavedTensor
-from minigrad.engine.tensor import Tensor, _views
+from minigrad.engine.tensor import Tensor
 from minigrad.engine.tensor_grad import SameAsTensor
+from minigrad.engine.validate import no_leaf_any_more
 
 FIRST_OF_ALL: Final = 2**64 - 1
 """The sequence number of nodes that run as soon as they are ready: AccumulateGrad."""
@@ -298,19 +297,6 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             tell("gradient_accumulated", leaf, first, gradient, leaf._grad)
 
 
-def no_leaf_any_more(node: _FunctionBase) -> errors.GraphError:
-    """The error for a leaf that was changed in place after a graph had used it."""
-    return errors.GraphError(
-        errors.message(
-            "backward",
-            "leaf variable has been moved into the graph interior: it was changed in "
-            f"place by {node.name()} after it had been used as a leaf",
-            "change a copy, x.clone()",
-            "08",
-        )
-    )
-
-
 def split_edge(edge: Edge) -> tuple[Any, int]:
     """An edge as torch shows it: the node (or None), and which of its outputs."""
     return edge if type(edge) is tuple else (edge, 0)
@@ -324,7 +310,8 @@ def needs_gradient(edge: Edge) -> bool:
 def edge_of(tensor: Tensor) -> Edge:
     """Where a gradient for ``tensor`` goes; None if it requires none."""
     if tensor._base is not None:
-        return _edge_of_view(tensor)
+        edge: Edge = tensor._edge_of_view()
+        return edge
     node = tensor._grad_fn
     if node is not None:
         return (node, tensor.output_nr) if tensor.output_nr else node
@@ -349,7 +336,7 @@ def collect_edges(
         if not isinstance(value, Tensor):
             edges.append(NOT_A_TENSOR)
         elif value._base is not None:
-            edges.append(_edge_of_view(value))
+            edges.append(value._edge_of_view())
         elif value._grad_fn is not None:
             node = value._grad_fn
             edges.append((node, value.output_nr) if value.output_nr else node)
@@ -360,11 +347,6 @@ def collect_edges(
         else:
             edges.append(None)
     return tuple(needs), tuple(edges)
-
-
-def _edge_of_view(view: Tensor) -> Edge:
-    edge: Edge = _views().edge_of_view(view)
-    return edge
 
 
 def accumulate_node(leaf: Tensor) -> AccumulateGrad:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
 from minigrad.engine.tensor import Array, Tensor, ViewKind
+from minigrad.engine.validate import check_marked, contains, not_returned
 
 if TYPE_CHECKING:
     from minigrad.engine.node import OutputMetadata
@@ -133,39 +134,11 @@ def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> Non
                 output._view_kind = ViewKind.IN_CUSTOM_FUNCTION
 
 
-def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
-    """Whether this very object is among ``tensors``; ``in`` would compare values."""
-    for candidate in tensors:  # noqa: SIM110  apply asks often; any() takes three times as long
-        if candidate is tensor:
-            return True
-    return False
-
-
 def view_of(tensor: Tensor) -> Tensor:
     """Another tensor on the same memory, outside any graph."""
     view = Tensor(tensor.array)
     view._become_view_of(tensor)
     return view
-
-
-def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:
-    """Refuse anything but Tensors in ``ctx.mark_dirty`` and its sibling."""
-    says = {
-        "mark_dirty": "mark_dirty can only accept variables, but argument {} is of "
-        "type {}",
-        "mark_non_differentiable": "mark_non_differentiable only accepts variable "
-        "arguments, but got argument {} of type {}",
-    }[method]
-    for position, value in enumerate(marked):
-        if not isinstance(value, Tensor):
-            raise errors.CtxUseError(
-                errors.message(
-                    f"{ctx_class.__name__.removesuffix('Backward')}.forward",
-                    says.format(position, type(value).__name__),
-                    f"give ctx.{method} Tensors only, one by one: ctx.{method}(a, b)",
-                    "08" if method == "mark_dirty" else "07",
-                )
-            )
 
 
 def check_dirty(
@@ -200,9 +173,6 @@ def check_dirty(
 
 def check_dirty_view(view: Tensor, where: str, count: int) -> None:
     """Refuse a changed view beside other outputs, or whose history cannot follow."""
-    # Imported here because the history of views is built on Functions.
-    from minigrad.engine.views import check_in_place
-
     if count > 1:
         raise errors.InplaceError(
             errors.message(
@@ -215,20 +185,7 @@ def check_dirty_view(view: Tensor, where: str, count: int) -> None:
                 "08",
             )
         )
-    check_in_place(view, where)
-
-
-def not_returned(ctx: Any) -> errors.InplaceError:
-    """The error for a dirty tensor that forward did not return."""
-    return errors.InplaceError(
-        errors.message(
-            f"{type(ctx).__name__.removesuffix('Backward')}.forward",
-            "Some elements marked as dirty during the forward method were not returned "
-            "as output",
-            "return the very tensor that was given to ctx.mark_dirty",
-            "08",
-        )
-    )
+    view._check_in_place(where)
 
 
 def metadata_of_output(array: Array) -> tuple[OutputMetadata, ...] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.creation import default_dtype
+from minigrad.engine.dtypes import default_dtype
 
 if TYPE_CHECKING:
     from minigrad.engine.tensor import Array, Tensor

@@ -14,12 +14,11 @@ from minigrad.engine import transforms
 from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.creation import (
     check_is_tensor,
-    default_dtype,
     leaf,
     size_of,
 )
 from minigrad.engine.device import check_device
-from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.dtypes import as_dtype, default_dtype
 from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.tensor import Array, Tensor
 

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import not_a_tensor, not_wanted, rule_name
 
 
 def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
@@ -59,11 +60,6 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     return checked
 
 
-def where(node: Any) -> str:
-    """The learner's method, for the first line of a message."""
-    return f"{node._forward_cls.__name__}.backward"
-
-
 def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
     """As many gradients as forward has arguments, if the rest is only None."""
     wanted = len(node._edges)
@@ -72,44 +68,12 @@ def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         return gradients[:wanted]
     raise errors.GradientCountError(
         errors.message(
-            where(node),
+            rule_name(node),
             f"function {node.name()} returned an incorrect number of gradients "
             f"(expected {wanted}, got {len(gradients)}); forward was given "
             f"{errors.count_of(wanted, 'argument')}",
             "return one value per argument of forward, in that order, and None for "
             "the ones that need no gradient",
-            "04",
-        )
-    )
-
-
-def not_wanted(node: Any, position: int) -> errors.GradientKindError:
-    """The error for a gradient of, say, a Python number."""
-    return errors.GradientKindError(
-        errors.message(
-            where(node),
-            f"function {node.name()} returned a gradient different than None at "
-            f"position {position + 1}, but the corresponding forward input was not a "
-            "Variable (a Tensor)",
-            f"return None in place {position + 1}",
-            "04",
-        )
-    )
-
-
-def not_a_tensor(node: Any, position: int, value: Any) -> errors.GradientKindError:
-    """The error for a float, an array or a list where a Tensor belongs."""
-    kind = type(value).__name__
-    fix = {
-        "list": "return a tuple of gradients, not a list: `return grad_a, grad_b`",
-        "ndarray": "wrap the array: minigrad.tensor(array)",
-    }.get(kind, "return a Tensor, or None for no gradient")
-    return errors.GradientKindError(
-        errors.message(
-            where(node),
-            f"expected Variable or None (got {kind}) as the gradient of argument "
-            f"{position + 1}",
-            fix,
             "04",
         )
     )

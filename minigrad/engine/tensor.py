@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import enum
-import functools
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy import ndarray
 from minigrad import errors
 from minigrad.engine import inference, transforms
 from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.facts import TensorFacts
 from minigrad.engine.grad_mode import (
     _this_thread,
@@ -22,7 +22,9 @@ from minigrad.engine.grad_mode import (
     is_inference_mode_enabled,
     next_sequence_nr,
 )
+from minigrad.engine.hooks import follow
 from minigrad.engine.observe import tell
+from minigrad.engine.printing import tensor_text
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
@@ -120,6 +122,13 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _tangents: dict[Level, Tensor] | None = None
     _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
+    # Attached by the modules that define them, which are built on this one.
+    backward: ClassVar[Callable[..., None]]  # gradients
+    _history_of_view: ClassVar[Callable[[Tensor], _FunctionBase | None]]  # views
+    _edge_of_view: ClassVar[Callable[[Tensor], Any]]  # views
+    _rebase_history: ClassVar[Callable[..., None]]  # views
+    _check_in_place: ClassVar[Callable[[Tensor, str], None]]  # views
+
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None
 
@@ -136,10 +145,6 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     def grad_fn(self) -> _FunctionBase | None:
         """The node that made it; None for a leaf."""
         return self._grad_fn if self._base is None else self._history_of_view()
-
-    def _history_of_view(self) -> _FunctionBase | None:
-        history: _FunctionBase | None = _views().history_of(self)
-        return history
 
     @property
     def data(self) -> Tensor:
@@ -328,8 +333,6 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     def _leave_history(self, node: _FunctionBase, output_nr: int) -> None:
         """A new history replaces one: hooks stay there, retaining grad goes along."""
         if self._retains_grad:
-            from minigrad.engine.hooks import follow
-
             follow(self, node, output_nr)
 
     def _become_view_of(self, tensor: Tensor, kind: ViewKind | None = None) -> None:
@@ -439,24 +442,6 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Tensor | Sequence[Tensor] | None = None,
-    ) -> None:
-        """Add d(self)/d(leaf), weighted by ``gradient``, into every leaf's ``.grad``.
-
-        Shape: ``gradient`` as this tensor; left out for one element, it is 1.
-        Raises: GraphError without a graph; GradientArgumentError for another shape.
-        See: torch ``Tensor.backward``.
-        """
-        # Imported here because the traversal is built on tensors.
-        from minigrad.engine.gradients import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
     def T(self) -> Tensor:
@@ -574,18 +559,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         return object.__format__(self, spec)
 
     def __repr__(self) -> str:
-        # Imported here because printing is built on tensors.
-        from minigrad.engine.printing import tensor_text
-
         return tensor_text(self)
-
-
-@functools.cache
-def _views() -> Any:
-    # Imported here because the history of views is built on tensors and nodes.
-    from minigrad.engine import views
-
-    return views
 
 
 def unpickled(array: Array, requires_grad: bool) -> Tensor:
@@ -611,8 +585,6 @@ def array_of(values: Any) -> Array:
         )
     if not isinstance(values, list | tuple):
         return np.asarray(values)
-    from minigrad.engine.creation import default_dtype
-
     return np.asarray(values, default_dtype())
 
 

@@ -262,3 +262,9 @@ def on_a_leaf(where: str, what: str) -> errors.InplaceError:
             "08",
         )
     )
+
+
+Tensor._history_of_view = history_of
+Tensor._edge_of_view = edge_of_view
+Tensor._rebase_history = rebase_history
+Tensor._check_in_place = check_in_place

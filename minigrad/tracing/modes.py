@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import lint
-from minigrad.engine import anomaly, creation, randomness
+from minigrad.engine import anomaly, dtypes, randomness
 from minigrad.engine.grad_mode import this_mode
 
 OF_A_THREAD: Final = (
@@ -33,7 +33,7 @@ class Modes:
         generator = randomness.default_generator
         self._attributes: list[tuple[Any, str, Any]] = [
             *[(this_mode(), name, getattr(this_mode(), name)) for name in OF_A_THREAD],
-            (creation, "_default_dtype", creation.default_dtype()),
+            (dtypes, "_default_dtype", dtypes.default_dtype()),
             (generator, "_seed", generator._seed),
             (generator, "_numbers", copy.deepcopy(generator._numbers)),
         ]

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
 from minigrad.engine import levels, transforms
-from minigrad.engine.creation import default_dtype
+from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.observe import RECORDED, who_attends
 from minigrad.engine.tensor import Array, Tensor
