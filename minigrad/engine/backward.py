@@ -9,7 +9,6 @@ from heapq import heappop, heappush
 from typing import Any
 
 from minigrad.engine import levels, transforms
-from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
@@ -19,6 +18,7 @@ from minigrad.engine.node import (
 )
 from minigrad.engine.observe import may_keep, tell
 from minigrad.engine.own_gradients import note_own
+from minigrad.engine.saved import FREED
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.validate import wrong_shape
@@ -73,102 +73,109 @@ class GraphTask:
         """Visit every node once, each after all nodes that send it a gradient."""
         while self.ready:
             # pick the newest ready node
-            node, gradients = self._pick_newest_ready()
+            if self.hooks_to_run:
+                self._run_hooks_before(self.ready[0])
+            node = self.running = heappop(self.ready)[2]
+            gradients = self.waiting.pop(node)
+            if node._attached is not None:
+                gradients = run_before(self, node, gradients)
+            attended = self.mode.attended
+            if attended:
+                tell("node_picked", self, node, gradients)
 
             # call its backward
             returned = node._run_backward(gradients, self.create_graph)
 
             # check what it returned
             checked = self._check_returned(node, returned)
+            if attended:
+                tell("node_returned", self, node, tuple(checked))
 
             # add into the receivers
-            for slot, gradient in enumerate(checked):
-                self._send(node, slot, gradient)
+            receiver: Any
+            for slot, edge in enumerate(node._edges):
+                if edge is None or edge is NOT_A_TENSOR:
+                    continue
+                receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
+                if self.needed is not None and receiver not in self.needed:
+                    continue
+                gradient = checked[slot]
+                empty = [None] * len(receiver._output_metadata)
+                inbox = self.waiting.setdefault(receiver, empty)
+                total = inbox[output_nr]
+                if gradient is not None:
+                    total = gradient if total is None else total + gradient
+                    inbox[output_nr] = total
+                if attended:
+                    self._tell_sent(node, slot, receiver, output_nr, gradient, total)
+                self.dependencies[receiver] -= 1
+                if self.dependencies[receiver] == 0:
+                    place = -receiver._number, next(self.arrival), receiver
+                    if self.needed is None:
+                        heappush(self.ready, place)
+                    else:
+                        self._make_ready(place)
 
             # release
             if not self.retain_graph:
-                self._release(node)
+                if attended:
+                    self._tell_released(node)
+                node._saved = FREED
 
     def start(self) -> None:
         """Lay the gradients of the roots at their nodes."""
+        nodes: dict[_FunctionBase, None] = {}
         for node, slot, gradient in self.roots:
-            self._add(node, slot, gradient)
+            inbox = self.waiting.setdefault(node, [None] * len(node._output_metadata))
+            total = inbox[slot]
+            inbox[slot] = gradient if total is None else total + gradient
+            nodes[node] = None
         if self.mode.attended:
             tell("backward_started", self)
-        for node in dict.fromkeys([root[0] for root in self.roots]):
+        for node in nodes:
             if self.dependencies[node] == 0:
-                self._make_ready(node)
-
-    def _pick_newest_ready(self) -> tuple[_FunctionBase, list[Any]]:
-        """The ready node that was made last, with one gradient per output of it."""
-        if self.hooks_to_run:
-            self._run_hooks_before(self.ready[0])
-        _, _, node = heappop(self.ready)
-        self.running = node
-        gradients = self.waiting.pop(node)
-        if node._attached is not None:
-            gradients = run_before(self, node, gradients)
-        if self.mode.attended:
-            tell("node_picked", self, node, gradients)
-        return node, gradients
+                self._make_ready((-node._number, next(self.arrival), node))
 
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
-        gradients = node._check_returned(returned, self.carries_tensors)
-        unfitted = gradients if node._attached is None else list(gradients)
-        for slot, gradient in enumerate(gradients):
-            gradients[slot] = None if gradient is None else fit(node, slot, gradient)
-        if node._attached is not None:
-            gradients = run_after(self, node, unfitted, gradients)
-        elif isinstance(node, BackwardCFunction) and self.takes_over:
-            for edge in node._edges:
-                if type(edge) is AccumulateGrad:
-                    gradient = None  # note_own counts the references to each
-                    note_own(self, node, returned, gradients)
-                    break
-        if self.mode.attended:
-            tell("node_returned", self, node, tuple(gradients))
+        if node._is_learners:
+            gradients = node._check_returned(returned, self.carries_tensors)
+        else:
+            gradients = list(returned)
+        attached = node._attached
+        unfitted = gradients if attached is None else list(gradients)
+        of_a_leaf = False
+        receiver: Any
+        for slot, edge in enumerate(node._edges):
+            if edge is None or edge is NOT_A_TENSOR:
+                gradients[slot] = None
+                continue
+            of_a_leaf = of_a_leaf or type(edge) is AccumulateGrad
+            gradient = gradients[slot]
+            if gradient is None:
+                continue
+            receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
+            shape, dtype = receiver._output_metadata[output_nr]
+            values = gradient.array if type(gradient) is Tensor else gradient
+            if values.shape != shape or values.dtype is not dtype:
+                gradients[slot] = fit(node, slot, gradient)
+        if attached is not None:
+            return run_after(self, node, unfitted, gradients)
+        if of_a_leaf and self.takes_over and node._is_learners:
+            gradient = values = None  # note_own counts the references to each
+            note_own(self, node, returned, gradients)
         return gradients
 
-    def _send(self, node: _FunctionBase, slot: int, gradient: Any) -> None:
-        """Add ``gradient`` to what waits at the other end of an edge of ``node``."""
-        edge = node._edges[slot]
-        if edge is None or edge is NOT_A_TENSOR:
-            return
-        receiver: Any
-        receiver, receiver_slot = edge if type(edge) is tuple else (edge, 0)
-        if self.needed is not None and receiver not in self.needed:
-            return
-        total = self._add(receiver, receiver_slot, gradient)
-        if self.mode.attended:
-            sent = receiver, receiver_slot, gradient, total
-            tell("gradient_sent", self, node, slot, *sent)
-        missing = self.dependencies[receiver] - 1
-        self.dependencies[receiver] = missing
-        if missing == 0:
-            self._make_ready(receiver)
+    def _tell_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
+        tell("gradient_sent", self, node, slot, *sent)
 
-    def _release(self, node: _FunctionBase) -> None:
-        """Let the node drop what it saved."""
-        dropped = node._saved
-        node._release_saved()
-        if self.mode.attended:
-            tell("node_released", node, dropped)
+    def _tell_released(self, node: _FunctionBase) -> None:
+        dropped, node._saved = node._saved, FREED
+        tell("node_released", node, dropped)
 
-    def _add(self, node: _FunctionBase, slot: int, gradient: Any) -> Any:
-        """Add to what waits for output ``slot`` of ``node``; never in place."""
-        waiting = self.waiting.get(node)
-        if waiting is None:
-            waiting = self.waiting[node] = [None] * len(node._output_metadata)
-        total = waiting[slot]
-        if gradient is not None:
-            total = gradient if total is None else total + gradient
-            waiting[slot] = total
-        return total
-
-    def _make_ready(self, node: _FunctionBase) -> None:
-        """Let ``node`` run in its turn; if only its gradient is wanted, keep that."""
-        place = (-node._number, next(self.arrival), node)
+    def _make_ready(self, place: tuple[int, int, _FunctionBase]) -> None:
+        """Let a node run in its turn; if only its gradient is wanted, keep that."""
+        node = place[2]
         if self.needed is None or self.needed.get(node, False):
             if self.targets:
                 self._capture(node, self.waiting[node])
@@ -267,12 +274,12 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
     receiver: Any
     receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
     shape, dtype = receiver._output_metadata[output_nr]
-    values = gradient.array if type(gradient) is Tensor else gradient
-    if values.shape != shape:
+    if gradient.shape != shape:
         if not sums_to(gradient.shape, shape):
             tensors = [one for one in node._edges[:slot] if one is not NOT_A_TENSOR]
             raise wrong_shape(node, slot, len(tensors), gradient.shape, shape)
         gradient = SumTo.of(gradient, shape)
-    if values.dtype is not dtype and dtype is not None and values.dtype != dtype:
+    values = gradient.array if type(gradient) is Tensor else gradient
+    if dtype is not None and values.dtype != dtype:
         gradient = ToCopy.of(gradient, dtype)
     return gradient

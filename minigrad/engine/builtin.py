@@ -41,9 +41,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     numbers: Any = None
     """The operands that are Python numbers, of an operation that keeps them."""
 
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep ``tensors``; no learner's code runs in between, so at once."""
-        self._keep_saved(tensors)
+    # No learner's code runs before apply would take them, so they are kept at once.
+    save_for_backward = _FunctionBase._keep_saved
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
@@ -90,7 +89,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         for gradient in gradients:
             if gradient is not None:
-                return self._forward_cls.backward(self, *gradients)
+                returned = self._forward_cls.backward(self, *gradients)
+                return returned if type(returned) is tuple else (returned,)
         return (None,) * len(self._edges)
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:

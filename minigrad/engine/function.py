@@ -13,7 +13,7 @@ from minigrad.engine.compat import (
     mark_shared_storage,
     saved_variables,
 )
-from minigrad.engine.grad_mode import _this_thread, unrecorded
+from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.jvp import carry_through_function
 from minigrad.engine.node import (
@@ -52,7 +52,7 @@ class FunctionCtx:
         See: torch ``FunctionCtx.save_for_backward``.
         """
         self.to_save = tensors
-        if _this_thread.mode.attended:
+        if modes.attended:
             tell("values_saved", self, tensors)
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -124,7 +124,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     )
 
     _forward_cls: ClassVar[type[Function]]
-    _answers_for_all = True
+    _is_learners = True
 
     _takes_detached = True
 
@@ -191,19 +191,22 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             if kept:
                 check_kept(self, kept, marked or (), inputs, result)
         if to_save and self._edges:
-            self._keep_saved(to_save)
+            self._keep_saved(*to_save)
             if self._forward_cls.clear_saved_tensors_on_access:
                 self._saved = ReadOnce(self._saved)
-        if _this_thread.mode.attended:
+        if modes.attended:
             tell("saved_taken", self, to_save or ())
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
-        rule = rule_of(self._forward_cls)
+        function = self._forward_cls
+        rule = function.backward
+        if rule is Function.backward or function.vjp is not Function.vjp:
+            rule = rule_of(function)
         wrapped = wrap_gradients(self, gradients)
-        attended = _this_thread.mode.attended
+        attended = modes.attended
         if attended:
             tell("rule_called", self, wrapped)
-        if self._forward_cls.boxed_grads_call:
+        if function.boxed_grads_call:
             gradients.clear()
             returned = rule(self, wrapped)
         else:

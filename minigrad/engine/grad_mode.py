@@ -70,24 +70,29 @@ NO_LEVEL: Final = 0
 
 
 class _Modes:
-    """The modes of all threads, for what is the same in all of them."""
+    """The modes of all threads, for what is the same in all of them.
+
+    ``attended`` is what each of them says, for those that need no more of a mode.
+    """
+
+    __slots__ = ("_known", "_lock", "attended")
 
     def __init__(self) -> None:
-        self._attended = 0
+        self.attended = 0
         self._known: WeakSet[_Mode] = WeakSet()
         self._lock = threading.RLock()
 
     def new(self) -> _Mode:
         """The mode of a thread that has none yet."""
         with self._lock:
-            mode = _Mode(self._attended)
+            mode = _Mode(self.attended)
             self._known.add(mode)
             return mode
 
     def attend(self, attended: int) -> None:
         """Set the flag of every thread, also of those that start later."""
         with self._lock:
-            self._attended = attended
+            self.attended = attended
             for mode in self._known:
                 mode.attended = attended
 

@@ -80,7 +80,7 @@ def backward_of_tensor(
 ) -> None:
     """Add d(self)/d(leaf), weighted by ``gradient``, into every leaf's ``.grad``.
 
-    Shape: ``gradient`` as this tensor; left out for one element, it is 1.
+    Shape: ``gradient`` as this tensor; for one element, it may be None, which is 1.
     Raises: GraphError without a graph; GradientArgumentError for another shape.
     See: torch ``Tensor.backward``.
     """

@@ -79,7 +79,7 @@ def run_after(
         return gradients
     slots = [i for i, edge in enumerate(node._edges) if edge is not NOT_A_TENSOR]
     seen = [returned[i] if node._edges[i] is None else gradients[i] for i in slots]
-    if not node._answers_for_all:
+    if not node._is_learners:
         seen = [gradients[i] if is_needed(task, node, i) else None for i in slots]
     values = tuple([as_tensor(gradient) for gradient in seen])
     received = task.received

@@ -18,7 +18,7 @@ from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
 from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.grad_mode import _this_thread, modes
 from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
 from minigrad.engine.observe import tell
 from minigrad.engine.saved import (
@@ -111,8 +111,8 @@ class _FunctionBase:
     saved_for_forward: tuple[Any, ...] | None = None
     """What ``saved_tensors`` is until ``apply`` ends, of a ctx that is asked for it."""
 
-    # A learner's rule also answers for inputs whose gradient nobody needs.
-    _answers_for_all = False
+    # Whether the rule may return anything, also where nobody needs a gradient.
+    _is_learners = False
 
     _view_history: weakref.ref[_FunctionBase] | None = None
     """After a change of a view in place: the history that the view got then."""
@@ -205,7 +205,7 @@ class _FunctionBase:
             raise freed_error(self)
         return tuple([SavedTensor(self, place) for place in range(len(self._saved))])
 
-    def _keep_saved(self, tensors: tuple[Tensor | None, ...]) -> None:
+    def _keep_saved(self, *tensors: Tensor | None) -> None:
         """Save ``tensors``: from now on a change in place is noticed.
 
         Raises: SavedTypeError for anything but a Tensor or None.
@@ -224,10 +224,6 @@ class _FunctionBase:
             else:
                 packed.append(pack(tensor, self))
         self._saved = tuple(packed)
-
-    def _release_saved(self) -> None:
-        """Drop what was saved, so that its memory can go."""
-        self._saved = FREED
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         """Call the node's rule with one gradient for each of its outputs."""
@@ -265,7 +261,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self._saved = ()
         hooks = variable._tensor_hooks
         self._attached = None if hooks is None else attached_to_leaf(hooks)
-        if _this_thread.mode.attended:
+        if modes.attended:
             tell("node_made", self)
 
     def name(self) -> str:
@@ -293,7 +289,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             first = leaf._grad is None
             own = first and self._attached is None and is_own(self, gradient)
             leaf._grad = added(leaf, gradient, create_graph, own)
-        if _this_thread.mode.attended:
+        if modes.attended:
             tell("gradient_accumulated", leaf, first, gradient, leaf._grad)
 
 

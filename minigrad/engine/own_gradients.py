@@ -17,8 +17,13 @@ CALLS: Final = 3 if sys.version_info < (3, 14) else 1
 """References to what a rule returned from the calls that run in ``note_own``.
 
 They are ``GraphTask.run``, ``_check_returned`` and ``note_own``; since Python 3.14 all
-but the first may only borrow theirs. Too low a number costs a copy, nothing else.
+but the first may only borrow theirs. Too low a number costs a copy, nothing else; tests
+of what a leaf takes over turn red if it is not the right one.
 """
+
+HELD: Final = 2
+"""References that ``sys.getrefcount`` counts of a value in a list: the list's, and that
+of ``map``. No local variable holds a value meanwhile."""
 
 
 def note_own(
@@ -29,36 +34,22 @@ def note_own(
     It is asked here, and not when a leaf accumulates, because here it is known who
     holds a gradient: ``gradients``, ``returned``, and the calls that run now.
     """
-    if references([returned])[0] > CALLS:
+    if sys.getrefcount(returned) - 1 > CALLS:
         return
     several = type(returned) is tuple
-    holders = references(gradients)
-    sharers = references(returned) if several else [0]
+    holders = list(map(sys.getrefcount, gradients))
+    sharers = list(map(sys.getrefcount, returned)) if several else [HELD]
     for slot, edge in enumerate(node._edges):
         if type(edge) is not AccumulateGrad or edge.variable._grad is not None:
             continue
         gradient = gradients[slot]
-        if not owns_memory(gradient):
+        # A whole array, and not a view of one or a number.
+        is_whole = type(gradient) is np.ndarray and gradient.base is None
+        if not is_whole or not gradient.flags.owndata or not gradient.flags.writeable:
             continue
         value = returned[slot] if several else returned
         holds = isinstance(value, Tensor) and value.array is gradient
-        if sharers[slot] > 0 and holds:
+        if sharers[slot] > HELD and holds:
             continue
-        if holders[slot] <= holds:
+        if holders[slot] <= HELD + holds:
             task.own[edge] = gradient
-
-
-def references(values: Any) -> list[int]:
-    """For each value of a list or tuple: how many references to it exist elsewhere."""
-    # One more is that of map itself. No local variable holds a value meanwhile.
-    return [count - 2 for count in map(sys.getrefcount, values)]
-
-
-def owns_memory(gradient: Any) -> bool:
-    """Whether it is a whole array, and not a view of one or a number."""
-    return (
-        type(gradient) is np.ndarray
-        and gradient.base is None
-        and gradient.flags.owndata
-        and gradient.flags.writeable
-    )

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import levels, transforms
-from minigrad.engine.builtin import Builtin, create_builtin_ctx
-from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.node import Edge, edge_of
+from minigrad.engine import levels, outputs, transforms
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.grad_mode import _Mode, _this_thread
+from minigrad.engine.node import NOT_A_TENSOR, Edge, new_accumulate_node
 from minigrad.engine.observe import RECORDED
 from minigrad.engine.tensor import Array, Tensor
 
@@ -29,7 +29,6 @@ def of_two(
     ``otherwise`` is called where the short way ends, as it does for an error.
     """
     own, ufunc = function.forward, function.ufunc
-    edge_of_number = function._edge_of_number(1)
 
     def apply(input: Any, other: Any) -> Any:
         if transforms.active or levels.open_levels:
@@ -64,8 +63,7 @@ def of_two(
         except ValueError:
             return otherwise(input, other)
         if needed and mode.grad_enabled and not mode.inference_enabled:
-            edge = edge_of(other) if isinstance(other, Tensor) else edge_of_number
-            record(function, (input, other), (edge_of(input), edge), output)
+            record(function, mode, (input, other), output)
         return output
 
     return apply
@@ -94,25 +92,52 @@ def of_one(
             compute = ufunc
         output = Tensor(compute(array))
         if input._requires_grad and mode.grad_enabled and not mode.inference_enabled:
-            record(function, (input,), (edge_of(input),), output)
+            record(function, mode, (input,), output)
         return output
 
     return apply
 
 
 def record(
-    function: type[Builtin],
-    inputs: tuple[Any, ...],
-    edges: tuple[Edge, ...],
-    output: Tensor,
+    function: type[Builtin], mode: _Mode, inputs: tuple[Any, ...], output: Tensor
 ) -> None:
     """Make the node of an operation that has run, and hang it on its output.
 
     It takes the phases of ``Builtin.apply`` together that nobody watches here.
     """
-    node = create_builtin_ctx(function, inputs, edges)
-    if node._wire(output):
-        function.setup_context(node, inputs, output)
+    array = output.array
+    shape, dtype = outputs.latest[0]
+    metadata: Any = outputs.latest
+    if array.dtype is not dtype or array.shape != shape:
+        metadata = outputs.metadata_of_output(array)
+        if metadata is None:
+            return
+    edges: list[Edge] = []
+    for value in inputs:
+        if not isinstance(value, Tensor):
+            edges.append(None if function.numbers_have_edges else NOT_A_TENSOR)
+        elif value._base is not None:
+            edges.append(value._edge_of_view())
+        elif value._grad_fn is not None:
+            maker = value._grad_fn
+            edges.append((maker, value.output_nr) if value.output_nr else maker)
+        elif value._requires_grad:
+            reference = value._accumulate_node
+            leaf = None if reference is None else reference()
+            edges.append(leaf or new_accumulate_node(value))
+        else:
+            edges.append(None)
+
+    choose = function._choose_node
+    node = (function._backward_cls if choose is None else choose(inputs))()
+    node._edges = tuple(edges)
+    node._number = mode.next_sequence_nr()
+    node._output_metadata = metadata
+    node._saved = ()
+    node._attached = None
+    output._grad_fn = node
+    output._requires_grad = True
+    function.setup_context(node, inputs, output)
 
 
 def constant(number: float, dtype: np.dtype[Any]) -> Array:

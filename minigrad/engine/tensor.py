@@ -20,6 +20,7 @@ from minigrad.engine.grad_mode import (
     _this_thread,
     is_grad_enabled,
     is_inference_mode_enabled,
+    modes,
     next_sequence_nr,
 )
 from minigrad.engine.hooks import follow
@@ -291,7 +292,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             self._version_counter = VersionCounter()
         if self._version_counter is not NO_COUNTER:
             self._version_counter.value += 1
-        if _this_thread.mode.attended:
+        if modes.attended:
             tell("changed_in_place", self)
 
     def is_inference(self) -> bool:

@@ -23,7 +23,7 @@ from minigrad.engine.node import (
     needs_gradient,
 )
 from minigrad.engine.observe import tell
-from minigrad.engine.saved import freed_error
+from minigrad.engine.saved import FREED, freed_error
 from minigrad.engine.structural import CloneInRows, sums_to
 from minigrad.engine.tensor import Tensor, ViewKind
 
@@ -76,7 +76,6 @@ class CopySlices(_FunctionBase, _HookMixin):
         self.needs_input_grad = tuple([needs_gradient(edge) for edge in edges])
         self._number = next_sequence_nr()
         self._output_metadata = ((base.shape, base.array.dtype),)
-        self._saved = ()
         self._attached = None
         self.geometry = geometry_of(view.array, base.array)
         self.inner = inner
@@ -123,10 +122,15 @@ class CopySlices(_FunctionBase, _HookMixin):
                 )
             )
 
-    def _release_saved(self) -> None:
-        super()._release_saved()
-        # Whoever else holds it, by an output it saved, may still need what it saved.
-        self.inner = None
+    @property
+    def _saved(self) -> tuple[Any, ...]:
+        return FREED if self.inner is None else ()
+
+    @_saved.setter
+    def _saved(self, saved: tuple[Any, ...]) -> None:
+        if saved is FREED:
+            # Whoever else holds it, by an output it saved, may still need it.
+            self.inner = None
 
 
 def history_of(view: Tensor) -> _FunctionBase | None:

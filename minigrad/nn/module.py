@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from minigrad import errors
 from minigrad.engine.dtypes import DTYPES
-from minigrad.engine.grad_mode import _this_thread, no_grad
+from minigrad.engine.grad_mode import modes, no_grad
 from minigrad.engine.observe import tell
 from minigrad.engine.tensor import Tensor
 from minigrad.nn import registry, state
@@ -63,7 +63,7 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _this_thread.mode.attended:
+        if modes.attended:
             return told(self, args, kwargs)
         return self.forward(*args, **kwargs)
 

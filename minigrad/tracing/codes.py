@@ -32,8 +32,8 @@ BACKWARD_PHASES: Final = (
     "add into the receivers",
     "release",
 )
-UNSHOWN: Final = ("cls", "self", "ctx")
-"""Local names that are left out: ctx has a pane of its own."""
+UNSHOWN: Final = ("attended", "cls", "ctx", "self")
+"""Local names that are left out: ctx has a pane of its own, the flag serves us."""
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
@@ -41,7 +41,9 @@ HARMLESS: Final = frozenset(
     {
         *("__name__", "_create_ctx", "_this_thread", "active", "attended", "mode"),
         *("bind_arguments", "enumerate", "is_mapped", "isinstance", "levels"),
-        *("open_levels", "tell", "transforms", "tuple"),
+        *("open_levels", "tell", "transforms", "tuple", "type", "len", "next"),
+        *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
+        *("_number", "_output_metadata", "arrival", "ready", "_edges"),
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
@@ -173,7 +175,8 @@ def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
         (bound if step.opname.startswith(SETTING) else used).update(several)
         if step.opname in ("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD"):
             outside.add(step.argval)
-    calls = any([step.opname.startswith("CALL") for step in steps])
+    # What is called may change what it is given, and an item of a list be replaced.
+    calls = any([step.opname.startswith(("CALL", "STORE_SUBSCR")) for step in steps])
     if not calls or outside <= HARMLESS:
         used.clear()
     changed = [n for n in names if n in bound | used]

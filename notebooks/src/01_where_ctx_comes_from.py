@@ -239,11 +239,11 @@ MulConstant.apply(tensor, constant=3)
 # | wrap outputs | `wrap_outputs`, `outputs.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
 # | wire edges | `BackwardCFunction._wire_edges`, `function.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
 # | take what was saved | `BackwardCFunction._take_what_was_saved`, `function.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
-# | pick the newest ready node | `GraphTask._pick_newest_ready`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
+# | pick the newest ready node | `GraphTask.run`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
 # | call its backward | `BackwardCFunction._run_backward`, `function.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |
-# | add into the receivers | `GraphTask._add`, `backward.py` | `InputBuffer::add` |
-# | release | `_FunctionBase._release_saved`, `node.py` | `PyNode::release_variables`, `python_function.cpp` |
+# | add into the receivers | `GraphTask.run`, `backward.py` | `InputBuffer::add` |
+# | release | `GraphTask.run`, `backward.py` | `PyNode::release_variables`, `python_function.cpp` |
 # | at a leaf | `AccumulateGrad._accumulate`, `node.py` | `AccumulateGrad::apply`, `functions/accumulate_grad.cpp` |
 
 # %% [markdown] tags=["slide"]

@@ -183,8 +183,8 @@ course.predict(
 # then *5 = 2 + 3*. Only then is it ready. Of the nodes that are ready the engine picks
 # the one that was made last, so the order is the same each time. (The level
 # *Everything* in the player shows each line of the loop, `GraphTask.run`.
-# `count_dependencies` makes the counts before it; `_send`, called for every edge,
-# counts down.)
+# `count_dependencies` makes the counts before it; for every edge the loop counts one
+# down.)
 
 # %% tags=["because"]
 course.because(

@@ -22,19 +22,18 @@ from minigrad.engine import (
 )
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.function import BackwardCFunction, Function
-from minigrad.engine.node import AccumulateGrad, _FunctionBase
+from minigrad.engine.node import AccumulateGrad
 from minigrad.engine.tensor import Tensor
+from tests.engine.support import rewritten
 
 Patch = pytest.MonkeyPatch
 
 
-def overwrite_instead_of_add(patch: Patch) -> None:
-    def put(task: Any, node: Any, slot: int, gradient: Any) -> Any:
-        waiting = task.waiting.setdefault(node, [None] * len(node._output_metadata))
-        waiting[slot] = gradient
-        return gradient
+ADD = "gradient if total is None else total + gradient"
 
-    patch.setattr(GraphTask, "_add", put)
+
+def overwrite_instead_of_add(patch: Patch) -> None:
+    patch.setattr(GraphTask, "run", rewritten(GraphTask.run, ADD, "gradient"))
 
 
 def overwrite_in_grad(patch: Patch) -> None:
@@ -45,16 +44,8 @@ def overwrite_in_grad(patch: Patch) -> None:
 
 
 def add_in_place(patch: Patch) -> None:
-    right = GraphTask._add
-
-    def add(task: Any, node: Any, slot: int, gradient: Any) -> Any:
-        waiting = task.waiting.get(node)
-        if waiting is None or waiting[slot] is None or gradient is None:
-            return right(task, node, slot, gradient)
-        waiting[slot] += gradient
-        return waiting[slot]
-
-    patch.setattr(GraphTask, "_add", add)
+    in_place = "gradient if total is None else total.__iadd__(gradient)"
+    patch.setattr(GraphTask, "run", rewritten(GraphTask.run, ADD, in_place))
 
 
 def run_at_the_first_gradient(patch: Patch) -> None:
@@ -160,7 +151,8 @@ def small_gradients_are_broadcast(patch: Patch) -> None:
 
 
 def nothing_is_released(patch: Patch) -> None:
-    patch.setattr(_FunctionBase, "_release_saved", lambda node: None)
+    keeps = rewritten(GraphTask.run, "node._saved = FREED", "pass")
+    patch.setattr(GraphTask, "run", keeps)
 
 
 def released_although_retained(patch: Patch) -> None:

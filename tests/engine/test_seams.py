@@ -15,10 +15,7 @@ READERS = {
     "engine/backward.py": {
         "GraphTask.__init__",
         "GraphTask.start",
-        "GraphTask._pick_newest_ready",
-        "GraphTask._check_returned",
-        "GraphTask._send",
-        "GraphTask._release",
+        "GraphTask.run",
         "GraphTask._capture",
     },
     "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},

@@ -28,31 +28,6 @@ EXPLAINED: dict[str, list[str]] = {
         "cut_surplus | if len(gradients) > wanted and all([value is None for "
         "value in surplus]): | > -> >= #0",
     ],
-    "the name is written, and written again before anybody reads it": [
-        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
-        "gradients #0",
-        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
-        "node #0",
-        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
-        "gradients #1",
-        "GraphTask._pick_newest_ready | _, _, node = heappop(self.ready) | _ -> "
-        "node #1",
-    ],
-    "the two are one list, or equal ones of which the loop writes what it has read": [
-        "GraphTask._check_returned | for slot, gradient in enumerate(gradients): "
-        "| gradients -> unfitted #0",
-    ],
-    "any other value lets go of the gradient as well": [
-        "GraphTask._check_returned | gradient = None  # note_own counts the "
-        "references to each | None -> 0 #0",
-    ],
-    "the two are one list where the node has no hooks": [
-        "GraphTask._check_returned | note_own(self, node, returned, gradients) | "
-        "gradients -> unfitted #0",
-    ],
-    "note_own looks at all edges; a second time it notes nothing new": [
-        "GraphTask._check_returned | break | break -> continue #0",
-    ],
     "a Tensor is asked for its shape and dtype itself, which takes longer": [
         "fit | values = gradient.array if type(gradient) is Tensor else gradient "
         "| gradient -> slot #1",
@@ -62,8 +37,6 @@ EXPLAINED: dict[str, list[str]] = {
     "Python does nothing for a declaration": [
         "fit | receiver: Any | receiver -> edge #0",
         "fit | receiver: Any | receiver -> values #0",
-        "GraphTask._send | receiver: Any | receiver -> edge #0",
-        "GraphTask._send | receiver: Any | receiver -> total #0",
     ],
 }
 """Why a change changes nothing that can be seen, and for which mutants that is so."""

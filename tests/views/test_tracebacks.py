@@ -108,7 +108,7 @@ def test_fault_of_ours_shows_our_lines(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("minigrad.engine.backward.GraphTask._pick_newest_ready", None)
+    monkeypatch.setattr("minigrad.engine.backward.heappop", None)
     with lint.teaching():
         text = said(shell, "(x * 2).sum().backward()", capsys)
     assert "TypeError: 'NoneType' object is not callable" in text
