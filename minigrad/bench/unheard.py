@@ -22,14 +22,14 @@ class WithoutListening(ast.NodeTransformer):
         """Nothing, in place of ``if mode.attended: ...``."""
         is_question = isinstance(node.test, (ast.Attribute, ast.Name, ast.Compare))
         if is_question and names_in(node.test) & TELLS and not node.orelse:
-            return None
+            return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Nothing, in place of ``tell(...)``."""
         call = node.value
         is_told = isinstance(call, ast.Call) and names_in(call.func) & TELLS
-        return None if is_told else node
+        return ast.copy_location(ast.Pass(), node) if is_told else node
 
 
 def names_in(tree: ast.AST) -> set[str]:
