@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import levels, observe, transforms
+from minigrad.engine import observe
 from minigrad.engine.function import BackwardCFunction
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
@@ -28,8 +28,7 @@ class GraphTask:
     """One call of backward: what waits at each node, and which nodes are ready.
 
     A gradient is an array, or a Tensor if the task ``carries_tensors``: with
-    ``create_graph``, while a forward-mode level or a function transform is open, or
-    because it is asked to. ``is_watched`` in anomaly mode.
+    ``create_graph``, or because it is asked to. ``is_watched`` in anomaly mode.
     ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
     any, every leaf accumulates its own.
     """
@@ -45,9 +44,7 @@ class GraphTask:
         runs: frozenset[_FunctionBase] = frozenset(),
         as_tensors: bool = False,
     ) -> None:
-        self.carries_tensors = bool(
-            create_graph or as_tensors or levels.open_levels or transforms.active
-        )
+        self.carries_tensors = bool(create_graph or as_tensors)
         self.roots = roots if self.carries_tensors else as_arrays(roots)
         self.retain_graph = retain_graph
         self.create_graph = create_graph

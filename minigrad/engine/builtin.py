@@ -8,10 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels, memory_order, observe, transforms
+from minigrad.engine import interpreters, memory_order, observe
 from minigrad.engine.anomaly import remember
-from minigrad.engine.batched import holds_batched
-from minigrad.engine.builtin_jvp import carry_through_builtin
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     _this_thread,
@@ -159,8 +157,8 @@ class Builtin(Function):
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
-        if transforms.active and holds_batched(inputs):
-            return cls._apply_to_examples(inputs)
+        if interpreters.active and (top := interpreters.top()) is not None:
+            return top.apply(cls, inputs)
 
         # collect inputs
         arrays = []
@@ -180,7 +178,7 @@ class Builtin(Function):
         recording = needed and mode.grad_enabled and not mode.inference_enabled
         listener = observe.observer
         is_heard = listener is not None and listener.hears_unrecorded
-        if not recording and not is_heard and not levels.open_levels:
+        if not recording and not is_heard:
             result = cls.forward(*arrays)
             if reordered:
                 result = cls._in_memory_order(result, arrays)
@@ -205,8 +203,6 @@ class Builtin(Function):
 
         # wire edges
         wired = recording and ctx._wire(output)
-        if levels.open_levels:
-            carry_through_builtin(cls, inputs, output)
         if wired:
             cls.setup_context(ctx, inputs, output)
         if observe.observer is not None:
@@ -243,13 +239,6 @@ class Builtin(Function):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """The tangent of each output; without a rule, forward mode ends here."""
         raise no_forward_rule(ctx.operation)
-
-    @classmethod
-    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
-        # Imported here because it is built on built-in operations.
-        from minigrad.engine.batching import apply_to_examples
-
-        return apply_to_examples(cls, inputs)
 
     @classmethod
     def of(cls, *values: Any) -> Any:

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
-from minigrad.engine import levels, lint, lint_backward, observe, transforms
+from minigrad.engine import interpreters, lint, lint_backward, observe
 from minigrad.engine.anomaly import remember
 from minigrad.engine.arguments import bind_arguments
 from minigrad.engine.grad_mode import (
@@ -16,7 +16,6 @@ from minigrad.engine.grad_mode import (
     unrecorded,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.jvp import carry_through_function
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     Edge,
@@ -210,23 +209,9 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                         output._set_history(self, output_nr)
             self._output_metadata = tuple(metadata)
 
-    def _carry_tangents(
-        self,
-        inputs: tuple[Any, ...],
-        result: Any,
-        outputs: list[Any],
-        dirty: tuple[Any, ...],
-        non_differentiable: tuple[Any, ...],
-    ) -> None:
-        """If an input has a tangent, run jvp, and give the outputs theirs."""
-        if levels.open_levels:
-            carry_through_function(
-                self, inputs, result, outputs, dirty, non_differentiable
-            )
-        self.saved_for_forward = None
-
     def _save(self, to_save: tuple[Any, ...], outputs: list[Any]) -> None:
         """Keep what backward needs; last, because a saved output has its history."""
+        self.saved_for_forward = None
         if to_save and self._edges:
             self._keep_saved(to_save)
             if self._forward_cls.clear_saved_tensors_on_access:
@@ -379,8 +364,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         # collect inputs
         takes_ctx = cls.setup_context is Function.setup_context
         inputs = bind_arguments(cls, takes_ctx, args, kwargs)
-        if transforms.active and transforms.is_mapped(cls.__name__, takes_ctx):
-            return cls._apply_to_examples(inputs)
+        if interpreters.active and (top := interpreters.top()) is not None:
+            return top.apply(cls, inputs)
         needs_input_grad, edges = look_back(inputs)
         recording = is_grad_enabled() and any(needs_input_grad)
 
@@ -404,17 +389,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
         # wire edges
         ctx._wire_edges(inputs, outputs, differentiable, dirty)
-        ctx._carry_tangents(inputs, result, outputs, dirty, non_differentiable)
         ctx._save(to_save, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
-
-    @classmethod
-    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
-        """The same under ``vmap``."""
-        # Imported here because it makes Functions of its own.
-        from minigrad.engine.mapped_functions import apply_to_examples
-
-        return apply_to_examples(cls, inputs)
 
     @classmethod
     def _create_ctx(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.engine import inference, observe, transforms
+from minigrad.engine import inference, interpreters, observe
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.facts import TensorFacts
 from minigrad.engine.grad_mode import (
@@ -261,10 +261,9 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         doc="Whether operations on this tensor are recorded.",
     )
 
+    @interpreters.door("require_grad")
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
-        if transforms.active:
-            transforms.refuse_requires_grad()
         self.requires_grad = requires_grad
         return self
 

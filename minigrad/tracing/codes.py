@@ -40,11 +40,11 @@ RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
 HARMLESS: Final = frozenset(
     {
         *("__name__", "_create_ctx", "active", "any", "bind_arguments", "enumerate"),
-        *("is_grad_enabled", "is_mapped", "isinstance", "transforms", "tuple"),
+        *("is_grad_enabled", "interpreters", "isinstance", "top", "tuple"),
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
-RUNNING: Final = frozenset({"_apply_to_examples", "_run_backward", "unrecorded"})
+RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded"})
 """What runs a rule, of which no line may be heard."""
 CHANGING: Final = RUNNING | {
     *("_check_returned", "_wire_edges", "look_back", "wrap_outputs"),
