@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from minigrad import errors
+from minigrad.engine.examples import first_example, moved, repeated
 from minigrad.engine.facts import Size, TensorFacts
 from minigrad.engine.interpreters import opened_here, with_stack
 from minigrad.engine.tensor import Array, Tensor
@@ -20,7 +19,7 @@ def about_an_example(name: str) -> Any:
     question = getattr(TensorFacts, name)
 
     def ask(self: BatchedTensor, *args: Any, **kwargs: Any) -> Any:
-        return question(Tensor(self.an_example()), *args, **kwargs)
+        return question(Tensor(self._an_example()), *args, **kwargs)
 
     ask.__name__ = ask.__qualname__ = name
     ask.__doc__ = question.__doc__
@@ -113,7 +112,11 @@ class BatchedTensor(Tensor):
         """The number of dimensions of one example."""
         return self.value.ndim - 1
 
-    def an_example(self) -> Array:
+    def _physical(self) -> Tensor:
+        """The tensor with an array and a graph below all batching."""
+        return physical(self)
+
+    def _an_example(self) -> Array:
         """An array with the shape, the dtype and the steps of one example."""
         return first_example(self.value, self.batch_dim)
 
@@ -224,30 +227,6 @@ def holds_batched(values: Any) -> bool:
 def front(tensor: BatchedTensor) -> Tensor:
     """All examples, with the dimension that counts them moved to the front."""
     return moved(tensor.value, tensor.batch_dim, 0)
-
-
-def first_example(batch: Tensor, dim: int = 0) -> Array:
-    """An array with the shape, the dtype and the steps of one slice along ``dim``."""
-    whole = batch.an_example() if isinstance(batch, BatchedTensor) else batch.array
-    if whole.shape[dim] == 0:
-        return np.empty(whole.shape[:dim] + whole.shape[dim + 1 :], whole.dtype)
-    place: Any = (slice(None),) * dim + (0, ...)
-    example: Array = whole[place]
-    return example
-
-
-def moved(tensor: Tensor, source: int, target: int) -> Tensor:
-    """``tensor`` with one dimension in another place, the others in their order."""
-    if source == target:
-        return tensor
-    order = [dim for dim in range(tensor.ndim) if dim != source]
-    order.insert(target, source)
-    return tensor.permute(*order)
-
-
-def repeated(tensor: Tensor, size: int) -> Tensor:
-    """The same example ``size`` times, along a new first dimension."""
-    return tensor.expand(size, *tensor.shape)
 
 
 def pull(tensor: Tensor, transform: Vmap) -> Tensor:

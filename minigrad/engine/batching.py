@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import (
-    BatchedTensor,
-    front,
-    levels_of,
-    no_storage,
-    repeated,
-)
+from minigrad.engine.batched import BatchedTensor, front, levels_of, no_storage
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.examples import Stack, Unbind, VmapInfo
 from minigrad.engine.function import Function
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import KINDS, common_dtype
@@ -25,62 +20,6 @@ from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from minigrad.engine.vmap import Vmap
-
-
-class VmapInfo(NamedTuple):
-    """What a ``vmap`` staticmethod is told: how many examples, and how random."""
-
-    batch_size: int
-    randomness: str
-
-
-class Unbind(Builtin):
-    """The slices along the first dimension, one by one."""
-
-    linear = True
-    returns_view = True
-
-    @staticmethod
-    def forward(input: Any) -> Any:
-        return tuple([input[i] for i in range(len(input))])
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return Stack.of(*with_zeros(grads))
-
-    @staticmethod
-    def vmap(info: VmapInfo, in_dims: Any, input: Tensor) -> Any:
-        """Slices of every example."""
-        return Unbind.apply(input.transpose(0, 1)), 0
-
-
-class Stack(Builtin):
-    """Tensors of one shape along a new first dimension."""
-
-    @staticmethod
-    def forward(*inputs: Any) -> Any:
-        return np.stack(inputs)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return Unbind.of(grad)
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        return Stack.apply(*with_zeros(tangents))
-
-    @staticmethod
-    def vmap(info: VmapInfo, in_dims: Any, *inputs: Tensor) -> Any:
-        """A stack for every example."""
-        return Stack.apply(*all_batched(info.batch_size, in_dims, inputs)), 1
-
-
-def with_zeros(values: tuple[Any, ...]) -> list[Any]:
-    """Zeros in place of None, as the others are; there is at least one other."""
-    some = next(value for value in values if value is not None)
-    zeros = np.zeros(some.shape, some.dtype)
-    zero = Tensor(zeros) if isinstance(some, Tensor) else zeros
-    return [zero if value is None else value for value in values]
 
 
 def apply_to_examples(
@@ -274,14 +213,6 @@ def call_for_examples(
 
     output = one_by_one(positional, transform.size, in_dims, values)
     return trees.mapped(lambda leaf: BatchedTensor(leaf, transform), output)
-
-
-def all_batched(
-    size: int, in_dims: tuple[Any, ...], values: tuple[Any, ...]
-) -> list[Tensor]:
-    """Every tensor with all examples at the front."""
-    pairs = zip(values, in_dims, strict=True)
-    return [repeated(value, size) if dim is None else value for value, dim in pairs]
 
 
 def apply_in_place_to_examples(

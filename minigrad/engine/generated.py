@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, moved, pull
+from minigrad.engine.batched import BatchedTensor, pull
+from minigrad.engine.examples import moved
 from minigrad.engine.function import Function, FunctionMeta, rule_of
 from minigrad.engine.interpreters import opened
 from minigrad.engine.structural import SumTo

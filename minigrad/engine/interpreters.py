@@ -5,8 +5,9 @@ one on top of this thread's stack, and that one alone: it does its own part, and
 the call again one place further down, `below` itself. At the bottom the call is run,
 and what runs it knows of no interpreter.
 
-A call that may be asked for is a door: ``Function.apply``, which asks by itself, and
-every function with the decorator ``door``.
+So it is with operations: ``Function.apply``, and ``apply_in_place``. Any other function
+that a transform has a word in is a ``door``: the innermost interpreter with a method of
+that name answers in its place.
 """
 
 from __future__ import annotations
@@ -26,10 +27,9 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 class Interpreter:
-    """One level of interpretation. What it doesn't change, it hands on.
+    """One level of interpretation, which leaves every call as it is.
 
-    For each door it has a method of that name, which gets the function behind the door
-    and its arguments; `hand_on` is what it does at doors that it has no method for.
+    At a door, its method gets the function behind the door and its arguments.
     """
 
     is_open = True
@@ -39,19 +39,11 @@ class Interpreter:
         """A Function on ``inputs``: what ``function.apply`` shall return."""
         return self.below(function.apply, *inputs)
 
-    def hand_on(
+    def apply_in_place(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """A call through a door: what it shall return."""
+        """An operation that overwrites a tensor, ``args[1]``."""
         return self.below(call, *args, **kwargs)
-
-    def stay(
-        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """A call through a door that is made on this level, as ever."""
-        return inner(call)(*args, **kwargs)
-
-    backward = grad = stay
 
     def traversal(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -88,6 +80,18 @@ def top() -> Interpreter | None:
 def kinds() -> set[str]:
     """What is open in any thread: "level", "vmap", "grad", "jvp"; for listeners."""
     return {interpreter.kind for interpreter in active}
+
+
+def answer_at(door: str) -> Callable[..., Any] | None:
+    """What the innermost interpreter of this thread answers that has a say there."""
+    mode = _this_thread.mode
+    limit = mode.forward_limit
+    levels = [one for one in everywhere if one.number < limit]  # type: ignore[attr-defined]
+    for interpreter in reversed((*levels, *mode.interpreters)):
+        answer: Callable[..., Any] | None = getattr(interpreter, door, None)
+        if answer is not None:
+            return answer
+    return None
 
 
 def put_everywhere(interpreter: Interpreter) -> None:
@@ -158,8 +162,7 @@ def door(name: str) -> Callable[[Called], Called]:
     def with_door(call: Called) -> Called:
         @functools.wraps(call)
         def asking(*args: Any, **kwargs: Any) -> Any:
-            if active and (interpreter := top()) is not None:
-                answer = getattr(interpreter, name, interpreter.hand_on)
+            if active and (answer := answer_at(name)) is not None:
                 return answer(asking, args, kwargs)
             return call(*args, **kwargs)
 
@@ -172,3 +175,14 @@ def inner(call: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind a door."""
     behind: Callable[..., Any] = call.__wrapped__  # type: ignore[attr-defined]
     return behind
+
+
+@door("one_by_one")
+def one_by_one(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function that was told NoStorageError: vmap calls it for each example in turn.
+
+    Raises: the error that is being handled, where nobody can do so.
+    """
+    raise

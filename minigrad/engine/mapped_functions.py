@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from minigrad import errors
 from minigrad.engine import trees
 from minigrad.engine.batched import BatchedTensor
-from minigrad.engine.batching import VmapInfo
+from minigrad.engine.examples import VmapInfo
 from minigrad.engine.function import Function
 from minigrad.engine.generated import run_generated
 from minigrad.engine.tensor import Tensor

@@ -287,6 +287,14 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         if observe.observer is not None:
             observe.observer.changed_in_place(self)
 
+    def _an_example(self) -> Array:
+        """An array with its shape, its dtype and its steps."""
+        return self.array
+
+    def _physical(self) -> Tensor:
+        """The tensor itself; of a tensor under vmap, the one that has an array."""
+        return self
+
     def is_inference(self) -> bool:
         """Whether it was made in inference mode, and is no view of a normal tensor."""
         return self._version_counter is NO_COUNTER

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad import errors
 from minigrad.engine import batching, mapped_functions
-from minigrad.engine.batched import BatchedTensor, holds_batched, pull
+from minigrad.engine.batched import (
+    BatchedTensor,
+    front,
+    holds_batched,
+    one_for_each,
+    pull,
+)
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.function import Function
 from minigrad.engine.gradients import grad as plain_grad
 from minigrad.engine.gradients import zeros_for
-from minigrad.engine.interpreters import opened, opened_here, with_stack
+from minigrad.engine.interpreters import inner, opened, opened_here, with_stack
 from minigrad.engine.mapped_gradients import Ends, number_of_gradients
 from minigrad.engine.randomness import rand
 from minigrad.engine.standing_in import StandIn
@@ -63,6 +70,60 @@ class Vmap(Transform):
         self.below(change, operation, tensor, tuple(others), self)
         return tensor
 
+    def one_by_one(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """A function that needs the memory of an example, for one after the other."""
+        return batching.call_for_examples(*args)
+
+    def one_for_each(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """A new tensor for each example of the one it was asked of."""
+        return one_for_each(*args)
+
+    def reshape_to(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Every example in another shape."""
+        input, lengths = args
+        if not isinstance(input, BatchedTensor):
+            return inner(call)(*args)
+        whole = front(input)
+        return BatchedTensor(whole.reshape(whole.shape[0], *lengths), input.transform)
+
+    def check_picks(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        """Refuse to pick another number of elements for each example.
+
+        Raises: TransformError.
+        """
+        for pick in args[0]:
+            if isinstance(pick, BatchedTensor) and pick.dtype.kind == "b":
+                raise errors.TransformError(
+                    errors.message(
+                        "Tensor",
+                        "vmap: We do not support batching operators that can support "
+                        "dynamic shape. Attempting to batch over indexing with a "
+                        "boolean mask: each example may pick another number of "
+                        "elements",
+                        "keep the shape: minigrad.where(mask, x, 0.0)",
+                    )
+                )
+
+    def number_in(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """An index that is a number: every example may have its own."""
+        (pick,) = args
+        return pick if isinstance(pick, BatchedTensor) else inner(call)(pick)
+
+    def update_statistics(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        """Refuse to update statistics of no example by those of every example.
+
+        Raises: TransformError.
+        """
+        if isinstance(args[0], BatchedTensor):
+            raise errors.TransformError(
+                errors.message(
+                    "batch_norm",
+                    "Batch norm got a batched tensor as input while the running_mean "
+                    "or running_var, which will be updated in place, were not batched.",
+                    "set track_running_stats=False, or call eval() first",
+                )
+            )
+
     def draw(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Random numbers for the examples."""
         return batching.draw_for_examples(call, args, kwargs, self)
@@ -76,13 +137,13 @@ class Vmap(Transform):
         """A new tensor like every example."""
         input, *facts = args
         if not isinstance(input, BatchedTensor):
-            return self.below(call, *args)
+            return inner(call)(*args)
         made = call(input.value, *facts)
         return BatchedTensor(made, input.transform, input.batch_dim)
 
     def lay_like(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A new tensor in the order of another; that of one example is nobody's."""
-        return args[1] if holds_batched(args) else self.below(call, *args)
+        return args[1] if holds_batched(args) else inner(call)(*args)
 
     def random_numbers(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Refuse random numbers that may differ between the examples, or not.

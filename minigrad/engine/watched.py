@@ -10,7 +10,6 @@ import numpy as np
 
 from minigrad.engine.anomaly import check_for_nan, tell_where
 from minigrad.engine.backward import GraphTask
-from minigrad.engine.batched import physical
 from minigrad.engine.grad_mode import anomaly
 from minigrad.engine.node import NOT_A_TENSOR, _FunctionBase
 from minigrad.engine.tensor import Array, Tensor
@@ -62,5 +61,5 @@ def array_of(gradient: Any) -> Array | None:
     if gradient is None:
         return None
     if isinstance(gradient, Tensor):
-        gradient = physical(gradient).array
+        gradient = gradient._physical().array
     return np.asarray(gradient)

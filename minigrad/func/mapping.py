@@ -8,8 +8,8 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, moved, repeated
-from minigrad.engine.batching import Stack, Unbind
+from minigrad.engine.batched import BatchedTensor
+from minigrad.engine.examples import Stack, Unbind, moved, repeated
 from minigrad.engine.interpreters import opened
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.vmap import Vmap
