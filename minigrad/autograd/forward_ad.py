@@ -13,10 +13,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minigrad import errors
-from minigrad.engine import duals, levels
+from minigrad.engine import duals
 from minigrad.engine.builtin import must_be_tensor
+from minigrad.engine.forward_mode import enter_level
 from minigrad.engine.grad_mode import EVERY_LEVEL, NO_LEVEL, _this_thread
-from minigrad.engine.levels import Level, enter_level, exit_level
+from minigrad.engine.levels import Level, exit_level, open_levels
 from minigrad.engine.tensor import Tensor
 
 __all__ = [
@@ -46,7 +47,7 @@ def enter_dual_level() -> int:
     See: torch ``forward_ad.enter_dual_level``.
     """
     global _public
-    if levels.open_levels:
+    if open_levels():
         raise errors.LevelError(
             errors.message(
                 "enter_dual_level",

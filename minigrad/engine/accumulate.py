@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.observe import tell
 from minigrad.engine.tangents import add_in_place
@@ -43,7 +42,7 @@ def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tens
         return Tensor(values if taken else copied(values, leaf.array))
     if not old.array.flags.writeable:
         raise cannot_add_to(old)
-    if levels.open_levels:
+    if isinstance(gradient, Tensor):
         add_in_place(old, gradient)
         return old
     np.add(old.array, values, out=old.array)

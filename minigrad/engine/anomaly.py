@@ -12,7 +12,6 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.batched import physical
 from minigrad.engine.grad_mode import node_that_runs
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.engine.saved import HINT
@@ -101,7 +100,7 @@ def array_of(gradient: Any) -> Array | None:
     if gradient is None:
         return None
     if isinstance(gradient, Tensor):
-        gradient = physical(gradient).array
+        gradient = gradient._physical().array
     return np.asarray(gradient)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from minigrad.engine import levels, transforms
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
@@ -30,8 +29,7 @@ class GraphTask:
     """One call of backward: what waits at each node, and which nodes are ready.
 
     A gradient is an array, or a Tensor if the task ``carries_tensors``: with
-    ``create_graph``, while a forward-mode level or a function transform is open, or
-    because it is asked to.
+    ``create_graph``, or because it is asked to.
     ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
     any, every leaf accumulates its own.
     """
@@ -45,9 +43,7 @@ class GraphTask:
         runs: frozenset[_FunctionBase] = frozenset(),
         as_tensors: bool = False,
     ) -> None:
-        self.carries_tensors = bool(
-            create_graph or as_tensors or levels.open_levels or transforms.active
-        )
+        self.carries_tensors = bool(create_graph or as_tensors)
         self.roots = roots if self.carries_tensors else as_arrays(roots)
         self.retain_graph = retain_graph
         self.create_graph = create_graph

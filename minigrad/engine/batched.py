@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from minigrad import errors
-from minigrad.engine import transforms
+from minigrad.engine.examples import first_example, moved, repeated
 from minigrad.engine.facts import Size, TensorFacts
+from minigrad.engine.interpreters import opened_here, with_stack
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.engine.transforms import Transform
+
+if TYPE_CHECKING:
+    from minigrad.engine.vmap import Vmap
 
 
 def about_an_example(name: str) -> Any:
@@ -18,7 +19,7 @@ def about_an_example(name: str) -> Any:
     question = getattr(TensorFacts, name)
 
     def ask(self: BatchedTensor, *args: Any, **kwargs: Any) -> Any:
-        return question(Tensor(self.an_example()), *args, **kwargs)
+        return question(Tensor(self._an_example()), *args, **kwargs)
 
     ask.__name__ = ask.__qualname__ = name
     ask.__doc__ = question.__doc__
@@ -36,10 +37,10 @@ class BatchedTensor(Tensor):
     __slots__ = ("batch_dim", "transform", "value")
 
     batch_dim: int
-    transform: Transform
+    transform: Vmap
     value: Tensor
 
-    def __init__(self, value: Tensor, transform: Transform, batch_dim: int = 0) -> None:
+    def __init__(self, value: Tensor, transform: Vmap, batch_dim: int = 0) -> None:
         self.value = value
         self.transform = transform
         self.batch_dim = batch_dim
@@ -55,11 +56,11 @@ class BatchedTensor(Tensor):
 
         @property
         def _requires_grad(self) -> bool:
-            return transforms.is_differentiating() and self.value._requires_grad
+            return is_differentiating() and self.value._requires_grad
 
         @property
         def _grad_fn(self) -> Any:
-            return self.value._grad_fn if transforms.is_differentiating() else None
+            return self.value._grad_fn if is_differentiating() else None
 
         @property
         def output_nr(self) -> int:
@@ -71,7 +72,7 @@ class BatchedTensor(Tensor):
 
         @_requires_grad.setter
         def _requires_grad(self, value: bool) -> None:
-            transforms.refuse_requires_grad()
+            raise no_requires_grad()
 
         @_version_counter.setter
         def _version_counter(self, counter: Any) -> None:
@@ -111,7 +112,11 @@ class BatchedTensor(Tensor):
         """The number of dimensions of one example."""
         return self.value.ndim - 1
 
-    def an_example(self) -> Array:
+    def _physical(self) -> Tensor:
+        """The tensor with an array and a graph below all batching."""
+        return physical(self)
+
+    def _an_example(self) -> Array:
         """An array with the shape, the dtype and the steps of one example."""
         return first_example(self.value, self.batch_dim)
 
@@ -137,8 +142,10 @@ class BatchedTensor(Tensor):
         """
         self._check_can_have_hooks("Tensor.register_hook")
 
+        stack = opened_here()
+
         def for_all(grad: Tensor) -> Tensor | None:
-            result = hook(batched_like(grad, self))
+            result = with_stack(stack, hook, batched_like(grad, self))
             return result if result is None else whole_like(result, self)
 
         return physical(self).register_hook(for_all)
@@ -222,31 +229,7 @@ def front(tensor: BatchedTensor) -> Tensor:
     return moved(tensor.value, tensor.batch_dim, 0)
 
 
-def first_example(batch: Tensor, dim: int = 0) -> Array:
-    """An array with the shape, the dtype and the steps of one slice along ``dim``."""
-    whole = batch.an_example() if isinstance(batch, BatchedTensor) else batch.array
-    if whole.shape[dim] == 0:
-        return np.empty(whole.shape[:dim] + whole.shape[dim + 1 :], whole.dtype)
-    place: Any = (slice(None),) * dim + (0, ...)
-    example: Array = whole[place]
-    return example
-
-
-def moved(tensor: Tensor, source: int, target: int) -> Tensor:
-    """``tensor`` with one dimension in another place, the others in their order."""
-    if source == target:
-        return tensor
-    order = [dim for dim in range(tensor.ndim) if dim != source]
-    order.insert(target, source)
-    return tensor.permute(*order)
-
-
-def repeated(tensor: Tensor, size: int) -> Tensor:
-    """The same example ``size`` times, along a new first dimension."""
-    return tensor.expand(size, *tensor.shape)
-
-
-def pull(tensor: Tensor, transform: Transform) -> Tensor:
+def pull(tensor: Tensor, transform: Vmap) -> Tensor:
     """All examples of ``transform``, along the first dimension.
 
     A tensor that is not batched there is the same in every example.
@@ -261,7 +244,7 @@ def pull(tensor: Tensor, transform: Transform) -> Tensor:
     return BatchedTensor(inner.transpose(0, 1), tensor.transform)
 
 
-def push(tensor: Tensor, transform: Transform) -> Tensor:
+def push(tensor: Tensor, transform: Vmap) -> Tensor:
     """One example of ``transform``, which the first dimension of ``tensor`` counts."""
     if isinstance(tensor, BatchedTensor) and tensor.transform.depth > transform.depth:
         inner = push(front(tensor).transpose(0, 1), transform)
@@ -269,14 +252,14 @@ def push(tensor: Tensor, transform: Transform) -> Tensor:
     return BatchedTensor(tensor, transform)
 
 
-def pull_all(tensor: Tensor, levels: list[Transform]) -> Tensor:
+def pull_all(tensor: Tensor, levels: list[Vmap]) -> Tensor:
     """The examples of all ``levels``, the outermost along the first dimension."""
     for transform in reversed(levels):
         tensor = pull(tensor, transform)
     return tensor
 
 
-def push_all(tensor: Tensor, levels: list[Transform]) -> Tensor:
+def push_all(tensor: Tensor, levels: list[Vmap]) -> Tensor:
     """One example of all ``levels``: the inverse of ``pull_all``."""
     for transform in levels:
         tensor = push(tensor, transform)
@@ -306,9 +289,9 @@ def one_for_each(tensor: Tensor, pattern: Tensor) -> Tensor:
     return tensor
 
 
-def levels_of(tensors: list[Any]) -> list[Transform]:
+def levels_of(tensors: list[Any]) -> list[Vmap]:
     """The open vmaps that any of ``tensors`` is batched in, the outermost first."""
-    found: set[Transform] = set()
+    found: set[Vmap] = set()
     for tensor in tensors:
         while isinstance(tensor, BatchedTensor):
             if tensor.transform.is_open:
@@ -332,6 +315,26 @@ def with_physical(tensor: Tensor, new: Tensor) -> Tensor:
     return BatchedTensor(inner, tensor.transform, tensor.batch_dim)
 
 
-def levels_of_stack() -> list[Transform]:
+def levels_of_stack() -> list[Any]:
     """The vmaps that the running code is inside of, the outermost first."""
-    return [one for one in transforms.opened_here() if one.kind == "vmap"]
+    return [one for one in opened_here() if one.kind == "vmap"]
+
+
+def is_differentiating() -> bool:
+    """Whether the innermost transform is one of reverse mode."""
+    stack = opened_here()
+    return bool(stack) and stack[-1].kind == "grad"
+
+
+def no_requires_grad() -> errors.TransformError:
+    """The error for making a leaf require grad where a transform decides that."""
+    return errors.TransformError(
+        errors.message(
+            "Tensor.requires_grad_",
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+            "torch.autograd.functional.* APIs) inside of a function being "
+            "transformed by a functorch transform, that is vmap, grad, vjp, ...",
+            "give the tensor to the transform as an argument, or call "
+            "requires_grad_() outside",
+        )
+    )

@@ -4,102 +4,44 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import (
-    BatchedTensor,
-    front,
-    levels_of,
-    levels_of_stack,
-    no_storage,
-    repeated,
-)
+from minigrad.engine.batched import BatchedTensor, front, levels_of, no_storage
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.examples import Stack, Unbind, VmapInfo
 from minigrad.engine.function import Function
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import KINDS, common_dtype
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Transform, below, check_randomness
+
+if TYPE_CHECKING:
+    from minigrad.engine.vmap import Vmap
 
 
-class VmapInfo(NamedTuple):
-    """What a ``vmap`` staticmethod is told: how many examples, and how random."""
-
-    batch_size: int
-    randomness: str
-
-
-class Unbind(Builtin):
-    """The slices along the first dimension, one by one."""
-
-    linear = True
-    returns_view = True
-
-    @staticmethod
-    def forward(input: Any) -> Any:
-        return tuple([input[i] for i in range(len(input))])
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return Stack.of(*with_zeros(grads))
-
-    @staticmethod
-    def vmap(info: VmapInfo, in_dims: Any, input: Tensor) -> Any:
-        """Slices of every example."""
-        return Unbind.apply(input.transpose(0, 1)), 0
-
-
-class Stack(Builtin):
-    """Tensors of one shape along a new first dimension."""
-
-    @staticmethod
-    def forward(*inputs: Any) -> Any:
-        return np.stack(inputs)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return Unbind.of(grad)
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        return Stack.apply(*with_zeros(tangents))
-
-    @staticmethod
-    def vmap(info: VmapInfo, in_dims: Any, *inputs: Tensor) -> Any:
-        """A stack for every example."""
-        return Stack.apply(*all_batched(info.batch_size, in_dims, inputs)), 1
-
-
-def with_zeros(values: tuple[Any, ...]) -> list[Any]:
-    """Zeros in place of None, as the others are; there is at least one other."""
-    some = next(value for value in values if value is not None)
-    zeros = np.zeros(some.shape, some.dtype)
-    zero = Tensor(zeros) if isinstance(some, Tensor) else zeros
-    return [zero if value is None else value for value in values]
-
-
-def apply_to_examples(operation: type[Builtin], inputs: tuple[Any, ...]) -> Any:
+def apply_to_examples(
+    operation: type[Builtin], inputs: tuple[Any, ...], transform: Vmap
+) -> Any:
     """The operation on every example; ``inputs`` hold BatchedTensors.
 
     Elementwise operations line up the examples. Another has a ``vmap`` staticmethod,
     as a Function may, or is called for one example after the other.
     """
-    levels = levels_of(leaves_of(inputs))
-    if not levels:
-        return operation.apply(*[without(value) for value in inputs])
-    transform = levels[-1]
-    values, in_dims = at_the_front(inputs, transform)
-    output, out_dims = examples_of(operation, transform, in_dims, values)
+    values, in_dims = transform.below(at_the_front, inputs, transform)
+    if all([dim is None for dim in in_dims]):
+        return transform.below(operation.apply, *values)
+    output, out_dims = transform.below(
+        examples_of, operation, transform, in_dims, values
+    )
     return batched_outputs(output, out_dims, transform)
 
 
 def examples_of(
     operation: type[Builtin],
-    transform: Transform,
+    transform: Vmap,
     in_dims: tuple[Any, ...],
     values: tuple[Any, ...],
 ) -> tuple[Any, Any]:
@@ -134,7 +76,7 @@ def without(value: Any) -> Any:
 
 
 def at_the_front(
-    inputs: tuple[Any, ...], transform: Transform
+    inputs: tuple[Any, ...], transform: Vmap
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The inputs with all examples at the front, and for each 0 or None."""
     values: list[Any] = []
@@ -153,7 +95,7 @@ def at_the_front(
     return tuple(values), tuple(in_dims)
 
 
-def batched_outputs(output: Any, out_dims: Any, transform: Transform) -> Any:
+def batched_outputs(output: Any, out_dims: Any, transform: Vmap) -> Any:
     """The results as the mapped function sees them."""
     if isinstance(output, tuple):
         dims = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(output)
@@ -273,29 +215,18 @@ def call_for_examples(
     return trees.mapped(lambda leaf: BatchedTensor(leaf, transform), output)
 
 
-def all_batched(
-    size: int, in_dims: tuple[Any, ...], values: tuple[Any, ...]
-) -> list[Tensor]:
-    """Every tensor with all examples at the front."""
-    pairs = zip(values, in_dims, strict=True)
-    return [repeated(value, size) if dim is None else value for value, dim in pairs]
-
-
 def apply_in_place_to_examples(
-    operation: type[Builtin], tensor: Tensor, args: tuple[Any, ...]
+    operation: type[Builtin], tensor: Tensor, args: tuple[Any, ...], transform: Vmap
 ) -> Tensor:
     """The operation in place, on every example.
 
     Raises: TransformError if ``tensor`` is one and the same for all examples, which
     would have to write different values into it.
     """
-    levels = levels_of(leaves_of((tensor, *args)))
-    if not levels:
-        dead = [without(value) for value in args]
-        apply_in_place(operation, without(tensor), *dead)
-        return tensor
-    transform = levels[-1]
     (value, *values), (dim, *in_dims) = at_the_front((tensor, *args), transform)
+    if all([one is None for one in (dim, *in_dims)]):
+        apply_in_place(operation, value, *values)
+        return tensor
     if dim is None:
         raise shared_by_all(operation, transform)
     if operation.elementwise:
@@ -307,9 +238,7 @@ def apply_in_place_to_examples(
     return tensor
 
 
-def shared_by_all(
-    operation: type[Builtin], transform: Transform
-) -> errors.TransformError:
+def shared_by_all(operation: type[Builtin], transform: Vmap) -> errors.TransformError:
     """The error for writing the values of all examples into one tensor."""
     return errors.TransformError(
         errors.message(
@@ -324,17 +253,19 @@ def shared_by_all(
 
 
 def draw_for_examples(
-    draw: Callable[..., Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
+    draw: Callable[..., Tensor],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    transform: Vmap,
 ) -> Tensor:
-    """Random numbers for the examples of the innermost vmap.
+    """Random numbers for the examples of a vmap.
 
     Raises: TransformError if it was not told whether they may differ, or if they shall
     be the same and depend on the example.
     """
-    transform = levels_of_stack()[-1]
-    values, in_dims = at_the_front(args, transform)
+    values, in_dims = transform.below(at_the_front, args, transform)
     is_batched = any([dim is not None for dim in in_dims])
-    check_randomness()
+    check_randomness(transform)
     if transform.randomness == "same" and is_batched:
         raise errors.TransformError(
             errors.message(
@@ -345,10 +276,26 @@ def draw_for_examples(
                 "randomness='different'",
             )
         )
-    with below(transform):
-        if transform.randomness == "same":
-            return draw(*values, **kwargs)
-        whole = one_by_one(
-            functools.partial(draw, **kwargs), transform.size, in_dims, values
-        )
+    if transform.randomness == "same":
+        same: Tensor = transform.below(draw, *values, **kwargs)
+        return same
+    one = functools.partial(draw, **kwargs)
+    whole = transform.below(one_by_one, one, transform.size, in_dims, values)
     return BatchedTensor(whole, transform)
+
+
+def check_randomness(transform: Vmap) -> None:
+    """Refuse random numbers that may differ between the examples, or not.
+
+    Raises: TransformError under a vmap with ``randomness="error"``.
+    """
+    if transform.randomness == "error":
+        raise errors.TransformError(
+            errors.message(
+                "vmap",
+                "called random operation while in randomness error mode. Please "
+                "either use the 'same' or 'different' randomness flags on vmap or "
+                "perform the randomness operation out of vmap",
+                "say what is meant: vmap(f, randomness='different')",
+            )
+        )

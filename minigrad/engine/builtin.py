@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels, memory_order, transforms
-from minigrad.engine.batched import holds_batched
-from minigrad.engine.builtin_jvp import carry_through_builtin
+from minigrad.engine import interpreters, memory_order
 from minigrad.engine.function import Function, FunctionCtx
 from minigrad.engine.grad_mode import (
     _this_thread,
@@ -158,8 +156,8 @@ class Builtin(Function):
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
-        if transforms.active and holds_batched(inputs):
-            return cls._apply_to_examples(inputs)
+        if interpreters.active and (top := interpreters.top()) is not None:
+            return top.apply(cls, inputs)
 
         # collect inputs
         arrays = []
@@ -178,7 +176,7 @@ class Builtin(Function):
         mode = _this_thread.mode
         recording = needed and mode.grad_enabled and not mode.inference_enabled
         attended = mode.attended
-        if not recording and attended < EVERYTHING and not levels.open_levels:
+        if not recording and attended < EVERYTHING:
             result = cls.forward(*arrays)
             if reordered:
                 result = cls._in_memory_order(result, arrays)
@@ -203,8 +201,6 @@ class Builtin(Function):
 
         # wire edges
         wired = recording and ctx._wire(output)
-        if levels.open_levels:
-            carry_through_builtin(cls, inputs, output)
         if wired:
             cls.setup_context(ctx, inputs, output)
         if attended >= RECORDED:
@@ -241,13 +237,6 @@ class Builtin(Function):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """The tangent of each output; without a rule, forward mode ends here."""
         raise no_forward_rule(ctx.operation)
-
-    @classmethod
-    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
-        # Imported here because it is built on built-in operations.
-        from minigrad.engine.batching import apply_to_examples
-
-        return apply_to_examples(cls, inputs)
 
     @classmethod
     def of(cls, *values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Inside ``Builtin.apply``: the tangents of the outputs, by the operation's rule."""
+"""After ``Builtin.apply``: the tangents of the outputs, by the operation's rule."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.engine.grad_mode import below_level, is_recording
-from minigrad.engine.levels import Level, active_levels
+from minigrad.engine.grad_mode import is_recording
+from minigrad.engine.levels import Level
 from minigrad.engine.tangents import (
     Tangents,
     keep_tangent,
     set_tangent,
-    tangents_of,
     tell_tangent,
 )
 from minigrad.engine.tensor import Tensor
@@ -42,24 +41,6 @@ class BuiltinJvpCtx:
         return self.saved_values
 
 
-def carry_through_builtin(
-    operation: type[Builtin], inputs: tuple[Any, ...], output: Any
-) -> None:
-    """Give the outputs of a built-in operation their tangents at every active level.
-
-    Outer levels come first: the tangents at an inner level are computed from values
-    that are dual at the outer ones already.
-    """
-    outputs = output if type(output) is tuple else (output,)
-    if not any([one.dtype.kind in "fc" for one in outputs]):
-        return
-    for level in active_levels():
-        tangents = tangents_of(inputs, level)
-        if all([tangent is None for tangent in tangents]):
-            continue
-        below_level(level.number, carry_at, level, operation, inputs, output, tangents)
-
-
 def carry_at(
     level: Level,
     operation: type[Builtin],
@@ -76,12 +57,13 @@ def carry_at(
                 continue
             if operation.returns_view:
                 keep_tangent(one, tangent, level)
-                tell_tangent(one, tangent)
+                tell_tangent(one, tangent, operation)
                 continue
             if operation.tangent_names_operands:
                 tangent = named(tangent, inputs[operation.tangent_names_from :])
             tangent = stretched(tangent, one)
-            set_tangent(one, of_its_own(tangent, tangents), level)
+            own = of_its_own(tangent, tangents)
+            set_tangent(one, own, level, maker=operation)
 
 
 def builtin_tangents(

@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import memory_order
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype, default_dtype
+from minigrad.engine.interpreters import door
 from minigrad.engine.tensor import Array, Tensor, check_can_require_grad
 
 Shape = int | tuple[int, ...] | list[int]
@@ -243,6 +243,7 @@ def _filled(
     return leaf(filled(np.empty(shape, chosen), value), requires_grad, where)
 
 
+@door("make_like")
 def _like(
     input: Tensor,
     value: Any,
@@ -252,9 +253,6 @@ def _like(
     where: str,
 ) -> Tensor:
     check_is_tensor(input, where)
-    if isinstance(input, BatchedTensor):
-        made = _like(input.value, value, dtype, device, requires_grad, where)
-        return BatchedTensor(made, input.transform, input.batch_dim)
     check_device(device)
     array = input.array
     chosen = as_dtype(dtype, where) or array.dtype

@@ -10,7 +10,6 @@ from minigrad.engine.batched import (
     pull_all,
     push_all,
 )
-from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.structural import MakeDual
 from minigrad.engine.tangents import fitting, set_tangent, tangent_of
@@ -73,6 +72,6 @@ def unpack_dual(tensor: Tensor, level: Level) -> tuple[Tensor, Tensor | None]:
 
 def plain_view(tensor: Tensor, level: Level) -> Tensor:
     """A view that has the tangents of the levels around ``level``, and no other."""
-    view: Tensor = below_level(level.number, MakeDual.apply, tensor)
+    view: Tensor = level.below(MakeDual.apply, tensor)
     view._forward_base = False
     return view

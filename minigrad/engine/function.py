@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from minigrad import errors
-from minigrad.engine import levels, transforms
+from minigrad.engine import interpreters
 from minigrad.engine.arguments import bind_arguments
 from minigrad.engine.compat import (
     called_object,
@@ -15,7 +15,6 @@ from minigrad.engine.compat import (
 )
 from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.jvp import carry_through_function
 from minigrad.engine.node import (
     Edge,
     OutputMetadata,
@@ -166,13 +165,6 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                 output.output_nr = output_nr
                 output._requires_grad = True
         self._output_metadata = tuple(metadata)
-
-    def _carry_tangents(
-        self, inputs: tuple[Any, ...], result: Any, outputs: list[Any]
-    ) -> None:
-        """Forward mode: if an input has a tangent, run jvp for the outputs'."""
-        marks = self.dirty_tensors or (), self.non_differentiable or ()
-        carry_through_function(self, inputs, result, outputs, *marks)
 
     def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
         """Keep what backward needs, and forget what forward has noted on ctx.
@@ -325,15 +317,15 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         inputs = args
         if kwargs or not takes_ctx:
             inputs = bind_arguments(cls, takes_ctx, args, kwargs)
-        if transforms.active and transforms.is_mapped(cls.__name__, takes_ctx):
-            return cls._apply_to_examples(inputs)
+        if interpreters.active and (top := interpreters.top()) is not None:
+            return top.apply(cls, inputs)
         needs_input_grad, edges = collect_edges(inputs)
 
         # create ctx
         ctx = cls._create_ctx(needs_input_grad, edges)
         attended = _this_thread.mode.attended
         if attended:
-            tell("ctx_created", ctx, cls, inputs)
+            tell("ctx_created", ctx, ctx._forward_cls, inputs)
 
         # run forward
         if takes_ctx:
@@ -350,22 +342,12 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         # wire edges
         if edges:
             ctx._wire_edges(inputs, outputs, differentiable)
-        if levels.open_levels:
-            ctx._carry_tangents(inputs, result, outputs)
         if attended:
             tell("edges_wired", ctx, tuple(outputs))
 
         # take what was saved
         ctx._take_what_was_saved(inputs, result)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
-
-    @classmethod
-    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
-        """The same under ``vmap``."""
-        # Imported here because it makes Functions of its own.
-        from minigrad.engine.mapped_functions import apply_to_examples
-
-        return apply_to_examples(cls, inputs)
 
     @classmethod
     def _create_ctx(

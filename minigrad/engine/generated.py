@@ -7,18 +7,24 @@ example. What it saves is unwrapped, and wrapped again when backward reads it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, moved, pull
+from minigrad.engine.batched import BatchedTensor, pull
+from minigrad.engine.examples import moved
 from minigrad.engine.function import Function, FunctionMeta, rule_of
+from minigrad.engine.interpreters import opened
 from minigrad.engine.structural import SumTo
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Transform, opened
+
+if TYPE_CHECKING:
+    from minigrad.engine.vmap import Vmap
 
 
 def run_generated(
-    function: type[Function], transform: Transform, in_dims: Any, values: Any
+    function: type[Function], transform: Vmap, in_dims: Any, values: Any
 ) -> tuple[Any, Any]:
     """The Function on a batch: ``(output, out_dims)``."""
     batch = Batch(function, transform, in_dims)
@@ -29,12 +35,9 @@ def run_generated(
 class Batch:
     """One call of a Function on a batch, and which dimensions count the examples."""
 
-    def __init__(
-        self, function: type[Function], transform: Transform, in_dims: Any
-    ) -> None:
+    def __init__(self, function: type[Function], transform: Vmap, in_dims: Any) -> None:
         self.function = function
-        self.size = transform.size
-        self.randomness = transform.randomness
+        self.transform = transform
         self.in_dims = in_dims
         self.out_dims: Any = None
         self.saved_dims: Any = ()
@@ -57,9 +60,12 @@ class Batch:
         found: type[Function] = FunctionMeta(name, (Function,), body)  # type: ignore[assignment]  # the metaclass makes Functions
         return found
 
-    def open(self) -> Any:
+    @contextmanager
+    def open(self) -> Iterator[Vmap]:
         """A vmap like the one that the call came from."""
-        return opened("vmap", self.size, self.randomness)
+        transform = self.transform.another()
+        with opened(transform):
+            yield transform
 
     def forward(self, *values: Any) -> Any:
         """The learner's forward on one example, and its output for all."""
@@ -97,7 +103,7 @@ class Batch:
                 ]
             )
 
-    def gradient(self, gradient: Any, position: int, transform: Transform) -> Any:
+    def gradient(self, gradient: Any, position: int, transform: Vmap) -> Any:
         """The gradient of the whole batch of one input, from that of an example."""
         if not isinstance(gradient, Tensor) or position >= len(self.shapes):
             return gradient
@@ -125,7 +131,7 @@ class Batch:
         return found if several else found[0]
 
 
-def tangent(value: Any, dim: int | None, transform: Transform) -> Any:
+def tangent(value: Any, dim: int | None, transform: Vmap) -> Any:
     """The tangent of the whole batch of one output, from that of an example."""
     if not isinstance(value, Tensor):
         return value
@@ -141,7 +147,7 @@ class CtxOfExample:
     """
 
     def __init__(
-        self, ctx: Any, batch: Batch, transform: Transform, for_forward: bool = False
+        self, ctx: Any, batch: Batch, transform: Vmap, for_forward: bool = False
     ) -> None:
         vars(self).update(
             _ctx=ctx, _batch=batch, _transform=transform, _for_forward=for_forward
@@ -186,14 +192,14 @@ class CtxOfExample:
         return saved
 
 
-def batch_dim_in(value: Any, transform: Transform) -> int | None:
+def batch_dim_in(value: Any, transform: Vmap) -> int | None:
     """The dimension that counts the examples; None if there are none."""
     if isinstance(value, BatchedTensor) and value.transform is transform:
         return value.batch_dim
     return None
 
 
-def wrapped(values: Any, dims: Any, transform: Transform) -> Any:
+def wrapped(values: Any, dims: Any, transform: Vmap) -> Any:
     """One example of each tensor that has a dimension in ``dims``."""
     leaves, structure = trees.flatten(values)
     spread = trees.spread(dims, structure) or []
@@ -206,7 +212,7 @@ def wrapped(values: Any, dims: Any, transform: Transform) -> Any:
     return trees.unflatten(found, structure)
 
 
-def unwrapped(values: Any, transform: Transform) -> tuple[Any, Any]:
+def unwrapped(values: Any, transform: Vmap) -> tuple[Any, Any]:
     """All examples of each tensor, and the dimensions that count them."""
     leaves, structure = trees.flatten(values)
     dims = [batch_dim_in(leaf, transform) for leaf in leaves]

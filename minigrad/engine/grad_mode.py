@@ -18,10 +18,10 @@ from minigrad import errors
 
 if TYPE_CHECKING:
     from minigrad.engine.backward import GraphTask
+    from minigrad.engine.interpreters import Interpreter
     from minigrad.engine.node import _FunctionBase
     from minigrad.engine.saved_hooks import HooksInForce
     from minigrad.engine.tensor import Tensor
-    from minigrad.engine.transforms import Transform
 
 
 class _Mode:
@@ -34,13 +34,13 @@ class _Mode:
         "forward_limit",
         "grad_enabled",
         "inference_enabled",
+        "interpreters",
         "next_sequence_nr",
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
         "stops",
         "task",
-        "transforms",
     )
 
     attended: int  # who is told of a call: NOBODY or more; see `observe`
@@ -62,7 +62,7 @@ class _Mode:
         self.forward_limit = EVERY_LEVEL
         self.stops = False
         self.task = None
-        self.transforms: tuple[Transform, ...] = ()
+        self.interpreters: tuple[Interpreter, ...] = ()
 
 
 EVERY_LEVEL: Final = math.inf
@@ -208,17 +208,6 @@ class _FixedGradMode(_GradMode):
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
-
-
-def below_level(limit: float, function: Callable[..., Any], *args: Any) -> Any:
-    """``function(*args)``; tangents are computed only at the levels below ``limit``."""
-    mode = _this_thread.mode
-    before = mode.forward_limit
-    try:  # for the reason that stands in `unrecorded`
-        mode.forward_limit = limit
-        return function(*args)
-    finally:
-        mode.forward_limit = before
 
 
 def unrecorded(function: Callable[..., Any], *args: Any) -> Any:

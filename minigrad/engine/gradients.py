@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import transforms
 from minigrad.engine.backward import GraphTask, Root
-from minigrad.engine.batched import holds_batched
 from minigrad.engine.edges import GradientEdge, info_of, place_of
+from minigrad.engine.interpreters import door
 from minigrad.engine.node import OutputInfo, _FunctionBase
 from minigrad.engine.running import run_task
 from minigrad.engine.tensor import Tensor
@@ -24,6 +23,7 @@ Ends: TypeAlias = (
 """What ``backward`` and ``grad`` start from, or end at."""
 
 
+@door("backward")
 def backward(
     tensors: Ends,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -40,8 +40,6 @@ def backward(
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.backward``.
     """
-    if transforms.active:
-        transforms.refuse_backward()
     if create_graph is True:
         warnings.warn(
             errors.message(
@@ -51,11 +49,11 @@ def backward(
                 "use minigrad.autograd.grad, or set .grad to None afterwards",
             ),
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
-        run_task(GraphTask(roots, keep(retain_graph, create_graph), create_graph))
+        traverse(roots, keep(retain_graph, create_graph), create_graph)
         return
 
     wanted = inputs_of(inputs, "backward")
@@ -66,9 +64,7 @@ def backward(
         if isinstance(tensor, Tensor):
             tensor.retain_grad()
     nodes = frozenset([node for node, _ in targets])
-    run_task(
-        GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
-    )
+    traverse(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
 
 
 def backward_of_tensor(
@@ -92,6 +88,15 @@ backward_of_tensor.__qualname__ = "Tensor.backward"
 Tensor.backward = backward_of_tensor
 
 
+@door("traversal")
+def traverse(*args: Any, **options: Any) -> GraphTask:
+    """A traversal that has been run."""
+    task = GraphTask(*args, **options)
+    run_task(task)
+    return task
+
+
+@door("grad")
 def grad(
     outputs: Ends,
     inputs: Ends,
@@ -128,12 +133,11 @@ def grad(
     wanted = inputs_of(inputs, "grad")
     if not wanted:
         raise no_inputs("grad")
-    if is_grads_batched or (transforms.active and holds_batched([outputs, wanted])):
-        found = grad_under_vmap(
+    if is_grads_batched:
+        found = grad_for_each(
             outputs_of(outputs, "grad"),
             wanted,
             grad_outputs,
-            is_grads_batched,
             retain_graph=retain_graph,
             create_graph=create_graph,
             allow_unused=allow_unused,
@@ -142,8 +146,7 @@ def grad(
         return in_form_of(inputs, found)
     roots = roots_of(outputs, grad_outputs, "grad")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
-    task = GraphTask(roots, keep(retain_graph, create_graph), create_graph, targets)
-    run_task(task)
+    task = traverse(roots, keep(retain_graph, create_graph), create_graph, targets)
 
     results = as_results([task.captured.get(target) for target in targets], roots)
     for index, tensor in enumerate(wanted):
@@ -175,22 +178,18 @@ def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
     )
 
 
-def grad_under_vmap(
+def grad_for_each(
     outputs: list[Tensor | GradientEdge],
     inputs: list[Tensor | GradientEdge],
     grad_outputs: Any,
-    is_grads_batched: bool,
     **options: Any,
 ) -> tuple[Tensor | None, ...]:
-    """``grad`` for a batch of gradients, or of one example of a batch."""
+    """``grad`` for a batch of gradients."""
     # Imported here because it is built on this module.
-    from minigrad.engine import mapped_gradients as mapped
+    from minigrad.engine import vmap
 
     given = gradients_of(outputs, grad_outputs, "grad")
-    if is_grads_batched:
-        return mapped.grad_for_each(outputs, inputs, given, **options)
-    examples = mapped.tracked(outputs, inputs)
-    return mapped.grad_of_examples(*examples, given, **options)
+    return vmap.grad_for_each(outputs, inputs, given, **options)
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:
@@ -272,7 +271,7 @@ def as_results(gradients: list[Any], roots: list[Root]) -> list[Tensor | None]:
     write into it: it may belong to a tensor that counts its own versions.
     """
     firsts = [first for _, _, first in roots]
-    if transforms.active and holds_batched(firsts):
+    if all([one is None or isinstance(one, Tensor) for one in gradients]):
         return list(gradients)
     known = {id(first.array): first for first in firsts}
     results: list[Tensor | None] = []

@@ -1,4 +1,4 @@
-"""Inside ``Function.apply``: the tangents of the outputs, by the learner's ``jvp``."""
+"""After ``Function.apply``: the tangents of the outputs, by the learner's ``jvp``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.grad_mode import below_level
-from minigrad.engine.levels import Level, active_levels
+from minigrad.engine.levels import Level
 from minigrad.engine.outputs import can_have_gradient
 from minigrad.engine.tangents import (
     forward_base_of,
@@ -23,28 +22,6 @@ from minigrad.engine.validate import contains
 
 if TYPE_CHECKING:
     from minigrad.engine.function import BackwardCFunction
-
-
-def carry_through_function(
-    ctx: BackwardCFunction,
-    inputs: tuple[Any, ...],
-    result: Any,
-    outputs: list[Any],
-    dirty: tuple[Any, ...],
-    non_differentiable: tuple[Any, ...],
-) -> None:
-    """Give the outputs of a learner's Function their tangents at every active level.
-
-    Raises: JvpMissingError; TangentError for what jvp must not return.
-    """
-    values = result if isinstance(result, tuple) else (result,)
-    for level in active_levels():
-        call = JvpCall(ctx, inputs, level)
-        if not call.has_tangent:
-            continue
-        below_level(
-            level.number, hand_on, call, values, outputs, dirty, non_differentiable
-        )
 
 
 def hand_on(
@@ -143,7 +120,8 @@ class JvpCall:
                     return
                 self.check_is_view(tangent, of_input)
                 break
-        set_tangent(output, tangent, self.level, self.where)
+        maker = self.ctx._forward_cls
+        set_tangent(output, tangent, self.level, self.where, maker)
 
     def check_is_view(self, tangent: Tensor | None, of_input: Tensor) -> None:
         """Refuse a tangent that is no view of the input's, as the output is."""

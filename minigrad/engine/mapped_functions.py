@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, levels_of_stack
-from minigrad.engine.batching import VmapInfo
+from minigrad.engine.batched import BatchedTensor
+from minigrad.engine.examples import VmapInfo
 from minigrad.engine.function import Function
 from minigrad.engine.generated import run_generated
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Transform, below
+from minigrad.engine.transforms import run
+
+if TYPE_CHECKING:
+    from minigrad.engine.vmap import Vmap
 
 
-def apply_to_examples(function: type[Function], inputs: tuple[Any, ...]) -> Any:
-    """The Function on all examples of the innermost vmap, by the rule it has for that.
+def apply_to_examples(
+    function: type[Function], inputs: tuple[Any, ...], transform: Vmap
+) -> Any:
+    """The Function on all examples of a vmap, by the rule it has for that.
 
     Raises: TransformError if it has none, or two.
     """
-    transform = levels_of_stack()[-1]
     check_has_one_rule(function)
     leaves, structure = trees.flatten(inputs)
     values = [value_of(leaf, transform) for leaf in leaves]
@@ -27,26 +31,27 @@ def apply_to_examples(function: type[Function], inputs: tuple[Any, ...]) -> Any:
     unwrapped = trees.unflatten(values, structure)
     in_dims = trees.unflatten(dims, structure)
 
-    with below(transform):
-        if all([dim is None for dim in dims]):
-            return function.apply(*inputs)
-        if function.generate_vmap_rule:
-            output, out_dims = run_generated(function, transform, in_dims, unwrapped)
-        else:
-            info = VmapInfo(transform.size, transform.randomness)
-            returned = function.vmap(info, in_dims, *unwrapped)
-            output, out_dims = check_returned(function, returned)
+    if all([dim is None for dim in dims]):
+        return transform.below(run, function, inputs)
+    if function.generate_vmap_rule:
+        output, out_dims = transform.below(
+            run_generated, function, transform, in_dims, unwrapped
+        )
+    else:
+        info = VmapInfo(transform.size, transform.randomness)
+        returned = transform.below(function.vmap, info, in_dims, *unwrapped)
+        output, out_dims = check_returned(function, returned)
     return batched_again(function, output, out_dims, dict_of(values, leaves), transform)
 
 
-def value_of(value: Any, transform: Transform) -> Any:
+def value_of(value: Any, transform: Vmap) -> Any:
     """All examples of an argument, as they lie; anything else as it is."""
     if isinstance(value, BatchedTensor) and value.transform is transform:
         return value.value
     return value
 
 
-def batch_dim_of(value: Any, transform: Transform) -> int | None:
+def batch_dim_of(value: Any, transform: Vmap) -> int | None:
     """The dimension that counts the examples; None if there are none."""
     if isinstance(value, BatchedTensor) and value.transform is transform:
         return value.batch_dim
@@ -64,7 +69,7 @@ def batched_again(
     output: Any,
     out_dims: Any,
     originals: dict[int, Any],
-    transform: Transform,
+    transform: Vmap,
 ) -> Any:
     """The output as the mapped code sees it; an input that was returned is itself."""
     leaves, structure = trees.flatten(output)

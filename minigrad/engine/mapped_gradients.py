@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -10,49 +10,45 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import gradients
 from minigrad.engine.batched import (
-    BatchedTensor,
     batched_like,
+    holds_batched,
     levels_of,
     physical,
-    pull,
     pull_all,
 )
 from minigrad.engine.edges import GradientEdge, info_of
+from minigrad.engine.interpreters import opened_here, stack_of
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import opened, outside_of
 
 Ends: TypeAlias = Sequence[Tensor | GradientEdge]
 
 
-def grad_for_each(
-    outputs: Ends,
-    inputs: Ends,
-    grad_outputs: Sequence[Tensor | None],
-    **options: Any,
-) -> tuple[Tensor | None, ...]:
-    """``autograd.grad`` for every gradient in a batch of them, in one backward.
-
-    Raises: GradientArgumentError unless each is a batch of the output's shape.
-    """
-    size = number_of_gradients(outputs, grad_outputs)
-    materialize_grads = options.pop("materialize_grads")
-    if materialize_grads:
-        options["allow_unused"] = True
-    with opened("vmap", size, of_gradients=True) as transform:
-        one = [
-            BatchedTensor(gradient, transform)
-            if isinstance(gradient, Tensor)
-            else gradient
-            for gradient in grad_outputs
-        ]
-        found = gradients.grad(outputs, inputs, one, **options)
-        results = [None if g is None else pull(g, transform) for g in found]
-    if materialize_grads:
-        pairs = zip(results, inputs, strict=True)
-        create_graph = options["create_graph"]
-        zeros = gradients.zeros_for
-        return tuple([zeros(x, create_graph) if g is None else g for g, x in pairs])
-    return tuple(results)
+def grad(
+    plain: Callable[..., Any],
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """``autograd.grad`` inside of a transform; ``plain`` is what it is elsewhere."""
+    options: dict[str, Any] = {
+        "retain_graph": retain_graph,
+        "create_graph": create_graph,
+        "allow_unused": allow_unused,
+        "materialize_grads": materialize_grads,
+    }
+    wanted = gradients.inputs_of(inputs, "grad")
+    if is_grads_batched or not holds_batched([outputs, wanted]):
+        batched = {"is_grads_batched": is_grads_batched}
+        return plain(outputs, inputs, grad_outputs, **options, **batched)
+    ends = gradients.outputs_of(outputs, "grad")
+    given = gradients.gradients_of(ends, grad_outputs, "grad")
+    found = grad_of_examples(*tracked(ends, wanted), given, **options)
+    return gradients.in_form_of(inputs, found)
 
 
 def number_of_gradients(outputs: Ends, grad_outputs: Sequence[Tensor | None]) -> int:
@@ -123,7 +119,7 @@ def grad_of_examples(
         if len(levels_of([tensor])) < len(levels):
             raise gradients.unused(index)
     whole_inputs = [physical(tensor) for tensor in inputs]
-    with outside_of(*levels):
+    with stack_of(tuple([one for one in opened_here() if one not in levels])):
         found = gradients.grad(whole_outputs, whole_inputs, whole_firsts, **options)
     pairs = zip(found, inputs, strict=True)
     return tuple([None if g is None else batched_like(g, x) for g, x in pairs])

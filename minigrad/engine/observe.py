@@ -128,8 +128,10 @@ class Observer(Protocol):
     def changed_in_place(self, tensor: Tensor) -> None:
         """The version of ``tensor`` has gone up by one."""
 
-    def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
-        """Forward mode: ``tensor`` has a tangent now."""
+    def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any) -> None:
+        """Forward mode: ``tensor``, an output of the Function ``maker`` or of none, has
+        a tangent now.
+        """
 
     def module_entered(self, module: Any) -> None:
         """A module of ``nn`` is about to run its forward."""

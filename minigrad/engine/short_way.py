@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import levels, outputs, transforms
+from minigrad.engine import interpreters, outputs
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.grad_mode import _Mode, _this_thread
 from minigrad.engine.node import NOT_A_TENSOR, Edge, new_accumulate_node
@@ -31,7 +31,7 @@ def of_two(
     own, ufunc = function.forward, function.ufunc
 
     def apply(input: Any, other: Any) -> Any:
-        if transforms.active or levels.open_levels:
+        if interpreters.active:
             return otherwise(input, other)
         mode = _this_thread.mode
         if mode.attended >= RECORDED:
@@ -76,7 +76,7 @@ def of_one(
     own, ufunc = function.forward, function.ufunc
 
     def apply(input: Any) -> Any:
-        if transforms.active or levels.open_levels:
+        if interpreters.active:
             return otherwise(input)
         mode = _this_thread.mode
         if mode.attended >= RECORDED:

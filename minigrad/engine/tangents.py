@@ -9,7 +9,6 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.grad_mode import below_level
 from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.tensor import Tensor
 
@@ -68,9 +67,13 @@ def forward_root_of(tensor: Tensor) -> Tensor:
 
 
 def set_tangent(
-    tensor: Tensor, tangent: Tensor | None, level: Level, where: str = WHERE
+    tensor: Tensor,
+    tangent: Tensor | None,
+    level: Level,
+    where: str = WHERE,
+    maker: Any = None,
 ) -> None:
-    """Make ``tensor`` dual at ``level``; it must be plain there.
+    """Make ``tensor``, an output of ``maker``, dual at ``level``; it is plain there.
 
     The very ``tangent`` is kept if it lies in memory as the tensor does, else a copy.
     Raises: TangentError if the two do not fit together.
@@ -89,12 +92,12 @@ def set_tangent(
     if not same_order(tensor, tangent):
         tangent = in_layout_of(tensor, tangent)
     keep_tangent(tensor, tangent, level)
-    tell_tangent(tensor, tangent)
+    tell_tangent(tensor, tangent, maker)
 
 
-def tell_tangent(tensor: Tensor, tangent: Tensor) -> None:
+def tell_tangent(tensor: Tensor, tangent: Tensor, maker: Any) -> None:
     """Let a listener know that ``tensor`` has a tangent now."""
-    observe.tell("tangent_given", tensor, tangent)
+    observe.tell("tangent_given", tensor, tangent, maker)
 
 
 def keep_tangent(tensor: Tensor, tangent: Tensor, level: Level) -> None:
@@ -203,22 +206,6 @@ def set_tangent_in_place(
         overwrite_with(part, tangent)
 
 
-def move_tangents(result: Tensor, tensor: Tensor) -> None:
-    """Give ``tensor`` the tangents of ``result``, whose values were written into it.
-
-    A tangent that is there already is overwritten in place, as the tensor was.
-    """
-    for level in active_levels():
-        new = tangent_of(result, level)
-        if new is None:
-            continue
-        old = tangent_of(tensor, level)
-        if old is None:
-            below_level(level.number, set_tangent_in_place, tensor, new, level)
-        else:
-            below_level(level.number, overwrite_with, old, new)
-
-
 def overwrite_with(tensor: Tensor, values: Tensor) -> None:
     """Write ``values`` into ``tensor``, recorded if one of them is."""
     # Imported here because operations are built on tensors that have tangents.
@@ -235,14 +222,3 @@ def add_in_place(tensor: Tensor, other: Tensor) -> None:
     from minigrad.engine.structural import Add
 
     apply_in_place(Add, tensor, other)
-
-
-def has_tangent(values: Iterable[Any]) -> bool:
-    """Whether one of ``values`` is dual at a level that is active now."""
-    return any(
-        [
-            isinstance(value, Tensor) and tangent_of(value, level) is not None
-            for level in active_levels()
-            for value in values
-        ]
-    )

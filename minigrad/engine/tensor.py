@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.engine import inference, transforms
+from minigrad.engine import inference, interpreters
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.facts import TensorFacts
@@ -268,10 +268,9 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         doc="Whether operations on this tensor are recorded.",
     )
 
+    @interpreters.door("require_grad")
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
-        if transforms.active:
-            transforms.refuse_requires_grad()
         self.requires_grad = requires_grad
         return self
 
@@ -294,6 +293,14 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             self._version_counter.value += 1
         if modes.attended:
             tell("changed_in_place", self)
+
+    def _an_example(self) -> Array:
+        """An array with its shape, its dtype and its steps."""
+        return self.array
+
+    def _physical(self) -> Tensor:
+        """The tensor itself; of a tensor under vmap, the one that has an array."""
+        return self
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode, and is no view of a normal tensor."""

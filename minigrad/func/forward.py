@@ -10,10 +10,12 @@ import numpy as np
 
 from minigrad.engine import trees
 from minigrad.engine.duals import check_floating, make_dual, unpack_dual
+from minigrad.engine.forward_mode import enter_level
 from minigrad.engine.grad_mode import EVERY_LEVEL, forward_limit, with_forward_limit
-from minigrad.engine.levels import Level, enter_level, exit_level
+from minigrad.engine.interpreters import opened
+from minigrad.engine.levels import Level, exit_level
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import opened
+from minigrad.engine.transforms import Pushing
 from minigrad.func.reverse import (
     Argnums,
     check_are_tensors,
@@ -119,7 +121,7 @@ def level() -> Iterator[Level]:
     here = enter_level()
     try:
         with (
-            opened("jvp"),
+            opened(Pushing()),
             with_forward_limit(forward_limit() or EVERY_LEVEL),
         ):
             yield here

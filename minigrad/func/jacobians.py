@@ -10,8 +10,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import moved
-from minigrad.engine.batching import Unbind
+from minigrad.engine.examples import Unbind, moved
 from minigrad.engine.tensor import Tensor
 from minigrad.func.forward import jvp_by
 from minigrad.func.mapping import vmap

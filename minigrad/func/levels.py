@@ -23,12 +23,13 @@ from minigrad.engine.grad_mode import (
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
+from minigrad.engine.interpreters import opened
 from minigrad.engine.levels import active_levels
 from minigrad.engine.mapped_gradients import grad_of_examples, is_tracked
 from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
 from minigrad.engine.tangents import detached, keep_tangent, tangent_of
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import opened
+from minigrad.engine.transforms import Differentiating
 
 
 class Level:
@@ -123,7 +124,7 @@ def level() -> Iterator[Level]:
     try:
         with (
             disable_saved_tensors_hooks(NO_HOOKS),
-            opened("grad"),
+            opened(Differentiating()),
             recording(True),
         ):
             yield found

@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.interpreters import door
 from minigrad.engine.tensor import Tensor
 from minigrad.nn.loss_functions import (
     binary_cross_entropy_with_logits,
@@ -200,18 +200,16 @@ def batch_norm(
                 "it keeps the division finite: give a small number",
             )
         )
-    if training and running_mean is not None and isinstance(input, BatchedTensor):
-        raise errors.TransformError(
-            errors.message(
-                "batch_norm",
-                "Batch norm got a batched tensor as input while the running_mean or "
-                "running_var, which will be updated in place, were not batched.",
-                "set track_running_stats=False, or call eval() first",
-            )
-        )
+    if training and running_mean is not None:
+        update_statistics(input)
     statistics = running_mean, running_var, training, momentum, eps
     result: Tensor = functions.batch_norm(input, weight, bias, *statistics)
     return result
+
+
+@door("update_statistics")
+def update_statistics(input: Tensor) -> None:
+    """Whether ``input`` may update running statistics; under vmap, no example may."""
 
 
 def dropout(

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 from minigrad import errors
 from minigrad.engine import short_way
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.engine.batching import call_for_examples
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.interpreters import one_by_one
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
@@ -250,7 +250,7 @@ def make_call(
                 values = normal(*args, **kwargs)
             output = apply(*values)
         except errors.NoStorageError:
-            return call_for_examples(call, args, kwargs)
+            return one_by_one(call, args, kwargs)
         except ValueError as error:
             if is_broadcast_error(error):
                 raise do_not_broadcast(name, *shapes_of(values)) from None
@@ -293,7 +293,7 @@ def on_every_example(call: Called) -> Called:
         try:
             return call(*args, **kwargs)
         except errors.NoStorageError:
-            return call_for_examples(whole, args, kwargs)
+            return one_by_one(whole, args, kwargs)
 
     return cast("Called", whole)
 

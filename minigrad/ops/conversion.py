@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import creation
-from minigrad.engine.batched import one_for_each
 from minigrad.engine.device import check_device, device
 from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, as_dtype
+from minigrad.engine.interpreters import door
 from minigrad.engine.structural import CloneInRows, ToCopy
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op, publish
@@ -125,6 +125,12 @@ def new_tensor(
     """A leaf with a copy of ``data``, in the dtype of this tensor."""
     dtype = dtype or self.dtype
     return creation.tensor(data, dtype=dtype, requires_grad=requires_grad)
+
+
+@door("one_for_each")
+def one_for_each(made: Tensor, pattern: Tensor) -> Tensor:
+    """A new tensor; under vmap, one for each example of ``pattern``."""
+    return made
 
 
 def new_full(

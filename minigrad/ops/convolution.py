@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor

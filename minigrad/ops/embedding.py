@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine import transforms
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.randomness import rand, source
+from minigrad.engine.interpreters import door
+from minigrad.engine.randomness import source
 from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, name_nodes, op
@@ -188,9 +188,12 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
         return input
     if p == 1:
         return input * Tensor(np.zeros((), input.dtype))
-    if transforms.active and transforms.innermost_vmap() is not None:
-        # Whether the examples drop the same, is decided where numbers are drawn.
-        return input * ((rand(*input.shape) >= p).to(input.dtype) / (1 - p))
+    return dropped(input, p)
+
+
+@door("drop")
+def dropped(input: Tensor, p: float) -> Tensor:
+    """Each element 0 with probability ``p``, else times 1 / (1 - p)."""
     result: Tensor = Dropout.apply(input, p, drawn_seed())
     return result
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import as_tensor
 from minigrad.engine.geometry import dense_overlap
 from minigrad.engine.inplace import apply_in_place, cannot_write, share_memory
+from minigrad.engine.interpreters import door
 from minigrad.engine.memory_order import (
     aligned,
     copy_in_order,
@@ -200,7 +200,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     found, picks = take_apart(self, index)
     result: Tensor
     if picks:
-        refuse_masks_of_examples(picks)
+        check_picks(picks)
         result = Index.apply(found, *picks)
     elif found is self:
         result = Alias.apply(self, ())
@@ -209,22 +209,9 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     return result
 
 
-def refuse_masks_of_examples(picks: Picks) -> None:
-    """Refuse to pick another number of elements for each example of a vmap.
-
-    Raises: TransformError.
-    """
-    for pick in picks:
-        if isinstance(pick, BatchedTensor) and pick.dtype.kind == "b":
-            raise errors.TransformError(
-                errors.message(
-                    "Tensor",
-                    "vmap: We do not support batching operators that can support "
-                    "dynamic shape. Attempting to batch over indexing with a boolean "
-                    "mask: each example may pick another number of elements",
-                    "keep the shape: minigrad.where(mask, x, 0.0)",
-                )
-            )
+@door("check_picks")
+def check_picks(picks: Picks) -> None:
+    """Whether each pick will do; under vmap, not each does."""
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -387,10 +374,14 @@ def as_item(item: Any) -> Any:
             )
         )
     pick = as_pick(item)
-    if pick.ndim == 0 and not isinstance(pick, BatchedTensor):
-        number = pick.array[()]
-        return bool(number) if pick.dtype.kind == "b" else int(number)
-    return pick
+    return number_in(pick) if pick.ndim == 0 else pick
+
+
+@door("number_in")
+def number_in(pick: Tensor) -> Any:
+    """The number in an index of dimension 0."""
+    number = pick.array[()]
+    return bool(number) if pick.dtype.kind == "b" else int(number)
 
 
 def as_pick(item: Any) -> Tensor:

@@ -63,8 +63,10 @@ def normal_(
     if std < 0:
         raise impossible("normal_", f"normal expects std >= 0.0, but found std {std}")
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).normal(mean, std, shape))
+        numbers: Array = np.asarray(rng.normal(mean, std, shape))
         return numbers
 
     return apply_in_place(Normal, self, draw)
@@ -82,8 +84,10 @@ def uniform_(
         what = f"uniform_ expects to return a [from, to) range, but found from={a} > to"
         raise impossible("uniform_", f"{what}={b}")
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).uniform(a, b, shape))
+        numbers: Array = np.asarray(rng.uniform(a, b, shape))
         return numbers
 
     return apply_in_place(Uniform, self, draw)
@@ -94,8 +98,10 @@ def bernoulli_(
 ) -> Tensor:
     """Fill with ones, each with probability ``p``, and zeros, in place."""
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).random(shape) < p)
+        numbers: Array = np.asarray(rng.random(shape) < p)
         return numbers
 
     return apply_in_place(Bernoulli, self, draw)
@@ -106,8 +112,10 @@ def random_(
 ) -> Tensor:
     """Fill with random whole numbers from ``low`` up to, not with, ``high``."""
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).integers(low, high, shape))
+        numbers: Array = np.asarray(rng.integers(low, high, shape))
         return numbers
 
     return apply_in_place(Random, self, draw)

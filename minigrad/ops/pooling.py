@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op

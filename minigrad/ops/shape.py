@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor, first_example, front
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.examples import first_example
 from minigrad.engine.geometry import (
     AsStrided,
     Geometry,
@@ -18,6 +18,7 @@ from minigrad.engine.geometry import (
     steps_of,
     strided,
 )
+from minigrad.engine.interpreters import door
 from minigrad.engine.structural import Clone, CloneInRows, Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, name_nodes, op
@@ -171,9 +172,12 @@ def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     """
     check_is_tensor(input, "reshape")
     _, lengths = with_shape(input, *lengths, shape=shape)
-    if isinstance(input, BatchedTensor):
-        whole = front(input)
-        return BatchedTensor(whole.reshape(whole.shape[0], *lengths), input.transform)
+    return reshape_to(input, lengths)
+
+
+@door("reshape_to")
+def reshape_to(input: Tensor, lengths: tuple[int, ...]) -> Tensor:
+    """The elements in another shape: a view where the memory allows it."""
     array = input.array
     output = array
     if not array.flags.c_contiguous:

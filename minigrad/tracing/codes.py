@@ -39,15 +39,15 @@ GRADIENT_RULES: Final = ("backward", "vjp")
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
 HARMLESS: Final = frozenset(
     {
-        *("__name__", "_create_ctx", "_this_thread", "active", "attended", "mode"),
-        *("bind_arguments", "enumerate", "is_mapped", "isinstance", "levels"),
-        *("open_levels", "tell", "transforms", "tuple", "type", "len", "next"),
+        *("__name__", "_create_ctx", "_forward_cls", "_this_thread", "active", "mode"),
+        *("attended", "bind_arguments", "enumerate", "interpreters", "isinstance"),
+        *("tell", "top", "tuple", "type", "len", "next"),
         *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
         *("_number", "_output_metadata", "arrival", "ready", "_edges"),
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
-RUNNING: Final = frozenset({"_apply_to_examples", "_run_backward", "unrecorded"})
+RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded"})
 """What runs a rule, of which no line may be heard."""
 CHANGING: Final = RUNNING | {
     *("_check_returned", "_wire_edges", "collect_edges", "wrap_outputs"),

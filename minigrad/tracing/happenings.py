@@ -10,7 +10,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
-from minigrad.tracing.foreign import ForeignNode, maker_of, version_of
+from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
@@ -33,7 +33,6 @@ class Happenings:
         self._log = log
         self._graph = graph
         self._story = story
-        self._making: list[tuple[int, Any]] = []
 
     def hook_called(
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
@@ -152,20 +151,16 @@ class Happenings:
             if type(note) is Note and note.has_changed
         ]
 
-    def tangent_given(
-        self, tensor: Tensor, tangent: Tensor, maker: str | None = None
-    ) -> None:
+    def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any = None) -> None:
         """A value runs on with its tangent; ``maker`` is the operation it comes from,
-        where that is no ctx that this has heard of."""
+        or its name."""
         self._log.program_ran()
         fields: dict[str, Any] = {}
-        node = maker_of(tensor)
-        is_new = bool(self._making) and id(node) == self._making[-1][0]
-        where = self._graph.id_of(node) if is_new else self._log.node_of(tensor)
+        where = self._log.node_of(tensor)
         if where is not None:
             fields["n"] = where
-        if self._making:
-            maker = name_of_call(self._making[-1][1])
+        if isinstance(maker, type):
+            maker = name_of_call(maker)
         name = self._log.names.of(tensor)
         self._log.emit(
             {
@@ -226,19 +221,6 @@ class Happenings:
                 "cue": message("cue.captured"),
             }
         )
-
-    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        """From now on tangents are those of its outputs."""
-        self._making.append((id(ctx), function))
-
-    def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        """``ctx`` is wired; whatever was begun inside of it has failed."""
-        making, made = self._making, id(ctx)
-        if making and making[-1][0] == made:
-            making.pop()
-        elif any([one == made for one, _ in making]):
-            while making.pop()[0] != made:
-                pass
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""

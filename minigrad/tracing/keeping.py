@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from minigrad.engine import transforms
+from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad
 from minigrad.engine.observe import EVERYTHING
@@ -49,7 +49,7 @@ class Keeping:
         run.node = node_like(node, self._copy_of)
         run.create_graph = task.create_graph
         run.carries_tensors = task.carries_tensors
-        if transforms.active:
+        if interpreters.kinds() - {"level"}:
             run.skipped = message("terms.transform")
 
     def hook_called(
@@ -127,7 +127,7 @@ class Keeper(Keeping):
         run = self._run("forward", ctx.name(), self._copy(list(inputs)))
         run.function = function
         run.node = node_like(ctx, self._copy_of)
-        if transforms.active:
+        if interpreters.kinds() - {"level"}:
             run.skipped = message("terms.transform")
         elif issubclass(function, Builtin) and any([callable(x) for x in inputs]):
             run.skipped = message("terms.random")

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from minigrad.engine import levels, transforms
+from minigrad.engine import interpreters
 from tests.engine.support import Boom, leaf, raises, rule
 from tests.engine.transformed import batch, cubes, number, square, vector
 
@@ -230,5 +230,4 @@ def test_exception_closes_the_level() -> None:
     ):
         with pytest.raises(Boom):
             run()
-        assert levels.open_levels == ()
-        assert not transforms.active
+        assert not interpreters.active

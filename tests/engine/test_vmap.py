@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from minigrad.engine import transforms
+from minigrad.engine import interpreters
 from tests.engine.support import Boom, leaf, raises, rule
 from tests.engine.transformed import BATCH, batch, square
 
@@ -617,8 +617,8 @@ def test_gradient_of_a_batch_has_the_shape_of_the_output(torch: Any) -> None:
 
 def test_nothing_is_open_after_use() -> None:
     minigrad.vmap(minigrad.vmap(lambda x: x * 2))(minigrad.ones(2, 2))
-    assert not transforms.active
-    assert transforms.opened_here() == ()
+    assert not interpreters.active
+    assert interpreters.opened_here() == ()
 
 
 def test_tensor_that_outlives_its_vmap_is_the_whole_batch() -> None:

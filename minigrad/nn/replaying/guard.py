@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
-from minigrad.engine import levels, transforms
+from minigrad.engine import interpreters
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.observe import RECORDED, who_attends
@@ -106,13 +106,14 @@ def refuse_listeners(name: str) -> None:
     Raises: ReplayError.
     """
     mode = this_mode()
-    is_heard = mode.attended >= RECORDED or levels.open_levels
-    if not (is_heard or transforms.active or mode.saved_tensors_hooks):
+    is_heard = mode.attended >= RECORDED or interpreters.active
+    if not (is_heard or mode.saved_tensors_hooks):
         return
+    kinds = interpreters.kinds()
     listeners = {
         who_attends(RECORDED): mode.attended >= RECORDED,
-        "a level of forward mode is open": levels.open_levels,
-        "vmap, or another transform, is open": transforms.active,
+        "a level of forward mode is open": "level" in kinds,
+        "vmap, or another transform, is open": bool(kinds - {"level"}),
         "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
     }
     for what, is_on in listeners.items():
