@@ -26,7 +26,6 @@ from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
-    from minigrad.engine.levels import Level
     from minigrad.engine.node import AccumulateGrad, _FunctionBase
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -116,7 +115,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _plain_views: PlainViews | None = None
     _memory: Array | None = None  # where a detached part of something larger lies
     _level: Any = None
-    _tangents: dict[Level, Tensor] | None = None
+    _tangents: dict[Any, Tensor] | None = None
     _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
