@@ -17,11 +17,12 @@ if TYPE_CHECKING:
         grad_mode,
         graph,
     )
+    from minigrad.autograd._gradients import grad
     from minigrad.autograd._versions import _unsafe_preserve_version_counter
     from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
     from minigrad.autograd.grad_mode import set_multithreading_enabled
     from minigrad.autograd.variable import Variable
-    from minigrad.engine.gradients import backward, grad
+    from minigrad.engine.gradients import backward
 
 __all__ = [
     "Function",
@@ -56,7 +57,7 @@ _FROM = {
     "forward_ad": ".forward_ad",
     "function": ".function",
     "functional": ".functional",
-    "grad": "..engine.gradients",
+    "grad": "._gradients",
     "grad_mode": ".grad_mode",
     "graph": ".graph",
     "set_detect_anomaly": ".anomaly_mode",

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd._gradients import grad
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from minigrad.engine.examples import Stack
-from minigrad.engine.gradients import grad
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Tensor
 

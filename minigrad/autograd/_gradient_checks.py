@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd._gradients import grad
 from minigrad.autograd._slopes import Point
 from minigrad.engine.function import Function
-from minigrad.engine.gradients import grad
 from minigrad.engine.tensor import Array, Tensor
 
 Jacobians = list[list[Array]]

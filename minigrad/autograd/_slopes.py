@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd._gradients import grad
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from minigrad.engine.batched import BatchedTensor, pull
-from minigrad.engine.gradients import grad
 from minigrad.engine.interpreters import opened
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.engine.vmap import Vmap
+from minigrad.transforms.batched import BatchedTensor, pull
+from minigrad.transforms.vmap import Vmap
 
 
 @dataclass(frozen=True)

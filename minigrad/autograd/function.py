@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.batched import physical, with_physical
 from minigrad.engine.function import (
     BackwardCFunction,
     Function,
@@ -15,9 +14,10 @@ from minigrad.engine.function import (
     FunctionMeta,
 )
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
-from minigrad.engine.mapped_gradients import is_tracked
 from minigrad.engine.node import FIRST_OF_ALL
 from minigrad.engine.tensor import Tensor
+from minigrad.transforms.batched import physical, with_physical
+from minigrad.transforms.mapped_gradients import is_tracked
 
 __all__ = [
     "BackwardCFunction",

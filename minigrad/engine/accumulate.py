@@ -10,7 +10,6 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.observe import tell
-from minigrad.engine.tangents import add_in_place
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.validate import check_value, hook_name
 
@@ -43,8 +42,7 @@ def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tens
     if not old.array.flags.writeable:
         raise cannot_add_to(old)
     if isinstance(gradient, Tensor):
-        add_in_place(old, gradient)
-        return old
+        return old.add_(gradient)  # with its tangents
     np.add(old.array, values, out=old.array)
     old._bump_version()
     return old

@@ -104,46 +104,18 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
     """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` changes.
 
     Shape: as the inputs, one each: a tuple, or for a dict of inputs a dict. An input
     that was not used gives an error, None with ``allow_unused``, zeros with
-    ``materialize_grads``. With ``is_grads_batched``, the first dimension of
-    ``grad_outputs`` and of the results counts gradients.
+    ``materialize_grads``.
 
     Raises: GraphError; GradientArgumentError.
-    See: torch ``autograd.grad``.
-
-    >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-    >>> minigrad.autograd.grad((x * x).sum(), x)
-    (tensor([2., 4.]),)
     """
-    if materialize_grads and allow_unused is False:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "grad",
-                "Expected allow_unused to be True or not passed when "
-                "materialize_grads=True, but got: allow_unused=False",
-                "leave allow_unused out",
-            )
-        )
-    wanted = inputs_of(inputs, "grad")
-    if not wanted:
-        raise no_inputs("grad")
-    if is_grads_batched:
-        found = grad_for_each(
-            outputs_of(outputs, "grad"),
-            wanted,
-            grad_outputs,
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
-        )
-        return in_form_of(inputs, found)
+    check_options(materialize_grads, allow_unused)
+    wanted = some_inputs_of(inputs)
     roots = roots_of(outputs, grad_outputs, "grad")
     targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
     task = traverse(roots, keep(retain_graph, create_graph), create_graph, targets)
@@ -155,6 +127,33 @@ def grad(
         if results[index] is None and not allow_unused:
             raise unused(index)
     return in_form_of(inputs, tuple(results))
+
+
+def check_options(materialize_grads: bool, allow_unused: bool | None) -> None:
+    """Refuse options that contradict each other.
+
+    Raises: ArgumentValueError.
+    """
+    if materialize_grads and allow_unused is False:
+        raise errors.ArgumentValueError(
+            errors.message(
+                "grad",
+                "Expected allow_unused to be True or not passed when "
+                "materialize_grads=True, but got: allow_unused=False",
+                "leave allow_unused out",
+            )
+        )
+
+
+def some_inputs_of(inputs: Any) -> list[Tensor | GradientEdge]:
+    """The tensors that ``grad`` is asked for.
+
+    Raises: GradientArgumentError if there are none.
+    """
+    wanted = inputs_of(inputs, "grad")
+    if not wanted:
+        raise no_inputs("grad")
+    return wanted
 
 
 def in_form_of(inputs: Any, results: tuple[Tensor | None, ...]) -> Any:
@@ -176,20 +175,6 @@ def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
             "give the Tensor itself, or leave materialize_grads out",
         )
     )
-
-
-def grad_for_each(
-    outputs: list[Tensor | GradientEdge],
-    inputs: list[Tensor | GradientEdge],
-    grad_outputs: Any,
-    **options: Any,
-) -> tuple[Tensor | None, ...]:
-    """``grad`` for a batch of gradients."""
-    # Imported here because it is built on this module.
-    from minigrad.engine import vmap
-
-    given = gradients_of(outputs, grad_outputs, "grad")
-    return vmap.grad_for_each(outputs, inputs, given, **options)
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:

@@ -30,7 +30,6 @@ from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
-    from minigrad.engine.levels import Level
     from minigrad.engine.node import AccumulateGrad, _FunctionBase
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -120,7 +119,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _plain_views: PlainViews | None = None
     _memory: Array | None = None  # where a detached part of something larger lies
     _level: Any = None
-    _tangents: dict[Level, Tensor] | None = None
+    _tangents: dict[Any, Tensor] | None = None
     _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
     # Attached by the modules that define them, which are built on this one.

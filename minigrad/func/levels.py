@@ -9,14 +9,6 @@ from typing import Any
 from minigrad import errors
 from minigrad.autograd._saved_tensors import disable_saved_tensors_hooks
 from minigrad.engine import trees
-from minigrad.engine.batched import (
-    levels_of,
-    levels_of_stack,
-    physical,
-    pull_all,
-    push_all,
-    with_physical,
-)
 from minigrad.engine.grad_mode import (
     is_grad_enabled,
     is_inference_mode_enabled,
@@ -24,12 +16,21 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.inference import inference_mode
 from minigrad.engine.interpreters import opened
-from minigrad.engine.levels import active_levels
-from minigrad.engine.mapped_gradients import grad_of_examples, is_tracked
 from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
-from minigrad.engine.tangents import detached, keep_tangent, tangent_of
+from minigrad.engine.tangents import keep_tangent
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Differentiating
+from minigrad.transforms.batched import (
+    levels_of,
+    levels_of_stack,
+    physical,
+    pull_all,
+    push_all,
+    with_physical,
+)
+from minigrad.transforms.levels import active_levels
+from minigrad.transforms.mapped_gradients import grad_of_examples, is_tracked
+from minigrad.transforms.tangents import detached, tangent_of
+from minigrad.transforms.transform import Differentiating
 
 
 class Level:

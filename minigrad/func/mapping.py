@@ -8,11 +8,11 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.examples import Stack, Unbind, moved, repeated
 from minigrad.engine.interpreters import opened
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.vmap import Vmap
+from minigrad.transforms.batched import BatchedTensor
+from minigrad.transforms.vmap import Vmap
 
 
 def vmap(

@@ -12,12 +12,6 @@ import minigrad
 PACKAGE = Path(minigrad.__file__).parent
 PREFIX = "minigrad.engine"
 
-INTERPRETERS = {
-    *("batched", "batching", "builtin_jvp", "duals", "generated", "jvp", "levels"),
-    *("mapped_functions", "mapped_gradients", "tangents", "transforms"),
-}
-"""Modules that apply still calls by name; what imports them, or they, is not held."""
-
 Graph = dict[str, set[str]]
 
 
@@ -65,16 +59,8 @@ def graph_of(sources: dict[str, str]) -> Graph:
     return graph
 
 
-def is_interpreter(name: str) -> bool:
-    return name.rpartition(".")[2] in INTERPRETERS
-
-
-def test_engine_without_its_interpreters_has_no_circle() -> None:
-    graph = {
-        name: {one for one in found if not is_interpreter(one)}
-        for name, found in graph_of(modules()).items()
-        if not is_interpreter(name)
-    }
+def test_engine_has_no_circle() -> None:
+    graph = graph_of(modules())
     order = list(TopologicalSorter(graph).static_order())
     assert len(order) == len(graph) > 30
 
@@ -95,6 +81,4 @@ def test_import_inside_a_function_hides_no_module_of_the_engine() -> None:
         for one, inside in imports_in(ast.parse(source))
         if inside and one.startswith(PREFIX)
     }
-    assert {(a, b) for a, b in hidden if not is_interpreter(a) | is_interpreter(b)} == (
-        set()
-    )
+    assert hidden == set()

@@ -10,11 +10,11 @@ import pytest
 import minigrad
 from minigrad import errors
 from minigrad.autograd import forward_ad as fwAD
-from minigrad.engine import levels
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.duals import make_dual, unpack_dual
-from minigrad.engine.forward_mode import enter_level
-from minigrad.engine.levels import exit_level
+from minigrad.transforms import levels
+from minigrad.transforms.duals import make_dual, unpack_dual
+from minigrad.transforms.forward_mode import enter_level
+from minigrad.transforms.levels import exit_level
 from tests.engine.support import Boom
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 import minigrad
-from minigrad.engine import levels
-from minigrad.engine.forward_mode import enter_level
 from minigrad.engine.gradients import roots_of, target_of, traverse
-from minigrad.engine.levels import exit_level
 from minigrad.engine.tensor import Tensor
+from minigrad.transforms import levels
+from minigrad.transforms.forward_mode import enter_level
+from minigrad.transforms.levels import exit_level
 
 
 def gradient_of(output: Any, leaf: Any, as_tensors: bool) -> Any:

@@ -217,7 +217,8 @@ BORROWED = {
     ),
     "a level made by hand": (
         "import minigrad as mg\nfa = mg.autograd.forward_ad\n"
-        "from minigrad.engine import forward_mode, interpreters",
+        "from minigrad.engine import interpreters\n"
+        "from minigrad.transforms import forward_mode",
         "level = forward_mode.ForwardLevel()\n"
         "        interpreters.put_everywhere(level)\n"
         "        z = fa.duals.make_dual(x, mg.ones_like(x), level)\n"
@@ -248,7 +249,8 @@ def test_no_rule_of_an_answer_is_worked_out_by_the_engine(
 
 HOOKED = """
 import minigrad as mg
-from minigrad.engine import forward_mode, interpreters
+from minigrad.engine import interpreters
+from minigrad.transforms import forward_mode
 fa = mg.autograd.forward_ad
 class Square(mg.autograd.Function):
     @staticmethod

@@ -10,16 +10,16 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, front, levels_of, no_storage
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.examples import Stack, Unbind, VmapInfo
 from minigrad.engine.function import Function
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import KINDS, common_dtype
 from minigrad.engine.tensor import Tensor
+from minigrad.transforms.batched import BatchedTensor, front, levels_of, no_storage
 
 if TYPE_CHECKING:
-    from minigrad.engine.vmap import Vmap
+    from minigrad.transforms.vmap import Vmap
 
 
 def apply_to_examples(

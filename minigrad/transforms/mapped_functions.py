@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.examples import VmapInfo
 from minigrad.engine.function import Function
-from minigrad.engine.generated import run_generated
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import run
+from minigrad.transforms.batched import BatchedTensor
+from minigrad.transforms.generated import run_generated
+from minigrad.transforms.transform import run
 
 if TYPE_CHECKING:
-    from minigrad.engine.vmap import Vmap
+    from minigrad.transforms.vmap import Vmap
 
 
 def apply_to_examples(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import mapped_gradients
-from minigrad.engine.batched import no_requires_grad
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.function import Function
 from minigrad.engine.interpreters import Interpreter, inner, opened_here, with_stack
+from minigrad.transforms import mapped_gradients
+from minigrad.transforms.batched import no_requires_grad
 
 
 class Transform(Interpreter):

@@ -6,26 +6,26 @@ from typing import Any
 
 from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.builtin_jvp import carry_at
 from minigrad.engine.function import Function
 from minigrad.engine.inplace import old_value, share_memory
-from minigrad.engine.jvp import JvpCall, hand_on
-from minigrad.engine.levels import Level, active_levels
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.standing_in import StandIn
 from minigrad.engine.structural import Clone
-from minigrad.engine.tangents import (
+from minigrad.engine.tangents import keep_tangent
+from minigrad.engine.tensor import Tensor
+from minigrad.engine.views import CopySlices
+from minigrad.transforms.builtin_jvp import carry_at
+from minigrad.transforms.jvp import JvpCall, hand_on
+from minigrad.transforms.levels import Level, active_levels
+from minigrad.transforms.standing_in import StandIn
+from minigrad.transforms.tangents import (
     Tangents,
-    keep_tangent,
     overwrite_with,
     set_tangent_in_place,
     tangent_of,
     tangents_of,
 )
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import run
-from minigrad.engine.views import CopySlices
+from minigrad.transforms.transform import run
 
 
 class ForwardLevel(Level):

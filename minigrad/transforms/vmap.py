@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import batching, mapped_functions
-from minigrad.engine.batched import (
+from minigrad.engine import gradients
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.function import Function
+from minigrad.engine.interpreters import inner, opened, opened_here, with_stack
+from minigrad.engine.randomness import rand
+from minigrad.engine.tensor import Tensor
+from minigrad.transforms import batching, mapped_functions
+from minigrad.transforms.batched import (
     BatchedTensor,
     front,
     holds_batched,
     one_for_each,
     pull,
 )
-from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
-from minigrad.engine.gradients import grad as plain_grad
-from minigrad.engine.gradients import zeros_for
-from minigrad.engine.interpreters import inner, opened, opened_here, with_stack
-from minigrad.engine.mapped_gradients import Ends, number_of_gradients
-from minigrad.engine.randomness import rand
-from minigrad.engine.standing_in import StandIn
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Transform, run
+from minigrad.transforms.mapped_gradients import number_of_gradients
+from minigrad.transforms.standing_in import StandIn
+from minigrad.transforms.transform import Transform, run
 
 
 class Vmap(Transform):
@@ -155,31 +153,35 @@ class Vmap(Transform):
 
 
 def grad_for_each(
-    outputs: Ends,
-    inputs: Ends,
-    grad_outputs: Sequence[Tensor | None],
-    **options: Any,
-) -> tuple[Tensor | None, ...]:
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any,
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool | None,
+    materialize_grads: bool,
+) -> Any:
     """``autograd.grad`` for every gradient in a batch of them, in one backward.
 
     Raises: GradientArgumentError unless each is a batch of the output's shape.
     """
-    size = number_of_gradients(outputs, grad_outputs)
-    materialize_grads = options.pop("materialize_grads")
-    if materialize_grads:
-        options["allow_unused"] = True
-    transform = Vmap(size, of_gradients=True)
+    gradients.check_options(materialize_grads, allow_unused)
+    wanted = gradients.some_inputs_of(inputs)
+    ends = gradients.outputs_of(outputs, "grad")
+    given = gradients.gradients_of(ends, grad_outputs, "grad")
+    transform = Vmap(number_of_gradients(ends, given), of_gradients=True)
     with opened(transform):
         one = [
             BatchedTensor(gradient, transform)
             if isinstance(gradient, Tensor)
             else gradient
-            for gradient in grad_outputs
+            for gradient in given
         ]
-        found = plain_grad(outputs, inputs, one, **options)
+        unused = allow_unused or materialize_grads
+        found = gradients.grad(ends, wanted, one, retain_graph, create_graph, unused)
         results = [None if g is None else pull(g, transform) for g in found]
     if materialize_grads:
-        pairs = zip(results, inputs, strict=True)
-        create_graph = options["create_graph"]
-        return tuple([zeros_for(x, create_graph) if g is None else g for g, x in pairs])
-    return tuple(results)
+        for place, tensor in enumerate(wanted):
+            if results[place] is None:
+                results[place] = gradients.zeros_for(tensor, create_graph)
+    return gradients.in_form_of(inputs, tuple(results))

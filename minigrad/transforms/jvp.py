@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.levels import Level
 from minigrad.engine.outputs import can_have_gradient
-from minigrad.engine.tangents import (
+from minigrad.engine.tensor import Tensor
+from minigrad.engine.validate import contains
+from minigrad.transforms.levels import Level
+from minigrad.transforms.tangents import (
     forward_base_of,
     forward_root_of,
     set_tangent,
@@ -17,8 +19,6 @@ from minigrad.engine.tangents import (
     tangent_of,
     tangents_of,
 )
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import contains
 
 if TYPE_CHECKING:
     from minigrad.engine.function import BackwardCFunction

@@ -9,16 +9,16 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import gradients
-from minigrad.engine.batched import (
+from minigrad.engine.edges import GradientEdge, info_of
+from minigrad.engine.interpreters import opened_here, stack_of
+from minigrad.engine.tensor import Tensor
+from minigrad.transforms.batched import (
     batched_like,
     holds_batched,
     levels_of,
     physical,
     pull_all,
 )
-from minigrad.engine.edges import GradientEdge, info_of
-from minigrad.engine.interpreters import opened_here, stack_of
-from minigrad.engine.tensor import Tensor
 
 Ends: TypeAlias = Sequence[Tensor | GradientEdge]
 
@@ -31,7 +31,6 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
     """``autograd.grad`` inside of a transform; ``plain`` is what it is elsewhere."""
@@ -42,9 +41,8 @@ def grad(
         "materialize_grads": materialize_grads,
     }
     wanted = gradients.inputs_of(inputs, "grad")
-    if is_grads_batched or not holds_batched([outputs, wanted]):
-        batched = {"is_grads_batched": is_grads_batched}
-        return plain(outputs, inputs, grad_outputs, **options, **batched)
+    if not holds_batched([outputs, wanted]):
+        return plain(outputs, inputs, grad_outputs, **options)
     ends = gradients.outputs_of(outputs, "grad")
     given = gradients.gradients_of(ends, grad_outputs, "grad")
     found = grad_of_examples(*tracked(ends, wanted), given, **options)

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.engine.grad_mode import is_recording
-from minigrad.engine.levels import Level
-from minigrad.engine.tangents import (
-    Tangents,
-    keep_tangent,
-    set_tangent,
-    tell_tangent,
-)
+from minigrad.engine.tangents import keep_tangent
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.validate import contains
+from minigrad.transforms.levels import Level
+from minigrad.transforms.tangents import Tangents, set_tangent, tell_tangent
 
 if TYPE_CHECKING:
     from minigrad.engine.builtin import Builtin

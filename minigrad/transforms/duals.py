@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from minigrad import errors
-from minigrad.engine.batched import (
+from minigrad.engine.structural import MakeDual
+from minigrad.engine.tensor import Tensor
+from minigrad.transforms.batched import (
     BatchedTensor,
     holds_batched,
     levels_of,
     pull_all,
     push_all,
 )
-from minigrad.engine.levels import Level, active_levels
-from minigrad.engine.structural import MakeDual
-from minigrad.engine.tangents import fitting, set_tangent, tangent_of
-from minigrad.engine.tensor import Tensor
+from minigrad.transforms.levels import Level, active_levels
+from minigrad.transforms.tangents import fitting, set_tangent, tangent_of
 
 
 def make_dual(primal: Tensor, tangent: Tensor, level: Level) -> Tensor:

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, pull
 from minigrad.engine.examples import moved
 from minigrad.engine.function import Function, FunctionMeta, rule_of
 from minigrad.engine.interpreters import opened
 from minigrad.engine.structural import SumTo
 from minigrad.engine.tensor import Tensor
+from minigrad.transforms.batched import BatchedTensor, pull
 
 if TYPE_CHECKING:
-    from minigrad.engine.vmap import Vmap
+    from minigrad.transforms.vmap import Vmap
 
 
 def run_generated(

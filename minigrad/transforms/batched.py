@@ -11,7 +11,7 @@ from minigrad.engine.interpreters import opened_here, with_stack
 from minigrad.engine.tensor import Array, Tensor
 
 if TYPE_CHECKING:
-    from minigrad.engine.vmap import Vmap
+    from minigrad.transforms.vmap import Vmap
 
 
 def about_an_example(name: str) -> Any:
