@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -162,12 +162,6 @@ def misfits(called: str, part: Any, shape: Any) -> Iterator[str]:
                 yield from misfits(name, part[key], inner)
             else:
                 yield f"{called} has no {key!r}"
-
-
-def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What an event changes on ctxs: that which it shows first, then others."""
-    shown = [event["ctx"]] if "ctx" in event else []
-    return [*shown, *event.get("others", ())]
 
 
 def write_whole(where: str, path: str | os.PathLike[str], text: str) -> Path:

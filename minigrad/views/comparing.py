@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from minigrad import errors
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.tracing.trace import ctx_changes, write_whole
+from minigrad.tracing.trace import write_whole
 from minigrad.views import page
 from minigrad.views.recording import Recording
 from minigrad.views.values import value_text
