@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
+from minigrad.course.grading.bounds import said_of
+
 PROGRESS = "progress.jsonl"
 ZIP = ".zip"
 MOST_FILES = 100_000
@@ -48,8 +50,7 @@ def opened(source: Path | BytesIO) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(source)
         count = len(archive.infolist())
     except Exception as error:
-        said = f"{type(error).__name__}: {error!s:.200}".removesuffix(": ")
-        raise ArchiveError(said) from None
+        raise ArchiveError(said_of(error)) from None
     if count > MOST_FILES:
         raise ArchiveError(f"it holds {count} files; at most {MOST_FILES} are read")
     return archive

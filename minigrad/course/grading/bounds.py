@@ -38,6 +38,15 @@ BUDGET = 15
 """Times the seconds for one exercise are those for everything of a student."""
 
 
+def said_of(error: BaseException) -> str:
+    """An exception in a line, as long as a line may be.
+
+    >>> said_of(ValueError("odd")), said_of(MemoryError())
+    ('ValueError: odd', 'MemoryError')
+    """
+    return f"{type(error).__name__}: {error!s:.300}".removesuffix(": ")
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one exercise of one submission may take; a right answer needs under 1 %.

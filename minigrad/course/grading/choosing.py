@@ -30,8 +30,14 @@ def missing(
     where 10 comes after 9 and a name with a number after the same one without.
     """
     graded = Counter([key[:2] for key in done])
-    for _, files in itertools.groupby(found, lambda each: each.student):
-        yield _of_one(list(files), done, graded, progress)
+    for student, files in itertools.groupby(found, lambda each: each.student):
+        try:
+            works = _of_one(list(files), done, graded, progress)
+        except Exception as error:
+            why = f"The judge failed at it ({bounds.said_of(error)})."
+            progress.left.append((student, "", why))
+        else:
+            yield works
 
 
 def _of_one(

@@ -20,7 +20,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.course.grading import box, choosing, pages, results, submissions
-from minigrad.course.grading.bounds import BUDGET, Limits
+from minigrad.course.grading.bounds import BUDGET, Limits, said_of
 from minigrad.course.grading.confine import UNSAFE
 from minigrad.course.grading.examiner import (
     NOT_GRADED,
@@ -442,11 +442,6 @@ def see_that_it_is_not_the_machine(
     what = f"nobody can be graded here any more ({said_of(error)}; then {words})"
     fix = "what was graded is kept; mend this machine, then run the same command again"
     raise box.BoxError(errors.message("grade", what, fix)) from error
-
-
-def said_of(error: Exception) -> str:
-    """An exception in a line."""
-    return f"{type(error).__name__}: {error!s:.300}".removesuffix(": ")
 
 
 def grade_here(work: Work, mode: str, limits: Limits, secret: bytes) -> Result:

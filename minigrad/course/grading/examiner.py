@@ -257,7 +257,7 @@ class _Grading:
                 raise
             except Exception as error:
                 # A report may be well formed and yet such as no answer would give.
-                trouble = f"{type(error).__name__}: {error!s:.300}"
+                trouble = bounds.said_of(error)
                 note = "What your code reported could not be judged."
                 crashed = checking.verdict_of(self.exercise, CRASHED, note=note)
                 return replace(crashed, state=NOT_GRADED), 0.0, trouble

@@ -283,7 +283,7 @@ def spelled(name: str) -> str:
 
 
 def is_seen(character: str) -> bool:
-    """Whether a character of a text shows, or takes its place as a space does.
+    r"""Whether a character of a text shows, or takes its place as a space does.
 
     >>> [is_seen(c) for c in ("a", "\u3000", "\u200b", "\ufeff", "\r")]
     [True, True, False, False, False]
@@ -299,8 +299,7 @@ def contents(read: Read, most: int = bounds.NOTEBOOK) -> tuple[bytes, str]:
     try:
         data = read(most + 1)
     except Exception as error:
-        said = f"{type(error).__name__}: {error!s:.200}".removesuffix(": ")
-        return b"", f"The file cannot be read ({said})."
+        return b"", f"The file cannot be read ({bounds.said_of(error)})."
     if len(data) > most:
         return b"", f"The file has more than {most / 1e6:.0f} MB."
     return data, ""

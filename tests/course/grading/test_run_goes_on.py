@@ -72,6 +72,23 @@ def test_what_the_judge_fails_at_is_told_in_all_reports(
     assert not any("failed at it" in r for r in in_all_reports(out, "ada")[::2])
 
 
+@pytest.mark.usefixtures("no_new_box")
+def test_a_folder_that_the_judge_fails_at_is_told_in_all_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = submissions.works
+
+    def works(submitted: submissions.Submitted) -> list[Work]:
+        return honest(submitted) if submitted.student == "ada" else [1 / 0]
+
+    monkeypatch.setattr(submissions, "works", works)
+    source, out = hand_in(tmp_path / "in", ada=RIGHT, eve=RIGHT), tmp_path / "out"
+    assert graded(source, out) == 0
+    assert [r["state"] for r in rows(out)] == ["solved", NOT_GRADED]
+    for report in in_all_reports(out, "eve"):
+        assert "The judge failed at it (ZeroDivisionError" in report
+
+
 def test_what_could_not_be_graded_is_tried_again_if_asked_for(
     tmp_path: Path, box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 The strangers want to stop the run, hide what they take, or use up everybody's time.
 The class is graded with them and without them; by a grader that is killed ten times;
-and, as root, on a disk that is too small at first. The others get the same, to the byte.
+and, as root, on a disk that is too small at first. The others get the same results.
 """
 
 import argparse
