@@ -17,6 +17,9 @@ from minigrad.course.grading.submissions import Left, Submitted
 MOST_COUNTED = 5
 """Different files of a student that count for one exercise: points tell who guesses."""
 
+MOST_NAMED = 5
+"""Exercises that are named for one file that does not count."""
+
 MOST_OPENED = 500
 """Files of one student that are looked into at all."""
 
@@ -108,7 +111,9 @@ def _works(submitted: Submitted, progress: Progress) -> list[Work]:
 
 
 def _left(student: str, file: str, exercises: list[str]) -> Left:
-    names = ", ".join(exercises)
+    names = ", ".join(exercises[:MOST_NAMED])
+    if len(exercises) > MOST_NAMED:
+        names += f" and {len(exercises) - MOST_NAMED} more"
     why = f"It does not count for {names}: {MOST_COUNTED} other files do."
     return student, file, why
 

@@ -477,7 +477,7 @@ def close_boxes() -> None:
         _boxes.clear()
 
 
-MOST_LEFT = 20
+MOST_LEFT = 5
 """Files of one student that are named where nothing could be graded of them."""
 
 

@@ -1,5 +1,6 @@
 """Points tell who guesses: so many files of one student count, and no more."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -57,6 +58,15 @@ def test_what_was_graded_before_counts_first() -> None:
     assert len(chosen(handed_in("ada", **guesses(9)), full)[0]) == MOST_COUNTED
     other = {n: s.replace("01.2", "01.1") for n, s in guesses(9).items()}
     assert len(chosen(handed_in("eve", **other), full)[0]) == MOST_COUNTED
+
+
+def test_a_file_that_does_not_count_names_a_few_exercises() -> None:
+    files = {f"01_a-{n}.py": f"n = {n}" for n in range(6)}
+    _, left = chosen(handed_in("ada", **files), set())
+    assert "It does not count for 01.1, 01.2, 01.3, 01.4, 01.5: 5 other" in left
+    files = {f"gym-{n}.py": f"n = {n}" for n in range(6)}
+    _, left = chosen(handed_in("ada", **files), set())
+    assert re.search(r"for (gym\.\w+, ){4}gym\.\w+ and 22 more: 5 other", left)
 
 
 def test_one_file_under_many_names_is_one() -> None:
