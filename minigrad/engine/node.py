@@ -17,7 +17,7 @@ from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread, anomaly
+from minigrad.engine.grad_mode import _this_thread, anomaly, leave_open_modes
 from minigrad.engine.hooks import (
     Attached,
     _HookMixin,
@@ -250,8 +250,8 @@ class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
     """
 
     @classmethod
-    def __subclasshook__(cls, subclass: type) -> bool:
-        return issubclass(subclass, _FunctionBase)
+    def __subclasshook__(cls, subclass: type) -> Any:
+        return issubclass(subclass, _FunctionBase) or NotImplemented
 
 
 class AccumulateGrad(_FunctionBase, _HookMixin):
@@ -286,6 +286,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             self._accumulate(gradient, create_graph)
         if leaf._post_accumulate_hooks is not None:
             run_post_accumulate(leaf, leaf._post_accumulate_hooks)
+            leave_open_modes()
         return ()
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
@@ -296,7 +297,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         leaf = self.variable
         with accumulating:
             first = leaf._grad is None
-            own = first and self._attached is None and is_own(self, gradient)
+            own = first and is_own(self, gradient)
             leaf._grad = added(leaf, gradient, create_graph, own)
         if observe.observer is not None:
             observe.observer.gradient_accumulated(leaf, first, gradient, leaf._grad)

@@ -98,3 +98,12 @@ def test_grad_fn_alone_keeps_the_graph_below_it(torch: Any) -> None:
             break
         node = node.next_functions[0][0]
     assert names == ["AddBackward0", "MulBackward0", "AccumulateGrad"]
+
+
+def test_node_is_a_subclass_of_itself_and_numbers_are_none(torch: Any) -> None:
+    Node = torch.autograd.graph.Node
+    assert issubclass(Node, Node)
+    node = (leaf(torch, 2.0) * 2).grad_fn
+    assert issubclass(type(node), Node)
+    assert not issubclass(int, Node)
+    assert not isinstance(Node, Node)
