@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
-
-import numpy as np
 
 from minigrad import errors
 from minigrad.engine.device import CPU
@@ -64,6 +63,7 @@ class TensorFacts:
     __slots__ = ()
 
     array: Array
+    _whole_memory: Callable[[], Array]
 
     @property
     def shape(self) -> Size:
@@ -116,12 +116,8 @@ class TensorFacts:
 
     def storage_offset(self) -> int:
         """How many elements of the memory lie before the first of this tensor."""
-        whole = self.array
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        start = self.array.__array_interface__["data"][0]
-        first = whole.__array_interface__["data"][0]
-        return int(start - first) // self.array.itemsize
+        first = self._whole_memory().__array_interface__["data"][0]
+        return int(self.data_ptr() - first) // self.array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first element."""
