@@ -37,8 +37,8 @@ class GraphTask:
 
     is_watched = False
 
-    modes: Entered
-    """The modes in which every node begins."""
+    modes: tuple[bool, *Entered]
+    """The modes in which every node begins: grad mode, and those of ``entered``."""
 
     def __init__(
         self,

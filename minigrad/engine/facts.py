@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+import numpy as np
 
 from minigrad import errors
 from minigrad.engine.device import CPU
@@ -63,7 +64,6 @@ class TensorFacts:
     __slots__ = ()
 
     array: Array
-    _whole_memory: Callable[[], Array]
 
     @property
     def shape(self) -> Size:
@@ -116,7 +116,14 @@ class TensorFacts:
 
     def storage_offset(self) -> int:
         """How many elements of the memory lie before the first of this tensor."""
-        first = self._whole_memory().__array_interface__["data"][0]
+        whole: Any = self.array
+        while whole.base is not None:
+            # What as_strided made names the array whose memory it lies in.
+            base = getattr(whole.base, "owner", whole.base)
+            if not isinstance(base, np.ndarray):
+                break
+            whole = base
+        first = whole.__array_interface__["data"][0]
         return int(self.data_ptr() - first) // self.array.itemsize
 
     def data_ptr(self) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from minigrad.engine.transforms import Transform
 
 
-Entered: TypeAlias = "tuple[bool, bool, float, HooksInForce | None, str | None]"
+Entered: TypeAlias = "tuple[bool, float, HooksInForce | None, str | None]"
 
 
 class _Mode:
@@ -63,19 +63,17 @@ class _Mode:
         self.transforms: tuple[Transform, ...] = ()
 
     def entered(self) -> Entered:
-        """The modes that a rule or a hook may enter, as they are now."""
+        """Which modes a rule or a hook has entered besides grad mode."""
         return (
-            self.grad_enabled,
             self.inference_enabled,
             self.forward_limit,
             self.saved_tensors_hooks,
             self.saved_tensors_hooks_refused,
         )
 
-    def put_back(self, before: Entered) -> None:
+    def leave(self, before: Entered) -> None:
         """Make these modes what they were when ``entered`` was asked."""
         (
-            self.grad_enabled,
             self.inference_enabled,
             self.forward_limit,
             self.saved_tensors_hooks,
@@ -164,7 +162,13 @@ def leave_open_modes() -> None:
     """
     mode = _this_thread.mode
     if mode.task is not None:
-        mode.put_back(mode.task.modes)
+        (
+            mode.grad_enabled,
+            mode.inference_enabled,
+            mode.forward_limit,
+            mode.saved_tensors_hooks,
+            mode.saved_tensors_hooks_refused,
+        ) = mode.task.modes
 
 
 def forward_limit() -> float:

@@ -49,7 +49,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
         NUMPY_WARNINGS.set(SILENCE)
         mode.grad_enabled = bool(task.create_graph)
         mode.rules_see_tensors = task.carries_tensors
-        task.modes = mode.entered()
+        task.modes = mode.grad_enabled, *entered
         mode.task = task
         task.start()
         task.run()
@@ -58,7 +58,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
             callback()
     finally:
         mode.grad_enabled, mode.rules_see_tensors, mode.task = before
-        mode.put_back(entered)
+        mode.leave(entered)
         NUMPY_WARNINGS.set(warnings)
 
 

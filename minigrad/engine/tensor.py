@@ -172,6 +172,9 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                 )
             )
         self.array = value.array
+        if self._memory is not None:
+            self._memory = None
+        self._remember_memory(value)
         self._tell_accumulate_node()
 
     @data.deleter

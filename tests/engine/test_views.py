@@ -296,6 +296,10 @@ def test_place_in_memory_is_counted_from_its_first_element(torch: Any) -> None:
     row = x.reshape(2, 3)[1]
     assert (row.storage_offset(), row.detach()[1:].storage_offset()) == (3, 4)
     assert x.as_strided((2,), (1,), 2)[1:].storage_offset() == 3
+    alone = row.detach()
+    alone.data = torch.ones(2)
+    assert alone.storage_offset() == 0
+    assert alone.as_strided((2,), (1,), 0).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
