@@ -266,3 +266,12 @@ def test_view_of_an_inference_tensor_knows_the_whole_memory(torch: Any) -> None:
     view = x[3:]
     assert view.storage_offset() == 3
     assert view[1:].as_strided((2,), (1,), 0).tolist() == [0.0, 1.0]
+
+
+def test_function_is_inference_asks_the_tensor(torch: Any) -> None:
+    with torch.inference_mode():
+        x = torch.ones(2)
+    assert torch.is_inference(x)
+    assert not torch.is_inference(torch.ones(2))
+    with raises(torch, errors.ArgumentTypeError, "argument 'input' (position 1) must"):
+        torch.is_inference(3)
