@@ -22,6 +22,7 @@ from minigrad.engine.node import (
     accumulate_node,
     edge_of,
     needs_gradient,
+    run_alone,
 )
 from minigrad.engine.saved import freed_error
 from minigrad.engine.structural import CloneInRows, sums_to
@@ -74,6 +75,8 @@ class CopySlices(_FunctionBase, _HookMixin):
     """
 
     __slots__ = ("geometry", "inner", "slot")
+
+    __call__ = run_alone
 
     inner: _FunctionBase | None
 

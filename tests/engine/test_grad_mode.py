@@ -217,6 +217,12 @@ def modes(torch: Any, entered: list[Any]) -> list[Any]:
     return [*on, torch.autograd.forward_ad._is_fwd_grad_enabled()]
 
 
+def let_go(torch: Any, entered: list[Any]) -> None:
+    """Drop the blocks: torch's then put back what they found when they were entered."""
+    entered.clear()
+    torch.set_grad_enabled(True)
+
+
 MODES = ["hooks", "inference", "forward", "grad"]
 
 
@@ -239,6 +245,7 @@ def test_mode_that_a_rule_enters_is_left_with_its_node(torch: Any, mode: str) ->
     assert seen == [([False, False, True], False)]
     assert modes(torch, entered) == [False, False, True]
     assert torch.is_grad_enabled()
+    let_go(torch, entered)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -262,6 +269,7 @@ def test_mode_that_a_hook_enters_is_left_with_its_node(
     assert len(entered) == 1
     assert modes(torch, entered) == [False, False, True]
     assert torch.is_grad_enabled()
+    let_go(torch, entered)
 
 
 def test_mode_that_a_hook_before_a_node_enters_holds_in_its_rule(torch: Any) -> None:
@@ -300,3 +308,19 @@ def test_mode_is_left_when_a_rule_fails_and_one_from_outside_stays(
         with pytest.raises(Boom):
             y.backward()
         assert torch.is_inference_mode_enabled()
+    let_go(torch, entered)
+
+
+def test_switch_for_threads_of_backward_is_read_in_each_thread(torch: Any) -> None:
+    autograd = torch.autograd
+    assert autograd.is_multithreading_enabled()
+    with autograd.set_multithreading_enabled(False):
+        assert not autograd.is_multithreading_enabled()
+        seen: list[bool] = []
+        thread = threading.Thread(
+            target=lambda: seen.append(autograd.is_multithreading_enabled())
+        )
+        thread.start()
+        thread.join()
+        assert seen == [True]
+    assert autograd.is_multithreading_enabled()
