@@ -21,7 +21,6 @@ from minigrad.bench.harness import Program, interleaved
 from minigrad.bench.rows import (
     QUICKLY,
     SECONDS,
-    Make,
     Other,
     Peer,
     Row,
@@ -95,10 +94,8 @@ def functions(torch: Any) -> dict[str, Any]:
             (x,) = ctx.saved_tensors
             return 2.0 * grad * x
 
-    every = Combined, Separate, TwoSaved, Square
-    return dict(
-        zip(("combined", "separate", "two saved", "square"), every, strict=True)
-    )
+    styles = {"combined": Combined, "separate": Separate}
+    return {**styles, "two saved": TwoSaved, "square": Square}
 
 
 def custom_chain(
@@ -180,7 +177,8 @@ def chain_of_jax(jax: Any) -> Program:
 def double_backward(torch: Any, length: int = 50, custom: bool = False) -> Program:
     """The gradient of a gradient, of built-in or custom nodes."""
     square = functions(torch)["square"].apply
-    x = leaves(torch, SIZE)[0]
+    # Squares of 1 stay 1: those of other numbers would soon be 0 or infinite.
+    x = torch.tensor(np.ones(SIZE, np.float32), requires_grad=True)
 
     def run() -> Any:
         y = x
@@ -193,8 +191,8 @@ def double_backward(torch: Any, length: int = 50, custom: bool = False) -> Progr
     return run
 
 
-def bytes_of_a_node(length: int = 20_000) -> float:
-    """What one recorded multiplication keeps, with its output of size 1."""
+def memory_row(name: str, quick: bool, length: int = 20_000) -> Iterator[Row]:
+    """The bytes that Python counts for a product, with its output of size 1."""
     x = leaves(minigrad, 1)[0]
     gc.collect()
     tracemalloc.start()
@@ -204,13 +202,7 @@ def bytes_of_a_node(length: int = 20_000) -> float:
         y = y * x
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    del y
-    return (after - before) / length
-
-
-def memory_row(name: str, quick: bool) -> Iterator[Row]:
-    """The bytes that Python counts."""
-    yield Row(name, bytes_of_a_node(), goal=520, unit="B")
+    yield Row(name, round((after - before) / length), goal=520, unit="B")
 
 
 def listening_row(name: str, quick: bool) -> Iterator[Row]:
@@ -241,38 +233,21 @@ def long_chain_rows(name: str, quick: bool, length: int = 1_000_000) -> Iterator
 
 def engine_tasks() -> list[Task]:
     """All rows of the engine, with their goals and, in second place, the stretch."""
-    rows: list[Task] = []
+    two_saved = partial(custom_chain, style="two saved")
+    separate = partial(custom_chain, style="separate")
+    forward = partial(builtin_chain, backward=False)
+    twice = partial(double_backward, custom=True)
+    tasks: list[Task] = []
     for name, make, units, arithmetic, goal, stretch in (
-        (
-            "custom combined, forward+backward",
-            custom("combined"),
-            LENGTH,
-            2,
-            0.45,
-            0.40,
-        ),
-        (
-            "custom, two saved tensors, forward+backward",
-            custom("two saved"),
-            LENGTH,
-            4,
-            0.60,
-            0.50,
-        ),
-        (
-            "custom separate, forward+backward",
-            custom("separate"),
-            LENGTH,
-            2,
-            0.33,
-            0.28,
-        ),
-        ("built-in, forward", builtin_forward, LENGTH, 1, 1.0, 0.90),
+        ("custom combined, forward+backward", custom_chain, LENGTH, 2, 0.45, 0.40),
+        ("custom, two saved, forward+backward", two_saved, LENGTH, 4, 0.60, 0.50),
+        ("custom separate, forward+backward", separate, LENGTH, 2, 0.33, 0.28),
+        ("built-in, forward", forward, LENGTH, 1, 1.0, 0.90),
         ("double backward, built-in", double_backward, 50, 10, 1.4, 1.1),
-        ("double backward, custom", double_custom, 50, 10, 0.9, 0.7),
+        ("double backward, custom", twice, 50, 10, 0.9, 0.7),
     ):
-        beside = (Peer("torch", goal, stretch),)
-        rows.append(Timed(f"engine: {name}", make, beside, units, arithmetic))
+        peers: tuple[Peer, ...] = (Peer("torch", goal, stretch),)
+        tasks.append(Timed(f"engine: {name}", make, peers, units, arithmetic))
     peers = (
         Peer("torch", 0.90, 0.75),
         Peer("autograd", 0.36, 0.28, chain_of_autograd),
@@ -280,20 +255,10 @@ def engine_tasks() -> list[Task]:
         Peer("jax", 1 / 40, None, chain_of_jax),
     )
     name = "engine: built-in, forward+backward"
-    rows.append(Timed(name, builtin_chain, peers, LENGTH, 3))
-    for name, run, is_long in (
-        ("engine: nobody listening, custom combined", listening_row, False),
-        ("engine: memory of a recorded node", memory_row, False),
-        ("engine: chain of a million nodes", long_chain_rows, True),
-    ):
-        rows.append(Other(name, partial(run, name), is_long))
-    return rows
-
-
-def custom(style: str) -> Make:
-    """Makes chains of that style."""
-    return partial(custom_chain, style=style)
-
-
-builtin_forward = partial(builtin_chain, backward=False)
-double_custom = partial(double_backward, custom=True)
+    return [
+        *tasks,
+        Timed(name, builtin_chain, peers, LENGTH, 3),
+        Other("engine: nobody listening, custom combined", listening_row),
+        Other("engine: memory of a recorded node", memory_row),
+        Other("engine: chain of a million nodes", long_chain_rows, is_long=True),
+    ]

@@ -168,7 +168,9 @@ def zeros(tensor: Any) -> float:
     return float(np.mean(tensor.detach().numpy() == 0))
 
 
-def counted_rows(task: Timed, found: list[float], quick: bool) -> Iterator[Row]:
+def counted_rows(
+    task: Timed, found: list[float], name: str, quick: bool
+) -> Iterator[Row]:
     """The rows of a task; its ratio to torch counts in the mean."""
     for row in task.rows(quick):
         if row.ratio is not None and row.against == "torch":
@@ -176,7 +178,7 @@ def counted_rows(task: Timed, found: list[float], quick: bool) -> Iterator[Row]:
         yield row
 
 
-def mean_row(name: str, found: list[float], quick: bool) -> Iterator[Row]:
+def mean_row(found: list[float], name: str, quick: bool) -> Iterator[Row]:
     """The geometric mean of the ratios that were found; the least and the most."""
     ratio = None
     if found:
@@ -201,5 +203,4 @@ def layer_tasks() -> list[Task]:
             task = Timed(name, make, tuple(peers), same=same)
             counted = Other(name, partial(counted_rows, task, found))
             tasks.append(counted if layer.in_mean else task)
-    name = "layer: geometric mean"
-    return [*tasks, Other(name, partial(mean_row, name, found))]
+    return [*tasks, Other("layer: geometric mean", partial(mean_row, found))]

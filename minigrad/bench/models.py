@@ -255,8 +255,9 @@ def stay_together(ours: Any, theirs: Any) -> bool:
     return agree(ours, theirs, rtol=0.02, atol=0.005)
 
 
-def calls_row(name: str, step: Program, quick: bool) -> Iterator[Row]:
+def calls_row(name: str, quick: bool) -> Iterator[Row]:
     """How many functions written in Python a step runs: it can be counted anywhere."""
+    step = step_of(models()[0], minigrad)
     step()
     yield Row(name, python_calls(step), goal=300, unit="functions")
 
@@ -279,11 +280,8 @@ def model_tasks() -> list[Task]:
     tasks: list[Task] = [
         Timed(name, step, eager),
         Timed(f"{name}, in nn.replay", partial(step, replayed=True), replayed),
+        Other(f"{name}: Python functions", calls_row),
     ]
-    counted = f"{name}: Python functions"
-    tasks.append(
-        Other(counted, lambda quick: calls_row(counted, step(minigrad), quick))
-    )
     for model in others:
         make = partial(step_of, model, before=BEFORE)
         peers = (Peer("torch", 1.0),)

@@ -14,12 +14,12 @@ from minigrad.bench.rows import Other, Row, Task
 from minigrad.tracing import Recorder, Trace
 
 
-def recording_rows(quick: bool) -> Iterator[Row]:
+def recording_rows(name: str, quick: bool) -> Iterator[Row]:
     """An event of the story, and of the lines, on small and on large arrays."""
     small = custom_chain(minigrad, size=1, length=100)
     large = custom_chain(minigrad, size=1_000_000, length=3)
     builtin = builtin_chain(minigrad, size=1, length=100)
-    for name, program, goal in (
+    for size, program, goal in (
         ("1 element", small, 5e-6),
         ("built-in operations", builtin, 5e-6),
         ("1000x1000", large, 1e-4),
@@ -27,7 +27,7 @@ def recording_rows(quick: bool) -> Iterator[Row]:
         for story, lines in (("story", False), ("story and lines", True)):
             found = costs_of_an_event(program, lines, 3 if quick else 9)
             recording, telling, events = found
-            row = Row(f"recording: {story}, {name}, an event", recording, goal=goal)
+            row = Row(f"{name}: {story}, {size}", recording, goal=goal)
             note = f"{events} events; telling one afterwards: {with_unit(telling)}"
             if row.verdict == "missed":
                 note += f"\n{bound(program, lines, events)}"

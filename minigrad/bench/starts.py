@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import minigrad
@@ -85,17 +84,14 @@ def import_row(name: str, quick: bool) -> Iterator[Row]:
     yield Row(name, more, goal=0.020, note=f"{', '.join(each)}; {others}")
 
 
-def first_call_rows(quick: bool) -> Iterator[Row]:
+def first_call_rows(name: str, quick: bool) -> Iterator[Row]:
     """The first two kernels that a process calls; the first one loads Numba too."""
     with tempfile.TemporaryDirectory() as folder:
         for kind, goals in (("cold", (1.0, 0.3)), ("from disk", (0.5, 0.01))):
-            printed = map(
-                float, printed_by(FIRST_CALLS, NUMBA_CACHE_DIR=folder).split()
-            )
-            for which, took, goal in zip(
-                ("first", "next"), printed, goals, strict=True
-            ):
-                yield Row(f"start: {which} kernel call, {kind}", took, goal=goal)
+            printed = printed_by(FIRST_CALLS, NUMBA_CACHE_DIR=folder).split()
+            each = zip(("first", "next"), map(float, printed), goals, strict=True)
+            for which, took, goal in each:
+                yield Row(f"{name}, {which}, {kind}", took, goal=goal)
 
 
 def busy_core_row(name: str, quick: bool) -> Iterator[Row]:
@@ -124,10 +120,8 @@ def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Meas
 
 def start_tasks() -> list[Task]:
     """Importing, the first kernels, a busy core."""
-    beyond = "start: import minigrad, beyond NumPy"
-    busy = "start: a busy core beside it, step of the CNN"
     return [
-        Other(beyond, partial(import_row, beyond)),
-        Other("start: kernel calls", first_call_rows),
-        Other(busy, partial(busy_core_row, busy)),
+        Other("start: import minigrad, beyond NumPy", import_row),
+        Other("start: kernel call of a process", first_call_rows),
+        Other("start: a busy core beside it, step of the CNN", busy_core_row),
     ]

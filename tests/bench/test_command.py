@@ -19,8 +19,11 @@ SLOW = Row("slow", 3e-6, 2e-6, "jax", Ratio(1.5, 1.4, 1.6), goal=1.0)
 COUNT = Row("a count", 512, unit="B", note="first\nsecond")
 LONG = Row("a long one", 1.0)
 TASKS = [
-    *[Other(row.name, lambda quick, row=row: [row]) for row in (FAST, SLOW, COUNT)],
-    Other(LONG.name, lambda quick: [LONG], is_long=True),
+    *[
+        Other(row.name, lambda name, quick, row=row: [row])
+        for row in (FAST, SLOW, COUNT)
+    ],
+    Other(LONG.name, lambda name, quick: [LONG], is_long=True),
 ]
 
 
@@ -119,7 +122,7 @@ def test_nothing_is_drawn_of_rows_without_a_ratio(
 def test_stopped_command_keeps_what_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(quick: bool) -> Any:
+    def interrupted(name: str, quick: bool) -> Any:
         yield FAST
         raise KeyboardInterrupt
 

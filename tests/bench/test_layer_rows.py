@@ -26,6 +26,14 @@ def test_layer_computes_the_same_with_and_without_numba(layer: Layer) -> None:
     assert np.isfinite(output.detach().numpy()).all()
 
 
+def test_program_is_forward_and_one_backward_of_the_function() -> None:
+    relu = Layer("relu", layers.one, {}, (5,), (5,))
+    output, (grad,) = layers.program(relu, (5,), minigrad)()
+    x, upstream = layers.normal(5), layers.normal(5, seed=2)
+    np.testing.assert_array_equal(output.detach().numpy(), np.maximum(x, 0))
+    np.testing.assert_array_equal(grad.numpy(), np.where(x > 0, upstream, 0))
+
+
 def test_random_results_agree_if_as_many_are_zero() -> None:
     full, half = minigrad.ones(4), minigrad.tensor([1.0, 0.0, 0.0, 1.0])
     turned = minigrad.tensor([0.0, 1.0, 1.0, 0.0])
@@ -52,11 +60,11 @@ def test_mean_counts_ratios_to_torch_of_the_same_results() -> None:
         # Its name says beside whom; NumPy's module is always there.
         peer = NumPyNamed(name, None, None, side(result))
         task = Timed("one", side(1.0), (peer,))
-        list(layers.counted_rows(task, found, quick=True))
+        list(layers.counted_rows(task, found, "one", quick=True))
     assert len(found) == 1
-    (row,) = layers.mean_row("mean", [0.5, 2.0], quick=True)
+    (row,) = layers.mean_row([0.5, 2.0], "mean", quick=True)
     assert row.ratio == (statistics.geometric_mean([0.5, 2.0]), 0.5, 2.0)
-    (empty,) = layers.mean_row("mean", [], quick=True)
+    (empty,) = layers.mean_row([], "mean", quick=True)
     assert (empty.ratio, empty.verdict) == (None, "")
 
 

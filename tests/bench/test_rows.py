@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad.bench.engine import builtin_chain
-from minigrad.bench.harness import Ratio
+from minigrad.bench.harness import Ratio, agree
 from minigrad.bench.reasons import profiled, python_calls
 from minigrad.bench.rows import Peer, Row, Timed
 
@@ -54,6 +54,13 @@ def test_peer_that_computes_something_else_has_no_ratio(
     assert (row.ratio is not None) is fair
     assert row.note == ("" if fair else "different results")
     assert row.verdict == ("met" if fair else "")
+
+
+def test_task_may_compare_results_by_a_measure_of_its_own() -> None:
+    peer = Peer("NumPy", None, None, lambda _: lambda: -3.0)
+    for same, fair in ((lambda ours, theirs: ours == -theirs, True), (agree, False)):
+        task = Timed("a sum", lambda _: sum_of_two, (peer,), same=same)
+        assert (task.beside(peer, 0.01).ratio is not None) is fair
 
 
 @pytest.mark.parametrize("arithmetic", [3, 0])
