@@ -70,10 +70,7 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
 
 
 def is_own(node: AccumulateGrad, gradient: Any) -> bool:
-    """Whether nobody but the backward that runs holds ``gradient``.
-
-    Not asked for a leaf with hooks, which may have kept what they were shown.
-    """
+    """Whether nobody but the backward that runs holds ``gradient``."""
     task = _this_thread.mode.task
     return task is not None and task.own.get(node) is gradient
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.grad_mode import Entered, _this_thread
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
     NOT_A_TENSOR,
@@ -16,7 +16,7 @@ from minigrad.engine.node import (
     _FunctionBase,
 )
 from minigrad.engine.observe import may_keep, tell
-from minigrad.engine.own_gradients import note_own
+from minigrad.engine.own_gradients import note_own, note_own_after_hooks
 from minigrad.engine.saved import FREED
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
@@ -33,6 +33,9 @@ class GraphTask:
     ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
     any, every leaf accumulates its own.
     """
+
+    modes: tuple[bool, *Entered]
+    """The modes in which every node begins: grad mode, and those of ``entered``."""
 
     def __init__(
         self,
@@ -67,6 +70,9 @@ class GraphTask:
 
     def run(self) -> None:
         """Visit every node once, each after all nodes that send it a gradient."""
+        gradients: Any
+        inbox: Any
+        checked: Any
         while self.ready:
             # pick the newest ready node
             if self.hooks_to_run:
@@ -75,6 +81,8 @@ class GraphTask:
             gradients = self.waiting.pop(node)
             if node._attached is not None:
                 gradients = run_before(self, node, gradients)
+                if type(node) is AccumulateGrad and self.takes_over:
+                    note_own_after_hooks(self, node, gradients)
             attended = self.mode.attended
             if attended:
                 tell("node_picked", self, node, gradients)
@@ -117,6 +125,7 @@ class GraphTask:
                 if attended:
                     self._tell_released(node)
                 node._saved = FREED
+            gradients = returned = checked = gradient = inbox = total = None
 
     def start(self) -> None:
         """Lay the gradients of the roots at their nodes."""

@@ -13,7 +13,12 @@ from minigrad.engine.compat import (
     mark_shared_storage,
     saved_variables,
 )
-from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
+from minigrad.engine.grad_mode import (
+    _this_thread,
+    leave_open_modes,
+    modes,
+    unrecorded,
+)
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.node import (
     Edge,
@@ -116,6 +121,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     __slots__ = (
         "__dict__",
         "_materialize_grads",
+        "_zeros_for_non_diff",
         "dirty_tensors",
         "non_differentiable",
         "saved_for_forward",
@@ -128,6 +134,25 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     _takes_detached = True
 
     _is_pure_view = False
+
+    @property
+    def _materialize_non_diff_grads(self) -> bool:
+        """With False, an output that has no gradient gives backward None, not zeros."""
+        return getattr(self, "_zeros_for_non_diff", True)
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "ctx._materialize_non_diff_grads",
+                    "set_materialize_non_diff_grads received an invalid combination of "
+                    f"arguments - got {type(value).__name__}, but expected (bool)",
+                    "set it to True or False",
+                    "07",
+                )
+            )
+        self._zeros_for_non_diff = value
 
     saved_variables = property(saved_variables)
 
@@ -152,9 +177,12 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             if not isinstance(output, Tensor):
                 metadata.append(None)
                 continue
-            metadata.append((output.array.shape, output.array.dtype))
             if not differentiable[output_nr]:
+                wants_zeros = self._materialize_non_diff_grads
+                kept = (output.array.shape, output.array.dtype)
+                metadata.append(kept if wants_zeros else None)
                 continue
+            metadata.append((output.array.shape, output.array.dtype))
             if dirty or output._base is not None:
                 rewrite_history(self, output_nr, output, inputs, dirty)
             elif output._grad_fn is not None:
@@ -203,6 +231,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             returned = rule(self, wrapped)
         else:
             returned = rule(self, *wrapped)
+        if self._attached is None:  # else the hooks that come after see them too
+            leave_open_modes()
         if attended:
             tell("rule_returned", self, returned)
         return returned

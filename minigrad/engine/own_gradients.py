@@ -53,3 +53,31 @@ def note_own(
             continue
         if holders[slot] <= HELD + holds:
             task.own[edge] = gradient
+
+
+def note_own_after_hooks(
+    task: GraphTask, leaf_node: AccumulateGrad, gradients: list[Any]
+) -> None:
+    """Note whether a leaf may keep what its hooks have made of the gradient.
+
+    The Tensor that they saw is held by ``task.received`` alone, and the array by that
+    Tensor and by ``gradients``, unless somebody else keeps one of them.
+    """
+    task.own.pop(leaf_node, None)
+    if (
+        leaf_node.variable._grad is None
+        and is_whole(gradients[0])
+        and list(map(sys.getrefcount, task.received)) == [HELD]
+        and list(map(sys.getrefcount, gradients)) == [HELD + 1]
+    ):
+        task.own[leaf_node] = gradients[0]
+
+
+def is_whole(gradient: Any) -> bool:
+    """Whether it owns its memory, and is not a view of an array or a number."""
+    return (
+        type(gradient) is np.ndarray
+        and gradient.base is None
+        and gradient.flags.owndata
+        and gradient.flags.writeable
+    )

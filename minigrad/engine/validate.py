@@ -172,7 +172,8 @@ def not_returned(ctx: Any) -> errors.InplaceError:
         errors.message(
             f"{type(ctx).__name__.removesuffix('Backward')}.forward",
             "Some elements marked as dirty during the forward method were not returned "
-            "as output",
+            "as output. The inputs that are modified inplace must all be outputs of "
+            "the Function.",
             "return the very tensor that was given to ctx.mark_dirty",
             "08",
         )
