@@ -17,8 +17,7 @@ from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops._homes import FUNCTIONS
-from minigrad.ops._later import ADDED, CALLS, add
+from minigrad.ops._later import ADDED, CALLS, FUNCTIONS, add
 
 Operation = TypeVar("Operation", bound=type[Builtin])
 Called = TypeVar("Called", bound=Callable[..., Any])
