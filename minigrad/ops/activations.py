@@ -37,12 +37,10 @@ def refuse_integers(where: str, kernel: str, input: Array) -> None:
     Raises: UnsupportedOptionError, as torch a NotImplementedError.
     """
     if input.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{kernel}\" not implemented for '{input.dtype}'",
-                "convert first, for example x.float()",
-            )
+        raise errors.UnsupportedOptionError.at(
+            where,
+            f"\"{kernel}\" not implemented for '{input.dtype}'",
+            "convert first, for example x.float()",
         )
 
 
@@ -104,12 +102,10 @@ class Gelu(Activation):
     @quietly
     def forward(input: Array, approximate: str = "none") -> Any:
         if approximate not in ("none", "tanh"):
-            raise errors.OperandError(
-                errors.message(
-                    "gelu",
-                    "approximate argument must be either none or tanh.",
-                    "write approximate='tanh', or leave it out",
-                )
+            raise errors.OperandError.at(
+                "gelu",
+                "approximate argument must be either none or tanh.",
+                "write approximate='tanh', or leave it out",
             )
         refuse_integers("gelu", "GeluKernelImpl", input)
         if approximate == "tanh":

@@ -191,7 +191,7 @@ def check_attention(query: Any, key: Any, value: Any, mask: Any, p: float) -> No
     elif key.shape[-2] != value.shape[-2]:
         what = f"a value for each key: got {key.shape[-2]} and {value.shape[-2]}"
     if what:
-        raise errors.ShapeError(errors.message(where, what, fix))
+        raise errors.ShapeError.at(where, what, fix)
     fix = "convert: all have one dtype, masks may be bools"
     if not kind(query) == kind(key) == kind(value):
         what = (
@@ -211,7 +211,7 @@ def check_attention(query: Any, key: Any, value: Any, mask: Any, p: float) -> No
         what = f"dropout probability has to be between 0 and 1, but got {p}"
         fix = "give a probability"
     if what:
-        raise errors.OperandError(errors.message(where, what, fix))
+        raise errors.OperandError.at(where, what, fix)
 
 
 def attention_weights(

@@ -29,13 +29,11 @@ def check_mask(where: str, mask: Any) -> None:
     if not isinstance(mask, (np.ndarray, np.generic)):
         raise must_be_tensor(where, "condition", 1, mask)
     if mask.dtype.kind != "b":
-        raise errors.OperandError(
-            errors.message(
-                where,
-                f"expected condition to be a boolean tensor, but got a tensor with "
-                f"dtype {mask.dtype}",
-                "compare first, for example x > 0",
-            )
+        raise errors.OperandError.at(
+            where,
+            f"expected condition to be a boolean tensor, but got a tensor with "
+            f"dtype {mask.dtype}",
+            "compare first, for example x > 0",
         )
 
 
@@ -144,13 +142,11 @@ class MaskedFill(Builtin):
             raise must_be_tensor("masked_fill", "input", 1, input)
         check_mask("masked_fill", mask)
         if np.ndim(value):
-            raise errors.ShapeError(
-                errors.message(
-                    "masked_fill",
-                    "masked_fill only supports a 0-dimensional value tensor, but got "
-                    f"tensor with {errors.count_of(np.ndim(value), 'dimension')}.",
-                    "give one number, or use where",
-                )
+            raise errors.ShapeError.at(
+                "masked_fill",
+                "masked_fill only supports a 0-dimensional value tensor, but got "
+                f"tensor with {errors.count_of(np.ndim(value), 'dimension')}.",
+                "give one number, or use where",
             )
         return np.where(mask, np.asarray(value, input.dtype), input)
 
@@ -315,12 +311,10 @@ class Clamp(Builtin):
         if not isinstance(input, (np.ndarray, np.generic)):
             raise must_be_tensor("clamp", "input", 1, input)
         if min is None and max is None:
-            raise errors.OperandError(
-                errors.message(
-                    "clamp",
-                    "torch.clamp: At least one of 'min' or 'max' must not be None",
-                    "give a bound: x.clamp(min=0)",
-                )
+            raise errors.OperandError.at(
+                "clamp",
+                "torch.clamp: At least one of 'min' or 'max' must not be None",
+                "give a bound: x.clamp(min=0)",
             )
         result: Any = input
         if min is not None:

@@ -86,10 +86,8 @@ def change_type(self: Tensor, dtype: Any = None) -> Any:
         kind = dtype.rpartition(".")[2]
         names = [name for name, text in TENSOR_TYPES.items() if text == kind]
         if not names:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "Tensor.type", f"invalid type: '{dtype}'", "give a dtype"
-                )
+            raise errors.ArgumentValueError.at(
+                "Tensor.type", f"invalid type: '{dtype}'", "give a dtype"
             )
         dtype = DTYPES[names[0]]
     return ToCopy.apply(self, as_dtype(dtype, "type"))

@@ -208,8 +208,8 @@ def check_dtypes(input: Array, weight: Array, bias: Any) -> None:
         kinds = names[0].lower(), names[2].lower()
         what = f"Input type ({kinds[0]}) and bias type ({kinds[1]}) should be the same"
     if what:
-        raise errors.OperandError(
-            errors.message("convolution", what, "convert: weight.to(input.dtype)")
+        raise errors.OperandError.at(
+            "convolution", what, "convert: weight.to(input.dtype)"
         )
 
 
@@ -255,31 +255,27 @@ def sizes_of(where: str, name: str, value: Any, number: int) -> tuple[int, ...]:
     many = isinstance(value, (tuple, list))
     given = tuple(value) if many else (value,)
     if not all([isinstance(one, (int, np.integer)) for one in given]):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                where,
-                f"{where}() received an invalid combination of arguments - got "
-                f"{name}={value!r}",
-                "give a whole number, or one for each dimension",
-            )
+        raise errors.ArgumentTypeError.at(
+            where,
+            f"{where}() received an invalid combination of arguments - got "
+            f"{name}={value!r}",
+            "give a whole number, or one for each dimension",
         )
     given = given * number if len(given) == 1 else given
     if len(given) != number:
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"expected {name} to be a single integer value or a list of {number} "
-                f"values to match the convolution dimensions, but got {name}="
-                f"{list(given)}",
-                f"give one number, or {number}",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"expected {name} to be a single integer value or a list of {number} "
+            f"values to match the convolution dimensions, but got {name}="
+            f"{list(given)}",
+            f"give one number, or {number}",
         )
     return given
 
 
 def refused(where: str, what: str, fix: str) -> errors.ShapeError:
     """The error for arguments that do not fit together."""
-    return errors.ShapeError(errors.message(where, what, fix))
+    return errors.ShapeError.at(where, what, fix)
 
 
 def padding_of(

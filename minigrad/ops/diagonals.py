@@ -45,12 +45,10 @@ class Diag(Builtin):
     @staticmethod
     def forward(input: Array, diagonal: int = 0) -> Any:
         if input.ndim not in (1, 2):
-            raise errors.ShapeError(
-                errors.message(
-                    "diag",
-                    f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D",
-                    "for stacks of matrices use diagonal(dim1=-2, dim2=-1)",
-                )
+            raise errors.ShapeError.at(
+                "diag",
+                f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D",
+                "for stacks of matrices use diagonal(dim1=-2, dim2=-1)",
             )
         return np.diag(input, diagonal).copy()
 
@@ -89,12 +87,10 @@ class Trace(Builtin):
     @staticmethod
     def forward(input: Array) -> Any:
         if input.ndim != 2:
-            raise errors.ShapeError(
-                errors.message(
-                    "trace",
-                    f"trace: expected a matrix, but got tensor with dim {input.ndim}",
-                    "sum a diagonal: x.diagonal(dim1=-2, dim2=-1).sum(-1)",
-                )
+            raise errors.ShapeError.at(
+                "trace",
+                f"trace: expected a matrix, but got tensor with dim {input.ndim}",
+                "sum a diagonal: x.diagonal(dim1=-2, dim2=-1).sum(-1)",
             )
         return np.trace(in_dtype(input, None))
 

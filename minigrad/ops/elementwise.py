@@ -405,13 +405,11 @@ class Fill(Builtin):
     @staticmethod
     def forward(input: Array, value: Any) -> Any:
         if np.ndim(value):
-            raise errors.ShapeError(
-                errors.message(
-                    "fill",
-                    "fill only supports 0-dimension value tensor but got tensor with "
-                    f"{errors.count_of(np.ndim(value), 'dimension')}",
-                    "give one number",
-                )
+            raise errors.ShapeError.at(
+                "fill",
+                "fill only supports 0-dimension value tensor but got tensor with "
+                f"{errors.count_of(np.ndim(value), 'dimension')}",
+                "give one number",
             )
         return np.full_like(input, value)
 

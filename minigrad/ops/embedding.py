@@ -29,20 +29,16 @@ def of_table(weight: Tensor, indices: Tensor, padding_idx: int = -1) -> tuple[An
     check_is_tensor(weight, "embedding")
     check_is_tensor(indices, "embedding")
     if weight.ndim != 2:
-        raise errors.ShapeError(
-            errors.message(
-                "embedding", "'weight' must be 2-D", "give one row for each number"
-            )
+        raise errors.ShapeError.at(
+            "embedding", "'weight' must be 2-D", "give one row for each number"
         )
     if np.dtype(indices.dtype) not in (np.int64, np.int32):
-        raise errors.OperandError(
-            errors.message(
-                "embedding",
-                "Expected tensor for argument #1 'indices' to have one of the "
-                f"following scalar types: Long, Int; but got {indices.type()} instead "
-                "(while checking arguments for embedding)",
-                "convert: indices.long()",
-            )
+        raise errors.OperandError.at(
+            "embedding",
+            "Expected tensor for argument #1 'indices' to have one of the "
+            f"following scalar types: Long, Int; but got {indices.type()} instead "
+            "(while checking arguments for embedding)",
+            "convert: indices.long()",
         )
     return weight, indices, padding_idx
 
@@ -77,13 +73,11 @@ class Embedding(Builtin):
     def forward(weight: Array, indices: Array, padding_idx: int) -> Any:
         length = len(weight)
         if indices.size and not (indices.min() >= 0 and indices.max() < length):
-            raise errors.IndexingError(
-                errors.message(
-                    "embedding",
-                    f"index out of range in self: {indices.min()} to {indices.max()} "
-                    f"in a table of {length}",
-                    f"use indices from 0 to {length - 1}",
-                )
+            raise errors.IndexingError.at(
+                "embedding",
+                f"index out of range in self: {indices.min()} to {indices.max()} "
+                f"in a table of {length}",
+                f"use indices from 0 to {length - 1}",
             )
         return np.take(weight, indices, 0)
 
@@ -136,13 +130,11 @@ class Dropout(Builtin):
     @quietly
     def forward(input: Array, p: float, seed: int) -> Any:
         if input.dtype.kind != "f":
-            raise errors.OperandError(
-                errors.message(
-                    "dropout",
-                    "result type Float can't be cast to the desired output type "
-                    f"{input.dtype}",
-                    "use a floating-point tensor",
-                )
+            raise errors.OperandError.at(
+                "dropout",
+                "result type Float can't be cast to the desired output type "
+                f"{input.dtype}",
+                "use a floating-point tensor",
             )
         return kernels.randomness.dropout(input, p, seed)
 
@@ -177,12 +169,10 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """
     check_is_tensor(input, "dropout")
     if not 0 <= p <= 1:
-        raise errors.OperandError(
-            errors.message(
-                "dropout",
-                f"dropout probability has to be between 0 and 1, but got {p}",
-                "give a probability",
-            )
+        raise errors.OperandError.at(
+            "dropout",
+            f"dropout probability has to be between 0 and 1, but got {p}",
+            "give a probability",
         )
     if not train or p == 0 or input.numel() == 0:
         return input

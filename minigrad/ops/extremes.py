@@ -42,13 +42,11 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
     if dim is not None and all([input.shape[one] for one in dims if one is not None]):
         return
     kind = errors.OperandError if dim is None else errors.DimensionError
-    raise kind(
-        errors.message(
-            f"{where}()",
-            f"Expected reduction dim to be specified for input.numel() == 0, and of a "
-            f"length other than 0; the shape is {input.shape}",
-            "reduce along a dimension that has elements",
-        )
+    raise kind.at(
+        f"{where}()",
+        f"Expected reduction dim to be specified for input.numel() == 0, and of a "
+        f"length other than 0; the shape is {input.shape}",
+        "reduce along a dimension that has elements",
     )
 
 

@@ -35,23 +35,19 @@ def check_index(where: str, input: Array, dim: int, index: Any) -> None:
     if not isinstance(index, (np.ndarray, np.generic)):
         raise must_be_tensor(where, "index", 3, index)
     if index.dtype.kind not in "iu":
-        raise errors.OperandError(
-            errors.message(
-                f"{where}()",
-                f"Expected dtype int64 for index, not {index.dtype}",
-                "use a tensor of whole numbers, for example index.long()",
-            )
+        raise errors.OperandError.at(
+            f"{where}()",
+            f"Expected dtype int64 for index, not {index.dtype}",
+            "use a tensor of whole numbers, for example index.long()",
         )
     length = input.shape[dim] if input.ndim else 1
     if index.size and not (index.min() >= 0 and index.max() < length):
         wrong = index.max() if index.min() >= 0 else index.min()
-        raise errors.OperandError(
-            errors.message(
-                f"{where}()",
-                f"index {wrong} is out of bounds for dimension {dim} with size "
-                f"{length}: index out of range",
-                f"use indices from 0 to {length - 1}",
-            )
+        raise errors.OperandError.at(
+            f"{where}()",
+            f"index {wrong} is out of bounds for dimension {dim} with size "
+            f"{length}: index out of range",
+            f"use indices from 0 to {length - 1}",
         )
 
 
@@ -328,13 +324,11 @@ class IndexAdd(Builtin):
             raise must_be_tensor("index_add", "source", 4, source)
         lengths = whole(source).shape[dim] if source.ndim else 1
         if whole(index).size != lengths:
-            raise errors.OperandError(
-                errors.message(
-                    "index_add_()",
-                    f"Number of indices ({whole(index).size}) should be equal to "
-                    f"source.size(dim): ({lengths}), for dim: {dim}",
-                    "give one index for each row of source",
-                )
+            raise errors.OperandError.at(
+                "index_add_()",
+                f"Number of indices ({whole(index).size}) should be equal to "
+                f"source.size(dim): ({lengths}), for dim: {dim}",
+                "give one index for each row of source",
             )
         result = input.copy()
         rows = np.moveaxis(whole(result), dim, 0)
@@ -389,12 +383,10 @@ class MaskedSelect(Builtin):
     @staticmethod
     def forward(input: Array, mask: Array) -> Any:
         if not isinstance(mask, (np.ndarray, np.generic)) or mask.dtype.kind != "b":
-            raise errors.OperandError(
-                errors.message(
-                    "masked_select",
-                    "expected BoolTensor for mask",
-                    "compare first: x.masked_select(x > 0)",
-                )
+            raise errors.OperandError.at(
+                "masked_select",
+                "expected BoolTensor for mask",
+                "compare first: x.masked_select(x > 0)",
             )
         both = np.broadcast_arrays(input, mask)
         return both[0][both[1]]

@@ -70,14 +70,11 @@ class Matmul(Builtin):
             if not isinstance(value, (np.ndarray, np.generic)):
                 raise must_be_tensor("matmul", name, position, value)
         if not inner_lengths_agree(input, other):
-            raise errors.ShapeError(
-                errors.message(
-                    "matmul",
-                    "mat1 and mat2 shapes cannot be multiplied "
-                    f"({np.shape(input)} and {np.shape(other)})",
-                    "the last length of the first must be the last but one of the "
-                    "second",
-                )
+            raise errors.ShapeError.at(
+                "matmul",
+                "mat1 and mat2 shapes cannot be multiplied "
+                f"({np.shape(input)} and {np.shape(other)})",
+                "the last length of the first must be the last but one of the second",
             )
         check_same_dtype("matmul", input, other)
         if input.ndim > 2 and other.ndim == 2:
@@ -164,13 +161,11 @@ def check_same_dtype(where: str, input: Any, other: Any) -> None:
             TENSOR_TYPES.get(value.dtype.name, "").removesuffix("Tensor").lower()
             for value in (input, other)
         ]
-        raise errors.OperandError(
-            errors.message(
-                where,
-                "expected m1 and m2 to have the same dtype, but got: "
-                f"{names[0]} != {names[1]}",
-                "convert one of them, for example other.to(input.dtype)",
-            )
+        raise errors.OperandError.at(
+            where,
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{names[0]} != {names[1]}",
+            "convert one of them, for example other.to(input.dtype)",
         )
 
 
@@ -185,12 +180,10 @@ def check_dimensions(
         if not isinstance(value, (Tensor, np.ndarray, np.generic)):
             raise must_be_tensor(where, name, position, value)
     if (input.ndim, other.ndim) != ndims:
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"{says}, but got {input.ndim}D and {other.ndim}D tensors",
-                "use matmul, or @, for other dimensions",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"{says}, but got {input.ndim}D and {other.ndim}D tensors",
+            "use matmul, or @, for other dimensions",
         )
 
 
@@ -242,13 +235,11 @@ class Bmm(Matmul):
         check_dimensions("bmm", input, other, (3, 3), "batch1 must be a 3D tensor")
         wanted = [input.shape[0], input.shape[2]]
         if [*other.shape[:2]] != wanted:
-            raise errors.ShapeError(
-                errors.message(
-                    "bmm",
-                    "Expected size for first two dimensions of batch2 tensor to be: "
-                    f"{wanted} but got: {list(other.shape[:2])}.",
-                    "give as many matrices, whose columns are as long as the rows",
-                )
+            raise errors.ShapeError.at(
+                "bmm",
+                "Expected size for first two dimensions of batch2 tensor to be: "
+                f"{wanted} but got: {list(other.shape[:2])}.",
+                "give as many matrices, whose columns are as long as the rows",
             )
         return Matmul.forward(input, other)
 
@@ -263,12 +254,10 @@ def outer(input: Tensor, vec2: Tensor) -> Any:
     """
     for name, value in (("self", input), ("vec2", vec2)):
         if value.ndim != 1:
-            raise errors.ShapeError(
-                errors.message(
-                    "outer",
-                    f"outer: Expected 1-D argument {name}, but got {value.ndim}-D",
-                    "flatten it first: x.reshape(-1)",
-                )
+            raise errors.ShapeError.at(
+                "outer",
+                f"outer: Expected 1-D argument {name}, but got {value.ndim}-D",
+                "flatten it first: x.reshape(-1)",
             )
     return reshaped(input, (-1, 1)) * vec2
 

@@ -91,12 +91,10 @@ def refuse_floats(where: str, array: Any) -> None:
     Raises: UnsupportedOptionError, which is a NotImplementedError as torch's is.
     """
     if np.asarray(array).dtype.kind not in "biu":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{where}_cpu\" not implemented for '{np.asarray(array).dtype}'",
-                "compare first: the result of x > 0 is a tensor of bools",
-            )
+        raise errors.UnsupportedOptionError.at(
+            where,
+            f"\"{where}_cpu\" not implemented for '{np.asarray(array).dtype}'",
+            "compare first: the result of x > 0 is a tensor of bools",
         )
 
 

@@ -165,8 +165,8 @@ def with_beta(
 
 def impossible(where: str, what: str) -> errors.OperandError:
     """The error for a parabola of a width that cannot be."""
-    return errors.OperandError(
-        errors.message(where, f"{where} does not support {what}", "give one above 0")
+    return errors.OperandError.at(
+        where, f"{where} does not support {what}", "give one above 0"
     )
 
 
@@ -279,13 +279,11 @@ def refuse_gradients(where: str, **constants: Tensor | None) -> None:
     """
     for name, value in constants.items():
         if isinstance(value, Tensor) and value.requires_grad:
-            raise errors.DerivativeMissingError(
-                errors.message(
-                    where,
-                    f"The function '{where}' is not differentiable with respect to "
-                    f"argument '{name}'. This input cannot have requires_grad True.",
-                    f"give {name}.detach()",
-                )
+            raise errors.DerivativeMissingError.at(
+                where,
+                f"The function '{where}' is not differentiable with respect to "
+                f"argument '{name}'. This input cannot have requires_grad True.",
+                f"give {name}.detach()",
             )
 
 

@@ -35,12 +35,10 @@ def refuse_bools(input: Array) -> None:
     Raises: UnsupportedOptionError.
     """
     if input.dtype.kind == "b":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                "median",
-                "\"median_cpu\" not implemented for 'Bool'",
-                "convert first, for example x.int()",
-            )
+        raise errors.UnsupportedOptionError.at(
+            "median",
+            "\"median_cpu\" not implemented for 'Bool'",
+            "convert first, for example x.int()",
         )
 
 

@@ -119,18 +119,16 @@ def refuse_integers(where: str, tensor: Tensor) -> None:
     Raises: UnsupportedOptionError, as torch a NotImplementedError.
     """
     if tensor.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype.name}'",
-                "use a floating-point tensor",
-            )
+        raise errors.UnsupportedOptionError.at(
+            where,
+            f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype.name}'",
+            "use a floating-point tensor",
         )
 
 
 def impossible(where: str, what: str) -> errors.OperandError:
     """The error for bounds that no number lies between."""
-    return errors.OperandError(errors.message(where, what, "exchange the two numbers"))
+    return errors.OperandError.at(where, what, "exchange the two numbers")
 
 
 METHODS: tuple[Callable[..., Tensor], ...] = (

@@ -90,12 +90,10 @@ class Flip(Builtin):
     def forward(input: Array, dims: tuple[int, ...]) -> Any:
         check_range(input, *dims)
         if len({dim % max(input.ndim, 1) for dim in dims}) < len(dims):
-            raise errors.OperandError(
-                errors.message(
-                    "flip",
-                    f"a dim appears multiple times in the list of dims {list(dims)}",
-                    "name each dimension once",
-                )
+            raise errors.OperandError.at(
+                "flip",
+                f"a dim appears multiple times in the list of dims {list(dims)}",
+                "name each dimension once",
             )
         flipped = np.flip(input, dims if input.ndim else ())
         return copy_in_order(flipped, input.dtype, input.strides)
@@ -248,12 +246,10 @@ class Topk(Ordered):
         indices = order(input, dim, largest)
         length = input.shape[dim] if input.ndim else 1
         if not 0 <= k <= length:
-            raise errors.OperandError(
-                errors.message(
-                    "topk",
-                    f"selected index k out of range: {k} of {length} elements",
-                    "ask for no more than there are",
-                )
+            raise errors.OperandError.at(
+                "topk",
+                f"selected index k out of range: {k} of {length} elements",
+                "ask for no more than there are",
             )
         if input.ndim:
             indices = np.take(indices, np.arange(k), dim)
@@ -270,13 +266,11 @@ def triangle(name: str, keep: Callable[..., Any], says: str) -> type[Builtin]:
         @staticmethod
         def forward(input: Array, diagonal: int = 0) -> Any:
             if input.ndim < 2:
-                raise errors.ShapeError(
-                    errors.message(
-                        name,
-                        f"{name}: input tensor must have at least 2 dimensions; this "
-                        f"has {input.ndim}",
-                        "give a matrix, or a stack of them",
-                    )
+                raise errors.ShapeError.at(
+                    name,
+                    f"{name}: input tensor must have at least 2 dimensions; this "
+                    f"has {input.ndim}",
+                    "give a matrix, or a stack of them",
                 )
             return keep(input, diagonal)
 

@@ -95,13 +95,11 @@ def as_index(value: Any, where: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                where,
-                "slice indices must be integers or None or have an __index__ method: "
-                f"an index must be int, not {type(value).__name__}",
-                "count elements from 0, or from -1 for the last",
-            )
+        raise errors.ArgumentTypeError.at(
+            where,
+            "slice indices must be integers or None or have an __index__ method: "
+            f"an index must be int, not {type(value).__name__}",
+            "count elements from 0, or from -1 for the last",
         ) from None
 
 
@@ -109,24 +107,20 @@ def key_of_select(input: Tensor, dim: int, index: int) -> tuple[Any, ...]:
     """``x.select(0, 1)``: the dimension and the index."""
     check_is_tensor(input, "select")
     if input.ndim == 0:
-        raise errors.IndexingError(
-            errors.message(
-                "select",
-                "select() cannot be applied to a 0-dim tensor.",
-                "use the number as it is: x.item()",
-            )
+        raise errors.IndexingError.at(
+            "select",
+            "select() cannot be applied to a 0-dim tensor.",
+            "use the number as it is: x.item()",
         )
     dim = dimension(input, dim)
     number = as_index(index, "select")
     length = input.shape[dim]
     if not -length <= number < length:
-        raise errors.IndexingError(
-            errors.message(
-                "select",
-                f"select(): index {number} out of range for tensor of size "
-                f"{list(input.shape)} at dimension {dim}",
-                f"use an index from {-length} to {length - 1}",
-            )
+        raise errors.IndexingError.at(
+            "select",
+            f"select(): index {number} out of range for tensor of size "
+            f"{list(input.shape)} at dimension {dim}",
+            f"use an index from {-length} to {length - 1}",
         )
     return input, at(dim, number)
 
@@ -159,13 +153,11 @@ def key_of_narrow(input: Tensor, dim: int, start: int, length: int) -> tuple[Any
     if length < 0:
         raise narrow_error("narrow(): length must be non-negative")
     if not -size <= first <= size:
-        raise errors.DimensionError(
-            errors.message(
-                "narrow",
-                "start out of range (expected to be in range of "
-                f"[{-size}, {size}], but got {first})",
-                "count elements from 0, or from -1 for the last",
-            )
+        raise errors.DimensionError.at(
+            "narrow",
+            "start out of range (expected to be in range of "
+            f"[{-size}, {size}], but got {first})",
+            "count elements from 0, or from -1 for the last",
         )
     first = first + size if first < 0 else first
     if first + length > size:
@@ -177,9 +169,7 @@ def key_of_narrow(input: Tensor, dim: int, start: int, length: int) -> tuple[Any
 
 def narrow_error(what: str) -> errors.ShapeError:
     """The error for a part that is not there."""
-    return errors.ShapeError(
-        errors.message("narrow", what, "stay within the dimension")
-    )
+    return errors.ShapeError.at("narrow", what, "stay within the dimension")
 
 
 @op(
@@ -297,12 +287,10 @@ def geometry_of_diagonal(
     array = input.array
     first, second = dimension(array, dim1), dimension(array, dim2)
     if first == second:
-        raise errors.ShapeError(
-            errors.message(
-                "diagonal",
-                f"diagonal dimensions cannot be identical {dim1}, {dim2}",
-                "name two dimensions",
-            )
+        raise errors.ShapeError.at(
+            "diagonal",
+            f"diagonal dimensions cannot be identical {dim1}, {dim2}",
+            "name two dimensions",
         )
     shown = np.diagonal(array, offset, first, second)
     start = max(-offset, 0), max(offset, 0)
@@ -373,12 +361,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     first = dimension(input, start_dim)
     last = dimension(input, end_dim)
     if first > last:
-        raise errors.ShapeError(
-            errors.message(
-                "flatten",
-                "flatten() has invalid args: start_dim cannot come after end_dim",
-                "give the dimensions from left to right",
-            )
+        raise errors.ShapeError.at(
+            "flatten",
+            "flatten() has invalid args: start_dim cannot come after end_dim",
+            "give the dimensions from left to right",
         )
     if first == last:
         return input

@@ -37,23 +37,18 @@ def pair(where: str, name: str, value: Any) -> Pair:
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for one in given:
         if not isinstance(one, (int, np.integer)):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    f"{where}()",
-                    f"argument '{name}' must be tuple of ints, not "
-                    f"{type(one).__name__}",
-                    "give one whole number, or two: down and across",
-                )
+            raise errors.ArgumentTypeError.at(
+                f"{where}()",
+                f"argument '{name}' must be tuple of ints, not {type(one).__name__}",
+                "give one whole number, or two: down and across",
             )
     if len(given) not in (1, 2):
         must = {"stride": "either be omitted,", "dilation": "be either"}
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"{name} must {must.get(name, 'either be')} a single int, or a tuple "
-                "of two ints",
-                "the two are: down, across",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"{name} must {must.get(name, 'either be')} a single int, or a tuple "
+            "of two ints",
+            "the two are: down, across",
         )
     return given[0], given[-1]
 
@@ -98,9 +93,7 @@ def refuse(where: str, what: str) -> None:
     Raises: ShapeError.
     """
     if what:
-        raise errors.ShapeError(
-            errors.message(where, what, "use windows that fit into the images")
-        )
+        raise errors.ShapeError.at(where, what, "use windows that fit into the images")
 
 
 def check_windows(sizes: Pair, steps: Pair, before: Pair, apart: Pair) -> str:
@@ -225,12 +218,10 @@ class MaxPool(Builtin):
     @quietly
     def forward(input: Array, windows: Windows) -> tuple[Array, Array]:
         if input.dtype.kind == "b":
-            raise errors.UnsupportedOptionError(
-                errors.message(
-                    "max_pool2d",
-                    "\"max_pool2d\" not implemented for 'Bool'",
-                    "convert: x.float()",
-                )
+            raise errors.UnsupportedOptionError.at(
+                "max_pool2d",
+                "\"max_pool2d\" not implemented for 'Bool'",
+                "convert: x.float()",
             )
         outer = input.shape[:-2]
         planes = input.reshape(number_of(outer), *input.shape[-2:])
@@ -336,13 +327,11 @@ def of_means(
     check_is_tensor(input, "avg_pool2d")
     if input.ndim not in (3, 4):
         most = max(input.ndim, 1)
-        raise errors.DimensionError(
-            errors.message(
-                "avg_pool2d",
-                f"Dimension out of range (expected to be in range of [-{most}, "
-                f"{most - 1}], but got -3); the input is {input.ndim}D",
-                "the dimensions are number (or none), channels, height, width",
-            )
+        raise errors.DimensionError.at(
+            "avg_pool2d",
+            f"Dimension out of range (expected to be in range of [-{most}, "
+            f"{most - 1}], but got -3); the input is {input.ndim}D",
+            "the dimensions are number (or none), channels, height, width",
         )
     if divisor_override == 0:
         refuse("avg_pool2d", "divisor must be not zero")

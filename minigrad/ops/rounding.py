@@ -267,12 +267,10 @@ class FloorDivide(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        raise errors.DerivativeMissingError(
-            errors.message(
-                "floor_divide",
-                "derivative for aten::floor_divide is not implemented",
-                "divide outside the graph, x.detach() // y, or use x / y",
-            )
+        raise errors.DerivativeMissingError.at(
+            "floor_divide",
+            "derivative for aten::floor_divide is not implemented",
+            "divide outside the graph, x.detach() // y, or use x / y",
         )
 
 
@@ -284,10 +282,8 @@ def refuse_zero(where: str, a: Any, b: Any) -> None:
     refuse_bools(where, np.empty(0, np.result_type(a, b)))
     integers = np.result_type(a, b).kind in "iu"
     if integers and not np.all(b):
-        raise errors.OperandError(
-            errors.message(
-                where, "ZeroDivisionError: a divisor is 0", "keep 0 out of the divisors"
-            )
+        raise errors.OperandError.at(
+            where, "ZeroDivisionError: a divisor is 0", "keep 0 out of the divisors"
         )
 
 

@@ -34,12 +34,10 @@ def as_floats(where: str, input: Array, dim: int, dtype: Any) -> Array:
     if dtype is not None:
         input = input.astype(dtype)
     if input.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"softmax_lastdim_kernel_impl\" not implemented for '{input.dtype}'",
-                "convert first, for example x.float()",
-            )
+        raise errors.UnsupportedOptionError.at(
+            where,
+            f"\"softmax_lastdim_kernel_impl\" not implemented for '{input.dtype}'",
+            "convert first, for example x.float()",
         )
     return input
 

@@ -106,12 +106,10 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """
     check_is_tensor(input, "unbind")
     if input.ndim == 0:
-        raise errors.DimensionError(
-            errors.message(
-                "unbind",
-                f"Dimension specified as {dim} but tensor has no dimensions",
-                "use the number as it is: x.item()",
-            )
+        raise errors.DimensionError.at(
+            "unbind",
+            f"Dimension specified as {dim} but tensor has no dimensions",
+            "use the number as it is: x.item()",
         )
     dim = dimension(input, dim)
     keys = tuple([at(dim, i) for i in range(input.shape[dim])])
@@ -209,8 +207,8 @@ def check_sizes(input: Tensor, sizes: list[int], dim: int) -> None:
 
 def no_pieces(where: str, what: str) -> errors.ShapeError:
     """The error for lengths that do not divide a dimension."""
-    return errors.ShapeError(
-        errors.message(where, what, "give lengths that add up to the dimension")
+    return errors.ShapeError.at(
+        where, what, "give lengths that add up to the dimension"
     )
 
 
@@ -220,10 +218,8 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     Raises: ArgumentTypeError for a tensor without dimensions.
     """
     if self.ndim == 0:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor", "iteration over a 0-d tensor", "use its number: x.item()"
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor", "iteration over a 0-d tensor", "use its number: x.item()"
         )
     return iter(unbind(self))
 

@@ -156,15 +156,13 @@ def checked(where: str, input: Array) -> None:
     Raises: OperandError.
     """
     if input.dtype.kind not in "fc":
-        raise errors.OperandError(
-            errors.message(
-                where,
-                "std and var only support floating point and complex dtypes"
-                if where in ("std", "var")
-                else "linalg.vector_norm: Expected a floating point or complex tensor "
-                f"as input. Got {input.dtype}",
-                "convert first, for example x.float()",
-            )
+        raise errors.OperandError.at(
+            where,
+            "std and var only support floating point and complex dtypes"
+            if where in ("std", "var")
+            else "linalg.vector_norm: Expected a floating point or complex tensor "
+            f"as input. Got {input.dtype}",
+            "convert first, for example x.float()",
         )
 
 
