@@ -77,7 +77,8 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 def op(
     name: str,
     *,
-    node_name: str | Callable[..., str],
+    node_name: str | Callable[..., str] = "",
+    doc: str = "",
     reference: Callable[..., Any],
     samples: Sequence[tuple[Any, ...]],
     arguments: Callable[..., tuple[Any, ...]] | None = None,
@@ -101,14 +102,19 @@ def op(
     ``keywords`` is asked in their presence for another operation and its arguments.
     Without ``method`` there is the function alone; without ``function`` too, another
     module calls it, such as ``nn.functional``. ``node_name`` is the name of the
-    recorded node, or a function from the arguments of forward to it. An
-    overload, named with a dot, makes a row and no function.
+    recorded node, or a function from the arguments of forward to it, where it is not
+    the name of the class and ``Backward0``. ``doc`` is for a class that a function
+    makes: it is documented so, and named after the operation. An overload, named with
+    a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
     """
     check_row(name, samples)
 
     def register(cls: Operation) -> Operation:
-        name_nodes(cls, node_name)
+        if doc:
+            cls.__name__ = cls.__qualname__ = name.capitalize()
+            cls.__doc__ = doc
+        name_nodes(cls, node_name or f"{cls.__name__}Backward0")
         call = make_call(name, cls, arguments, returns, keywords)
         quick = quickest(cls, call)
         if arguments is None and returns is None and keywords is None:
@@ -125,6 +131,16 @@ def op(
         return cls
 
     return register
+
+
+def answer(
+    name: str, forward: Callable[..., Any], operands: int = 1, **row: Any
+) -> type[Builtin]:
+    """An elementwise operation without a gradient, registered: forward is all of it."""
+    members: dict[str, Any] = {"elementwise": True, "operands": operands}
+    members |= {"forward": staticmethod(forward), "__module__": forward.__module__}
+    kind = type(name.capitalize(), (Builtin,), members)
+    return op(name, differentiable=False, **row)(kind)
 
 
 def composite(

@@ -86,7 +86,6 @@ def reference_gelu(x: Any, approximate: str = "none") -> Any:
 
 @op(
     "gelu",
-    node_name="GeluBackward0",
     reference=reference_gelu,
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], "tanh")],
     function=False,
@@ -136,7 +135,6 @@ def bent(x: Any) -> Any:
 
 @op(
     "silu",
-    node_name="SiluBackward0",
     reference=lambda x: np.asarray(x) * np.exp(-np.logaddexp(0.0, -np.asarray(x))),
     samples=SAMPLES,
     function=False,
@@ -160,7 +158,6 @@ class Silu(Activation):
 
 @op(
     "leaky_relu",
-    node_name="LeakyReluBackward0",
     reference=lambda x, slope=0.01: np.where(
         np.greater(x, 0), x, np.multiply(x, slope)
     ),
@@ -189,7 +186,6 @@ class LeakyRelu(Activation):
 
 @op(
     "elu",
-    node_name="EluBackward0",
     reference=lambda x, alpha=1.0: np.where(
         np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))
     ),

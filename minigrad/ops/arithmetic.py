@@ -79,7 +79,6 @@ op(
 
 @op(
     "sub",
-    node_name="SubBackward0",
     reference=np.subtract,
     samples=PAIRS,
     operator="sub",
@@ -144,14 +143,7 @@ class Rsub(Builtin):
         return total(None if t_input is None else -t_input, t_other)
 
 
-@op(
-    "mul",
-    node_name="MulBackward0",
-    reference=np.multiply,
-    samples=PAIRS,
-    operator="mul",
-    in_place=True,
-)
+@op("mul", reference=np.multiply, samples=PAIRS, operator="mul", in_place=True)
 class Mul(Builtin):
     """input * other, elementwise, stretched to a common shape.
 
@@ -198,7 +190,6 @@ class Mul(Builtin):
 
 @op(
     "div",
-    node_name="DivBackward0",
     reference=np.true_divide,
     samples=PAIRS,
     operator="truediv",
@@ -254,7 +245,6 @@ class Div(Builtin):
 
 @op(
     "neg",
-    node_name="NegBackward0",
     reference=np.negative,
     samples=[(2.0,), ([1.0, -2.0],)],
     operator="neg",

@@ -55,7 +55,6 @@ def three(
 
 @op(
     "addcmul",
-    node_name="AddcmulBackward0",
     reference=lambda x, a, b: np.asarray(x) + np.asarray(a) * np.asarray(b),
     samples=[(ROW, OTHER, ROW), (ROW, [[2.0], [3.0]], OTHER)],
     arguments=three,
@@ -96,7 +95,6 @@ class Addcmul(OfThree):
 
 @op(
     "addcdiv",
-    node_name="AddcdivBackward0",
     reference=lambda x, a, b: np.asarray(x) + np.asarray(a) / np.asarray(b),
     samples=[(ROW, OTHER, ROW), (ROW, [[2.0], [3.0]], OTHER)],
     arguments=three,
@@ -197,7 +195,6 @@ class Lerp(Builtin):
 
 @op(
     "repeat",
-    node_name="RepeatBackward0",
     reference=lambda x, *sizes: np.tile(x, sizes),
     samples=[(ROW, 2), (MATRIX, 2, 3), (ROW, 2, 2)],
     arguments=with_shape,
@@ -252,7 +249,6 @@ def shifts_and_dims(input: Tensor, shifts: Any, dims: Any = None) -> tuple[Any, 
 
 @op(
     "roll",
-    node_name="RollBackward0",
     reference=lambda x, shifts, dims=None: np.roll(x, shifts, dims),
     samples=[(ROW, 1), (MATRIX, -1, 1), (MATRIX, (1, 2), (0, 1)), (MATRIX, 2)],
     arguments=shifts_and_dims,

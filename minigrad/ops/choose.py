@@ -39,7 +39,6 @@ def check_mask(where: str, mask: Any) -> None:
 
 @op(
     "where.self",
-    node_name="WhereBackward0",
     reference=np.where,
     samples=[(MASK, ROW, OTHER), (MASK, ROW, 0.0), (MASK, [[1.0], [2.0]], ROW)],
 )
@@ -216,12 +215,7 @@ class Extreme(Builtin):
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
 
 
-@op(
-    "maximum",
-    node_name="MaximumBackward0",
-    reference=np.maximum,
-    samples=PAIRS,
-)
+@op("maximum", reference=np.maximum, samples=PAIRS)
 class Maximum(Extreme):
     """The greater of two, elementwise; NaN if one is. Equals share the gradient.
 
@@ -239,12 +233,7 @@ class Maximum(Extreme):
         return np.asarray(a < b)
 
 
-@op(
-    "minimum",
-    node_name="MinimumBackward0",
-    reference=np.minimum,
-    samples=PAIRS,
-)
+@op("minimum", reference=np.minimum, samples=PAIRS)
 class Minimum(Extreme):
     """The smaller of two, elementwise; NaN if one is. Equals share the gradient.
 

@@ -28,7 +28,6 @@ def along(input: Tensor, dim: int, *, dtype: Any = None) -> tuple[Any, ...]:
 
 @op(
     "cumprod",
-    node_name="CumprodBackward0",
     reference=lambda x, dim: np.cumprod(x, dim) if np.ndim(x) else np.asarray(x),
     samples=[(MATRIX, 0), (MATRIX, -1), (2.0, 0), ([2.0, 0.0, 3.0, 0.0], 0)],
     arguments=along,

@@ -67,12 +67,7 @@ class Diag(Builtin):
         return reshaped(flat, ctx.shape), None
 
 
-@op(
-    "trace",
-    node_name="TraceBackward0",
-    reference=np.trace,
-    samples=[([[1.0, 2.0], [3.0, 4.0]],), (MATRIX,)],
-)
+@op("trace", reference=np.trace, samples=[([[1.0, 2.0], [3.0, 4.0]],), (MATRIX,)])
 class Trace(Builtin):
     """The sum of the diagonal of a matrix; integers and bools give int64.
 

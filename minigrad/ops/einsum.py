@@ -93,7 +93,6 @@ def without_diagonals(
 
 @op(
     "einsum",
-    node_name="EinsumBackward0",
     reference=lambda equation, *operands: np.einsum(equation, *operands),
     samples=[
         ("ij,jk->ik", A, B),

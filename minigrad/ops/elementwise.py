@@ -39,13 +39,7 @@ class SavesOutput(Builtin):
         ctx.save_for_backward(output)
 
 
-@op(
-    "exp",
-    node_name="ExpBackward0",
-    reference=np.exp,
-    samples=[(0.5,), ([-3.0, 0.0, 2.0],)],
-    in_place=True,
-)
+@op("exp", reference=np.exp, samples=[(0.5,), ([-3.0, 0.0, 2.0],)], in_place=True)
 class Exp(SavesOutput):
     """e**input, elementwise. Saves: the output, which is its own slope.
 
@@ -66,13 +60,7 @@ class Exp(SavesOutput):
     jvp = backward
 
 
-@op(
-    "log",
-    node_name="LogBackward0",
-    reference=np.log,
-    samples=[(0.5,), ([0.1, 1.0, 20.0],)],
-    in_place=True,
-)
+@op("log", reference=np.log, samples=[(0.5,), ([0.1, 1.0, 20.0],)], in_place=True)
 class Log(SavesInput):
     """The natural logarithm, elementwise. Slope: 1 / input.
 
@@ -93,13 +81,7 @@ class Log(SavesInput):
     jvp = backward
 
 
-@op(
-    "sqrt",
-    node_name="SqrtBackward0",
-    reference=np.sqrt,
-    samples=[(0.25,), ([0.1, 1.0, 9.0],)],
-    in_place=True,
-)
+@op("sqrt", reference=np.sqrt, samples=[(0.25,), ([0.1, 1.0, 9.0],)], in_place=True)
 class Sqrt(SavesOutput):
     """The square root, elementwise. Saves: the output. Slope: 1 / (2 * output).
 
@@ -122,7 +104,6 @@ class Sqrt(SavesOutput):
 
 @op(
     "reciprocal",
-    node_name="ReciprocalBackward0",
     reference=np.reciprocal,
     samples=[(0.25,), ([0.1, -1.0, 9.0],)],
     in_place=True,
@@ -149,7 +130,6 @@ class Reciprocal(SavesOutput):
 
 @op(
     "abs",
-    node_name="AbsBackward0",
     reference=np.abs,
     samples=[(-2.0,), ([-1.5, 0.5, 3.0],)],
     operator="abs",
@@ -177,13 +157,7 @@ class Abs(SavesInput):
     jvp = backward
 
 
-@op(
-    "sin",
-    node_name="SinBackward0",
-    reference=np.sin,
-    samples=[(0.5,), ([-1.0, 0.0, 2.0],)],
-    in_place=True,
-)
+@op("sin", reference=np.sin, samples=[(0.5,), ([-1.0, 0.0, 2.0],)], in_place=True)
 class Sin(SavesInput):
     """The sine, elementwise. Slope: the cosine.
 
@@ -204,13 +178,7 @@ class Sin(SavesInput):
     jvp = backward
 
 
-@op(
-    "cos",
-    node_name="CosBackward0",
-    reference=np.cos,
-    samples=[(0.5,), ([-1.0, 0.0, 2.0],)],
-    in_place=True,
-)
+@op("cos", reference=np.cos, samples=[(0.5,), ([-1.0, 0.0, 2.0],)], in_place=True)
 class Cos(SavesInput):
     """The cosine, elementwise. Slope: minus the sine.
 
@@ -231,13 +199,7 @@ class Cos(SavesInput):
     jvp = backward
 
 
-@op(
-    "tanh",
-    node_name="TanhBackward0",
-    reference=np.tanh,
-    samples=[(0.5,), ([-20.0, 0.0, 1.5],)],
-    in_place=True,
-)
+@op("tanh", reference=np.tanh, samples=[(0.5,), ([-20.0, 0.0, 1.5],)], in_place=True)
 class Tanh(SavesOutput):
     """The hyperbolic tangent, elementwise. Saves: the output. Slope: 1 - output**2.
 
@@ -261,7 +223,6 @@ class Tanh(SavesOutput):
 
 @op(
     "sigmoid",
-    node_name="SigmoidBackward0",
     reference=lambda x: np.exp(-np.logaddexp(0.0, -np.asarray(x))),
     samples=[(0.0,), ([-800.0, -1.5, 0.5, 800.0],)],
     in_place=True,
@@ -287,7 +248,6 @@ class Sigmoid(SavesOutput):
 
 @op(
     "softplus",
-    node_name="SoftplusBackward0",
     reference=lambda x: np.logaddexp(0.0, x),
     samples=[(0.0,), ([-800.0, -1.5, 900.0],)],
 )
@@ -313,7 +273,6 @@ class Softplus(SavesInput):
 
 @op(
     "relu",
-    node_name="ReluBackward0",
     reference=lambda x: np.maximum(x, 0.0),
     samples=[(0.5,), ([-1.0, 2.0, -0.5],)],
     in_place=True,

@@ -45,7 +45,6 @@ def of_table(weight: Tensor, indices: Tensor, padding_idx: int = -1) -> tuple[An
 
 @op(
     "embedding",
-    node_name="EmbeddingBackward0",
     reference=lambda weight, indices: np.asarray(weight)[indices],
     samples=[(MATRIX, WORDS), (MATRIX, np.array(1))],
     arguments=of_table,

@@ -251,7 +251,6 @@ def min(
 
 @op(
     "amax",
-    node_name="AmaxBackward0",
     reference=lambda x, dim=None, keepdim=False: np.max(x, axis=dim, keepdims=keepdim),
     samples=SOME,
 )
@@ -270,7 +269,6 @@ class Amax(Shared):
 
 @op(
     "amin",
-    node_name="AminBackward0",
     reference=lambda x, dim=None, keepdim=False: np.min(x, axis=dim, keepdims=keepdim),
     samples=SOME,
 )
@@ -299,11 +297,9 @@ def position(name: str, find: Any, says: str) -> None:
             refuse_empty(name, input, dim)
             return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
 
-    Position.__name__ = Position.__qualname__ = name.capitalize()
-    Position.__doc__ = f"Where {says} is: counted over everything, or along ``dim``."
     op(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        doc=f"Where {says} is: counted over everything, or along ``dim``.",
         reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
         samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
         differentiable=False,

@@ -65,7 +65,6 @@ def whole(array: Array) -> Array:
 
 @op(
     "gather",
-    node_name="GatherBackward0",
     reference=lambda x, dim, index: np.take_along_axis(
         np.asarray(x)[: index.shape[0]] if dim else np.asarray(x)[:, : index.shape[1]],
         index,
@@ -128,7 +127,6 @@ SOURCE = [[0.5, 7.0], [-1.0, 2.0]]
 
 @op(
     "scatter_add",
-    node_name="ScatterAddBackward0",
     reference=scattered,
     samples=[(MATRIX, 1, TABLE, SOURCE), (MATRIX, -1, TABLE, SOURCE)],
     in_place=True,
@@ -236,7 +234,6 @@ class Scatter(Builtin):
 
 @op(
     "index_select",
-    node_name="IndexSelectBackward0",
     reference=lambda x, dim, index: np.take(x, index, dim),
     samples=[(MATRIX, 1, INDEX), (MATRIX, 0, INDEX), (MATRIX, -1, np.array([2]))],
 )
@@ -293,7 +290,6 @@ def with_alpha(
 
 @op(
     "index_add",
-    node_name="IndexAddBackward0",
     reference=index_added,
     samples=[
         (MATRIX, 0, INDEX, ROWS),
@@ -363,7 +359,6 @@ class IndexAdd(Builtin):
 
 @op(
     "masked_select",
-    node_name="MaskedSelectBackward0",
     reference=lambda x, mask: np.broadcast_to(x, np.broadcast(x, mask).shape)[
         np.broadcast_to(mask, np.broadcast(x, mask).shape)
     ],

@@ -101,7 +101,6 @@ def with_picks(
 
 @op(
     "index_put",
-    node_name="IndexPutBackward0",
     reference=lambda x, indices, values, accumulate=False: put(
         np.asarray(x), np.asarray(values), accumulate, *map(np.array, indices)
     ),

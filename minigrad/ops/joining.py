@@ -79,7 +79,6 @@ class Joined(Builtin):
 
 @op(
     "cat",
-    node_name="CatBackward0",
     reference=lambda arrays, dim=0: np.concatenate(arrays, dim),
     samples=[((A, B), 0), ((A, A, A), 1), (([1.0], [2.0, 3.0]), -1), ((A, B),)],
     arguments=cat_arguments,
@@ -183,7 +182,6 @@ def stack_arguments(tensors: Any, dim: int = 0) -> tuple[Any, ...]:
 
 @op(
     "stack",
-    node_name="StackBackward0",
     reference=lambda arrays, dim=0: np.stack(arrays, dim),
     samples=[((A, A), 0), ((A, A), -1), ((2.0, 3.0),)],
     arguments=stack_arguments,

@@ -220,7 +220,7 @@ def dot(input: Tensor, tensor: Tensor) -> Any:
     return Matmul.apply(input, tensor)
 
 
-@op("bmm", node_name="BmmBackward0", reference=np.matmul, samples=[([A, A], [B, B])])
+@op("bmm", reference=np.matmul, samples=[([A, A], [B, B])])
 class Bmm(Matmul):
     """One product of matrices for each in a stack, (b, n, k) and (b, k, m).
 
@@ -264,7 +264,6 @@ def outer(input: Tensor, vec2: Tensor) -> Any:
 
 @op(
     "addmm",
-    node_name="AddmmBackward0",
     reference=lambda bias, a, b: bias + np.matmul(a, b),
     samples=[([1.0, 2.0], A, B), ([[1.0], [2.0]], A, B)],
 )

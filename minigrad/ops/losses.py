@@ -112,7 +112,6 @@ def compared(input: Tensor, target: Tensor, reduction: int = MEAN) -> tuple[Any,
 
 @op(
     "mse_loss",
-    node_name="MseLossBackward0",
     reference=lambda x, t, reduction=MEAN: referred(np.subtract(x, t) ** 2, reduction),
     samples=[
         (GUESSES, TARGETS, MEAN),
@@ -178,7 +177,6 @@ def rounded_off(difference: Any, width: Any) -> Any:
 
 @op(
     "huber_loss",
-    node_name="HuberLossBackward0",
     reference=lambda x, t, reduction=MEAN, delta=1: referred(
         rounded_off(np.subtract(x, t), delta), reduction
     ),
@@ -205,7 +203,6 @@ class HuberLoss(OfDifference):
 
 @op(
     "smooth_l1_loss",
-    node_name="SmoothL1LossBackward0",
     reference=lambda x, t, reduction=MEAN, beta=1: referred(
         rounded_off(np.subtract(x, t), beta) / beta, reduction
     ),
@@ -289,7 +286,6 @@ def refuse_gradients(where: str, **constants: Tensor | None) -> None:
 
 @op(
     "binary_cross_entropy_with_logits",
-    node_name="BinaryCrossEntropyWithLogitsBackward0",
     reference=reduced_bce,
     samples=[
         (SCORES, TARGETS, None, None, MEAN),

@@ -29,7 +29,6 @@ def along(input: Tensor, dim: int, *, dtype: Any = None) -> tuple[Any, ...]:
 
 @op(
     "cumsum",
-    node_name="CumsumBackward0",
     reference=lambda x, dim: np.cumsum(x, dim) if np.ndim(x) else np.asarray(x),
     samples=[(MATRIX, 0), (MATRIX, -1), (2.0, 0)],
     arguments=along,
@@ -72,7 +71,6 @@ def with_dims(input: Tensor, *dims: Any) -> tuple[Any, ...]:
 
 @op(
     "flip",
-    node_name="FlipBackward0",
     reference=lambda x, *dims: np.flip(x, dims),
     samples=[(MATRIX, 0), (MATRIX, 0, -1)],
     arguments=with_dims,
@@ -228,7 +226,6 @@ def topk_arguments(
 
 @op(
     "topk",
-    node_name="TopkBackward0",
     reference=topk_reference,
     samples=[(MATRIX, 2), (MATRIX, 1, 0), (MATRIX, 2, -1, False)],
     arguments=topk_arguments,
@@ -282,11 +279,9 @@ def triangle(name: str, keep: Callable[..., Any], says: str) -> type[Builtin]:
         def backward(ctx: Any, grad: Any) -> Any:
             return Triangle.of(grad, ctx.diagonal), None
 
-    Triangle.__name__ = Triangle.__qualname__ = name.capitalize()
-    Triangle.__doc__ = f"The part of each matrix {says} a diagonal, zeros elsewhere."
     return op(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        doc=f"The part of each matrix {says} a diagonal, zeros elsewhere.",
         reference=keep,
         samples=[(MATRIX,), (MATRIX, 1), ([MATRIX], -1)],
         in_place=True,

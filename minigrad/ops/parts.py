@@ -127,7 +127,6 @@ def key_of_select(input: Tensor, dim: int, index: int) -> tuple[Any, ...]:
 
 @op(
     "select",
-    node_name="SelectBackward0",
     reference=lambda x, dim, index: np.take(x, index, dim),
     samples=[(MATRIX, 0, 1), (MATRIX, -1, -2), ([1.0, 2.0], 0, 0)],
     arguments=key_of_select,
@@ -174,7 +173,6 @@ def narrow_error(what: str) -> errors.ShapeError:
 
 @op(
     "narrow",
-    node_name="SliceBackward0",
     reference=lambda x, dim, start, length: np.take(
         x, range(start, start + length), dim
     ),
@@ -206,7 +204,6 @@ def key_of_unsqueeze(input: Tensor, dim: int) -> tuple[Any, ...]:
 
 @op(
     "unsqueeze",
-    node_name="UnsqueezeBackward0",
     reference=np.expand_dims,
     samples=[(MATRIX, 0), (MATRIX, -1), (2.0, 0)],
     arguments=key_of_unsqueeze,
@@ -301,7 +298,6 @@ def geometry_of_diagonal(
 
 @op(
     "diagonal",
-    node_name="DiagonalBackward0",
     reference=np.diagonal,
     samples=[(MATRIX,), (MATRIX, 1), (MATRIX, -1, 0, 1), ([MATRIX], 0, 1, 2)],
     arguments=geometry_of_diagonal,

@@ -38,22 +38,14 @@ def step(name: str, compute: Callable[[Any], Any], says: str) -> type[Builtin]:
     """One step function, registered; integers stay as they are."""
 
     class Function(Step):
-        elementwise = True
-
         @staticmethod
         def forward(input: Any) -> Any:
             refuse_bools(name, input)
             return input.copy() if input.dtype.kind in "iu" else compute(input)
 
-    Function.__name__ = Function.__qualname__ = name.capitalize()
-    Function.__doc__ = f"{says}, elementwise. Slope: 0."
-    return op(
-        name,
-        node_name=f"{name.capitalize()}Backward0",
-        reference=compute,
-        samples=SAMPLES,
-        in_place=True,
-    )(Function)
+    doc = f"{says}, elementwise. Slope: 0."
+    row = op(name, doc=doc, reference=compute, samples=SAMPLES, in_place=True)
+    return row(Function)
 
 
 Floor = step("floor", np.floor, "The whole number below")
@@ -62,13 +54,7 @@ Trunc = step("trunc", np.trunc, "The whole number towards 0")
 alias("fix", "trunc")
 
 
-@op(
-    "sign",
-    node_name="SignBackward0",
-    reference=np.sign,
-    samples=SAMPLES,
-    in_place=True,
-)
+@op("sign", reference=np.sign, samples=SAMPLES, in_place=True)
 class Sign(Step):
     """-1, 0 or 1, elementwise. Slope: 0.
 
@@ -113,13 +99,7 @@ class Round(Step):
         return Fill.of(grad, 0), None
 
 
-@op(
-    "frac",
-    node_name="FracBackward0",
-    reference=lambda x: x - np.trunc(x),
-    samples=SAMPLES,
-    in_place=True,
-)
+@op("frac", reference=lambda x: x - np.trunc(x), samples=SAMPLES, in_place=True)
 class Frac(Builtin):
     """What is behind the point, with the sign of the input. Slope: 1.
 

@@ -62,7 +62,6 @@ op(
 
 @op(
     "view",
-    node_name="ViewBackward0",
     reference=lambda x, *shape: np.reshape(x, shape),
     samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
     arguments=with_size,
@@ -257,7 +256,6 @@ def in_shape(where: str, array: Array, shape: tuple[int, ...]) -> Array:
 
 @op(
     "transpose",
-    node_name="TransposeBackward0",
     reference=lambda x, a, b: np.swapaxes(x, a, b),
     samples=[(MATRIX, 0, 1), ([MATRIX], -1, 0)],
 )
@@ -301,7 +299,6 @@ alias("swapdims", "transpose")
 
 @op(
     "permute",
-    node_name="PermuteBackward0",
     reference=lambda x, *dims: np.transpose(x, dims),
     samples=[(MATRIX, 1, 0), ([MATRIX], 2, 0, 1), ([MATRIX], -2, -1, 0)],
     arguments=with_dims,
@@ -345,12 +342,7 @@ class Permute(Builtin):
         return Permute.of(grad, ctx.back), None
 
 
-@op(
-    "t",
-    node_name="TBackward0",
-    reference=np.transpose,
-    samples=[(MATRIX,), ([1.0, 2.0],), (2.0,)],
-)
+@op("t", reference=np.transpose, samples=[(MATRIX,), ([1.0, 2.0],), (2.0,)])
 class T(Builtin):
     """A matrix with rows and columns exchanged; a vector as it is.
 

@@ -67,11 +67,10 @@ def function(
             (saved,) = ctx.saved_values
             return tangent * slope(saved)
 
-    Function.__name__ = Function.__qualname__ = name.capitalize()
-    Function.__doc__ = f"{says}, elementwise."
     return op(
         name,
-        node_name=node_name or f"{name.capitalize()}Backward0",
+        node_name=node_name,
+        doc=f"{says}, elementwise.",
         reference=compute if reference is None else reference,
         samples=samples,
         in_place=True,
@@ -203,7 +202,6 @@ Erfc = function(
 
 @op(
     "atan2",
-    node_name="Atan2Backward0",
     reference=np.arctan2,
     samples=[([1.0, -2.0, 0.5], [0.5, -1.0, 2.0]), ([[1.0], [2.0]], [0.5, -3.0])],
     in_place=True,

@@ -56,7 +56,6 @@ class AlongOne(Builtin):
 
 @op(
     "softmax",
-    node_name="SoftmaxBackward0",
     reference=lambda x, dim: (
         np.exp(x) / np.sum(np.exp(np.asarray(x)), axis=dim, keepdims=True)
     ),
@@ -93,7 +92,6 @@ class Softmax(AlongOne):
 
 @op(
     "log_softmax",
-    node_name="LogSoftmaxBackward0",
     reference=lambda x, dim: (
         x - np.log(np.sum(np.exp(np.asarray(x)), axis=dim, keepdims=True))
     ),

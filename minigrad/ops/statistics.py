@@ -171,7 +171,6 @@ VARIANCES: list[tuple[Any, ...]] = [(VECTOR,), (MATRIX,), (MATRIX, 0), (MATRIX, 
 
 @op(
     "var",
-    node_name="VarBackward0",
     reference=lambda x, dim=None: np.var(x, axis=dim, ddof=1),
     samples=VARIANCES,
     arguments=with_correction,
@@ -210,7 +209,6 @@ class Var(Slope):
 
 @op(
     "std",
-    node_name="StdBackward0",
     reference=lambda x, dim=None: np.std(x, axis=dim, ddof=1),
     samples=VARIANCES,
     arguments=with_correction,
@@ -307,7 +305,6 @@ class Norm(Slope):
 
 @op(
     "logsumexp",
-    node_name="LogsumexpBackward0",
     reference=lambda x, dim, keepdim=False: np.log(
         np.sum(np.exp(x), axis=dim, keepdims=keepdim)
     ),
