@@ -223,11 +223,11 @@ def add_method(
 
 
 def family() -> str:
-    """The module that registers: the nearest caller outside of this file."""
-    depth = 1
-    while (name := sys._getframe(depth).f_globals["__name__"]) == __name__:
-        depth += 1
-    return str(name).rpartition(".")[2]
+    """The module that registers: the nearest one that is being imported."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"]).rpartition(".")[2]
 
 
 def alias(name: str, original: str) -> None:

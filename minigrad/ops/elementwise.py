@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,6 +40,38 @@ class SavesOutput(Builtin):
         ctx.save_for_backward(output)
 
 
+Elementwise = TypeVar("Elementwise", bound=type[Builtin])
+
+
+def computed(
+    compute: Callable[..., Any],
+    samples: list[tuple[Any, ...]],
+    reference: Callable[..., Any] | None = None,
+    **more: Any,
+) -> Callable[[Elementwise], Elementwise]:
+    """Register a class that has a rule, by the function of one number it computes.
+
+    The rule is that of backward and of jvp.
+    """
+
+    def register(cls: Elementwise) -> Elementwise:
+        @quietly
+        def forward(input: Array) -> Any:
+            return compute(as_floating(input))
+
+        rules: dict[str, Any] = {"forward": forward, "jvp": cls.backward}
+        for name, rule in rules.items():
+            setattr(cls, name, staticmethod(rule))
+        row: Any = {
+            "reference": reference or compute,
+            "samples": samples,
+            "in_place": True,
+        }
+        return op(cls.__name__.lower(), **row, **more)(cls)
+
+    return register
+
+
 @op("exp", reference=np.exp, samples=[(0.5,), ([-3.0, 0.0, 2.0],)], in_place=True)
 class Exp(SavesOutput):
     """e**input, elementwise. Saves: the output, which is its own slope.
@@ -60,7 +93,7 @@ class Exp(SavesOutput):
     jvp = backward
 
 
-@op("log", reference=np.log, samples=[(0.5,), ([0.1, 1.0, 20.0],)], in_place=True)
+@computed(np.log, [(0.5,), ([0.1, 1.0, 20.0],)])
 class Log(SavesInput):
     """The natural logarithm, elementwise. Slope: 1 / input.
 
@@ -69,19 +102,12 @@ class Log(SavesInput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.log(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return grad / input
 
-    jvp = backward
 
-
-@op("sqrt", reference=np.sqrt, samples=[(0.25,), ([0.1, 1.0, 9.0],)], in_place=True)
+@computed(np.sqrt, [(0.25,), ([0.1, 1.0, 9.0],)])
 class Sqrt(SavesOutput):
     """The square root, elementwise. Saves: the output. Slope: 1 / (2 * output).
 
@@ -90,24 +116,12 @@ class Sqrt(SavesOutput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.sqrt(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return grad / (output * 2)
 
-    jvp = backward
 
-
-@op(
-    "reciprocal",
-    reference=np.reciprocal,
-    samples=[(0.25,), ([0.1, -1.0, 9.0],)],
-    in_place=True,
-)
+@computed(np.reciprocal, [(0.25,), ([0.1, -1.0, 9.0],)])
 class Reciprocal(SavesOutput):
     """1 / input, elementwise. Saves: the output. Slope: -output**2.
 
@@ -116,16 +130,9 @@ class Reciprocal(SavesOutput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.reciprocal(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return -grad * (output * output)
-
-    jvp = backward
 
 
 @op(
@@ -157,7 +164,7 @@ class Abs(SavesInput):
     jvp = backward
 
 
-@op("sin", reference=np.sin, samples=[(0.5,), ([-1.0, 0.0, 2.0],)], in_place=True)
+@computed(np.sin, [(0.5,), ([-1.0, 0.0, 2.0],)])
 class Sin(SavesInput):
     """The sine, elementwise. Slope: the cosine.
 
@@ -166,19 +173,12 @@ class Sin(SavesInput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.sin(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return grad * Cos.of(input)
 
-    jvp = backward
 
-
-@op("cos", reference=np.cos, samples=[(0.5,), ([-1.0, 0.0, 2.0],)], in_place=True)
+@computed(np.cos, [(0.5,), ([-1.0, 0.0, 2.0],)])
 class Cos(SavesInput):
     """The cosine, elementwise. Slope: minus the sine.
 
@@ -187,16 +187,9 @@ class Cos(SavesInput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.cos(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return -grad * Sin.of(input)
-
-    jvp = backward
 
 
 @op("tanh", reference=np.tanh, samples=[(0.5,), ([-20.0, 0.0, 1.5],)], in_place=True)

@@ -17,7 +17,7 @@ from minigrad.kernels import elementwise
 from minigrad.ops import functions
 from minigrad.ops._registry import IN_PLACE, add_method, alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import Exp, like, plain
+from minigrad.ops.elementwise import Exp, SavesInput, SavesOutput, computed, like, plain
 
 Slope = Callable[[Any], Any]
 
@@ -44,37 +44,16 @@ def function(
     """
     slope: Any = of_output if of_input is None else of_input
 
-    class Function(Builtin):
-        elementwise = True
-        saved_names = ("result" if of_input is None else "self",)
+    def backward(ctx: Any, grad: Any) -> Any:
+        (saved,) = ctx.saved_values
+        return grad * slope(saved)
 
-        @staticmethod
-        @quietly
-        def forward(input: Any) -> Any:
-            return compute(as_floating(input))
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-            ctx.save_for_backward(output if of_input is None else inputs[0])
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:
-            (saved,) = ctx.saved_values
-            return grad * slope(saved)
-
-        @staticmethod
-        def jvp(ctx: Any, tangent: Any) -> Any:
-            (saved,) = ctx.saved_values
-            return tangent * slope(saved)
-
-    return op(
-        name,
-        node_name=node_name,
-        doc=f"{says}, elementwise.",
-        reference=compute if reference is None else reference,
-        samples=samples,
-        in_place=True,
-    )(Function)
+    base: type[Builtin] = SavesOutput if of_input is None else SavesInput
+    members = {"backward": staticmethod(backward), "__module__": __name__}
+    register = computed(
+        compute, samples, reference, doc=f"{says}, elementwise.", node_name=node_name
+    )
+    return register(type(name.capitalize(), (base,), members))
 
 
 Rsqrt = function(
