@@ -12,6 +12,7 @@ from minigrad import errors, kernels
 from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._math import DENSITY, HALVES
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where
 from minigrad.ops.elementwise import (
@@ -29,19 +30,6 @@ SAMPLES: list[tuple[Any, ...]] = [(0.5,), ([[-3.0, -0.6], [0.2, 4.0]],)]
 TANH_SCALE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 """The two numbers of the approximation of the distribution function by a tanh."""
-
-
-def refuse_integers(where: str, kernel: str, input: Array) -> None:
-    """Refuse a dtype that cannot hold the result.
-
-    Raises: UnsupportedOptionError, as torch a NotImplementedError.
-    """
-    if input.dtype.kind != "f":
-        raise errors.UnsupportedOptionError.at(
-            where,
-            f"\"{kernel}\" not implemented for '{input.dtype}'",
-            "convert first, for example x.float()",
-        )
 
 
 def chosen(condition: Array, first: Any, second: Any) -> Any:
@@ -106,7 +94,7 @@ class Gelu(Activation):
                 "approximate argument must be either none or tanh.",
                 "write approximate='tanh', or leave it out",
             )
-        refuse_integers("gelu", "GeluKernelImpl", input)
+        check_kind("gelu", "GeluKernelImpl", input.dtype)
         if approximate == "tanh":
             return input * (np.tanh(bent(input)) + 1) * 0.5
         return kernels.activations.gelu(input)
@@ -146,7 +134,7 @@ class Silu(Activation):
     @staticmethod
     @quietly
     def forward(input: Array) -> Any:
-        refuse_integers("silu", "silu_cpu", input)
+        check_kind("silu", "silu_cpu", input.dtype)
         return input * kernels.elementwise.sigmoid(input)
 
     @staticmethod
@@ -173,7 +161,7 @@ class LeakyRelu(Activation):
     @staticmethod
     @quietly
     def forward(input: Array, negative_slope: float = 0.01) -> Any:
-        refuse_integers("leaky_relu", "leaky_relu_cpu", input)
+        check_kind("leaky_relu", "leaky_relu_cpu", input.dtype)
         return np.where(input > 0, input, input * negative_slope)
 
     @staticmethod
@@ -199,7 +187,7 @@ class Elu(Activation):
     @staticmethod
     @quietly
     def forward(input: Array, alpha: float = 1.0) -> Any:
-        refuse_integers("elu", "elu_cpu", input)
+        check_kind("elu", "elu_cpu", input.dtype)
         return np.where(input > 0, input, np.expm1(np.minimum(input, 0)) * alpha)
 
     @staticmethod

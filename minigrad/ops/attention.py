@@ -11,11 +11,11 @@ from minigrad import errors, kernels
 from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.dtypes import TENSOR_TYPES
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import functions
+from minigrad.ops._refusals import scalar_type
 from minigrad.ops._registry import composite, name_nodes
 from minigrad.ops.losses import number_of
 from minigrad.ops.reduce import Sum
@@ -164,8 +164,8 @@ def mask_of_stack(mask: Any, query: Array, key: Array) -> Any:
 
 
 def kind(x: Any) -> str:
-    """torch's word for a dtype."""
-    return TENSOR_TYPES.get(x.dtype.name, "").removesuffix("Tensor").lower()
+    """torch's word for a dtype, in small letters."""
+    return scalar_type(x).lower()
 
 
 def check_attention(query: Any, key: Any, value: Any, mask: Any, p: float) -> None:

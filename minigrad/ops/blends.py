@@ -9,9 +9,9 @@ import numpy as np
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted
 from minigrad.engine.silence import quietly
-from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
+from minigrad.ops.elementwise import ByParts
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import check_range, reshaped, with_shape
 
@@ -20,30 +20,12 @@ OTHER = [3.0, 0.25, -4.0]
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
-class OfThree(Builtin):
-    """An operation on three tensors and a factor, from the slope for each tensor."""
+class OfThree(ByParts):
+    """An operation on three tensors and a factor."""
 
     operands = 3
     elementwise = True
     saved_names = ("tensor1", "tensor2")
-
-    @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
-        """Each of the three, if it is there, times the slope in its place."""
-        raise NotImplementedError
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad[:3]
-        return *cls.parts(ctx, *[grad if need else None for need in needs]), None
-
-    @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
-        first, second, third = cls.parts(ctx, *tangents[:3])
-        others = total(second, third) if (second, third) != (None, None) else None
-        if first is None:
-            return others
-        return first if others is None else first + others
 
 
 def three(
@@ -84,12 +66,14 @@ class Addcmul(OfThree):
         )
 
     @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+    def parts(ctx: Any, *moved: Any) -> Any:
+        first, second, third, _ = moved
         a, b = ctx.saved_values
         return (
             first,
             None if second is None else second * b * ctx.value,
             None if third is None else third * a * ctx.value,
+            None,
         )
 
 
@@ -121,12 +105,14 @@ class Addcdiv(OfThree):
         ctx.save_for_backward(tensor1 if ctx.needs_input_grad[2] else None, tensor2)
 
     @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+    def parts(ctx: Any, *moved: Any) -> Any:
+        first, second, third, _ = moved
         a, b = ctx.saved_values
         return (
             first,
             None if second is None else second / b * ctx.value,
             None if third is None else -third * a / (b * b) * ctx.value,
+            None,
         )
 
 
@@ -139,7 +125,7 @@ class Addcdiv(OfThree):
     samples=[(ROW, OTHER, 2), (ROW, OTHER, [0.5, 0.25, 2.0])],
     in_place=True,
 )
-class Lerp(Builtin):
+class Lerp(ByParts):
     """input + weight * (end - input): from one towards the other.
 
     >>> minigrad.zeros(2).lerp(minigrad.ones(2), 0.25)
@@ -168,29 +154,16 @@ class Lerp(Builtin):
             )
 
     @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> list[Any]:
-        """Each of the three, if it is there, times the slope in its place."""
+    def parts(ctx: Any, *moved: Any) -> Any:
+        first, second, third = moved
         # A weight that is a number has no slope, so nothing else is needed either.
         unsaved: tuple[Any, ...] = (0, 0, ctx.number)
         end, input, weight = ctx.saved_values if ctx.number is None else unsaved
-        return [
+        return (
             None if first is None else first - first * weight,
             None if second is None else second * weight,
             None if third is None else third * (end - input),
-        ]
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return tuple(Lerp.parts(ctx, *[grad if need else None for need in needs]))
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        result = None
-        for part in Lerp.parts(ctx, *tangents):
-            if part is not None:
-                result = part if result is None else result + part
-        return result
+        )
 
 
 @op(

@@ -10,11 +10,11 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.node import NOT_A_TENSOR
 from minigrad.engine.promotion import promoted
-from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import like, plain
+from minigrad.ops.elementwise import ByParts, like, plain
 
 MASK = np.array([True, False, True])
 ROW = [1.0, -2.0, 0.5]
@@ -173,7 +173,7 @@ def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     return Where.forward(np.asarray(mask), grad, zero)
 
 
-class Extreme(Builtin):
+class Extreme(ByParts):
     """The greater or smaller of two: between equals the gradient is shared."""
 
     elementwise = True
@@ -190,26 +190,14 @@ class Extreme(Builtin):
         raise NotImplementedError
 
     @classmethod
-    def parts(cls, ctx: Any, first: Any, second: Any) -> tuple[Any, Any]:
-        """What of ``first`` goes to the input, and of ``second`` to the other."""
+    def parts(cls, ctx: Any, *moved: Any) -> Any:
         a, b = [plain(value) for value in operands(ctx)]
         half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
-        results: list[Any] = []
-        for value, lost in ((first, cls.is_less(a, b)), (second, cls.is_less(b, a))):
-            if value is None:
-                results.append(None)
-            else:
-                results.append(kept(ctx, value * like(value, half), ~lost))
-        return results[0], results[1]
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return cls.parts(ctx, grad if needs[0] else None, grad if needs[1] else None)
-
-    @classmethod
-    def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
-        return total(*cls.parts(ctx, input_t, other_t))
+        lost = cls.is_less(a, b), cls.is_less(b, a)
+        return [
+            None if value is None else kept(ctx, value * like(value, half), ~less)
+            for value, less in zip(moved, lost, strict=True)
+        ]
 
 
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
@@ -225,7 +213,7 @@ class Maximum(Extreme):
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
-        check_both("maximum", input, other)
+        check_two_tensors("maximum", input, other)
         return np.maximum(*promoted(input, other))
 
     @classmethod
@@ -243,22 +231,12 @@ class Minimum(Extreme):
 
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
-        check_both("minimum", input, other)
+        check_two_tensors("minimum", input, other)
         return np.minimum(*promoted(input, other))
 
     @classmethod
     def is_less(cls, a: Any, b: Any) -> Any:
         return np.asarray(a > b)
-
-
-def check_both(where: str, input: Any, other: Any) -> None:
-    """Refuse a number in the place of a tensor.
-
-    Raises: ArgumentTypeError.
-    """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, (np.ndarray, np.generic)):
-            raise must_be_tensor(where, name, position, value)
 
 
 def clamp_name(input: Any, min: Any, max: Any) -> str:
@@ -274,7 +252,7 @@ def clamp_name(input: Any, min: Any, max: Any) -> str:
     samples=[(ROW, -1, 2), (ROW, None, 0), (ROW, 0), (ROW, [0.0, -3.0, 0.2], OTHER)],
     in_place=True,
 )
-class Clamp(Builtin):
+class Clamp(ByParts):
     """Each element, but not below ``min`` nor above ``max``; either may be left out.
 
     Slope: 1 from bound to bound, both included; 0 beyond.
@@ -321,8 +299,7 @@ class Clamp(Builtin):
         ctx.numbers = [None if isinstance(x, Tensor) else x for x in last_first]
 
     @staticmethod
-    def parts(ctx: Any, values: tuple[Any, ...]) -> list[Any]:
-        """What of each value goes to the input, the lower and the upper bound."""
+    def parts(ctx: Any, *moved: Any) -> Any:
         high, low, input = [
             plain(number if value is None else value)
             for value, number in zip(ctx.saved_values, ctx.numbers, strict=True)
@@ -340,20 +317,8 @@ class Clamp(Builtin):
         masks = (inside, below, above)
         return [
             None if value is None else kept(ctx, value, mask)
-            for value, mask in zip(values, masks, strict=True)
+            for value, mask in zip(moved, masks, strict=True)
         ]
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return tuple(
-            Clamp.parts(ctx, tuple([grad if need else None for need in needs]))
-        )
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        inside, below, above = Clamp.parts(ctx, tangents)
-        return total(inside, total(below, above))
 
 
 alias("clip", "clamp")

@@ -12,8 +12,8 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._jit import shaped
 from minigrad.ops import functions
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
-from minigrad.ops.activations import refuse_integers
 from minigrad.ops.losses import MEAN, NONE, SUM, refuse_gradients
 from minigrad.ops.softmax import LogSoftmax
 
@@ -201,7 +201,7 @@ class NllLoss(Builtin):
         reduction: int,
         ignore_index: int,
     ) -> tuple[Any, Any]:
-        refuse_integers("nll_loss", "nll_loss_out_frame", input)
+        check_kind("nll_loss", "nll_loss_out_frame", input.dtype)
         check_classes(input, target, weight)
         rows, classes = in_rows(input, target)
         losses, totals, wrong = kernels.losses.nll(

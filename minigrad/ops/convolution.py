@@ -10,10 +10,10 @@ from minigrad import errors, kernels
 from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.dtypes import TENSOR_TYPES
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import scalar_type
 from minigrad.ops._registry import composite, name_nodes
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import reshaped
@@ -197,10 +197,8 @@ def check_dtypes(input: Array, weight: Array, bias: Any) -> None:
 
     Raises: OperandError.
     """
-    names = [
-        TENSOR_TYPES.get(one.dtype.name, "").removesuffix("Tensor")
-        for one in (input, weight, input if bias is None else bias)
-    ]
+    others = weight, input if bias is None else bias
+    names = [scalar_type(one) for one in (input, *others)]
     what = ""
     if names[0] != names[1]:
         what = f"expected scalar type {names[0]} but found {names[1]}"

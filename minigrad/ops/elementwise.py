@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,9 +12,28 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import as_floating, refuse_bools
 from minigrad.engine.silence import quietly
+from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op
+
+
+class ByParts(Builtin):
+    """An operation whose gradients and tangent are the same parts, sent or added up."""
+
+    @staticmethod
+    def parts(ctx: Any, *moved: Any) -> Any:
+        """Each of what arrives at the arguments, if it is there, times the slope."""
+        raise NotImplementedError
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        needs = ctx.needs_input_grad
+        return tuple(cls.parts(ctx, *[grad if need else None for need in needs]))
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        return functools.reduce(total, cls.parts(ctx, *tangents))
 
 
 class SavesInput(Builtin):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_two_tensors, scalar_type
 from minigrad.ops._registry import composite, op
 from minigrad.ops.shape import Transpose, reshaped
 
@@ -66,9 +66,7 @@ class Matmul(Builtin):
     def forward(input: Array, other: Array) -> Any:
         if are_two_matrices(input, other):
             return np.matmul(input, other)
-        for position, name, value in ((1, "input", input), (2, "other", other)):
-            if not isinstance(value, (np.ndarray, np.generic)):
-                raise must_be_tensor("matmul", name, position, value)
+        check_two_tensors("matmul", input, other)
         if not inner_lengths_agree(input, other):
             raise errors.ShapeError.at(
                 "matmul",
@@ -157,10 +155,7 @@ def check_same_dtype(where: str, input: Any, other: Any) -> None:
     Raises: OperandError.
     """
     if input.dtype is not other.dtype and input.dtype != other.dtype:
-        names = [
-            TENSOR_TYPES.get(value.dtype.name, "").removesuffix("Tensor").lower()
-            for value in (input, other)
-        ]
+        names = [scalar_type(value).lower() for value in (input, other)]
         raise errors.OperandError.at(
             where,
             "expected m1 and m2 to have the same dtype, but got: "
@@ -176,9 +171,7 @@ def check_dimensions(
 
     Raises: ArgumentTypeError; ShapeError.
     """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
-            raise must_be_tensor(where, name, position, value)
+    check_two_tensors(where, input, other)
     if (input.ndim, other.ndim) != ndims:
         raise errors.ShapeError.at(
             where,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Array
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import alias, answer, op
 from minigrad.ops.reduce import Dim, axes, check_dim
 
@@ -53,7 +53,7 @@ def of_two(
     def forward(input: Any, other: Any) -> Any:
         a, b = promoted(input, other)
         if operator is not None:
-            refuse_floats(name, a)
+            check_bits(name, a)
         return compute(a, b)
 
     return answer(
@@ -68,17 +68,10 @@ def of_two(
     )
 
 
-def refuse_floats(where: str, array: Any) -> None:
-    """Refuse the bits of floating-point numbers.
-
-    Raises: UnsupportedOptionError, which is a NotImplementedError as torch's is.
-    """
-    if np.asarray(array).dtype.kind not in "biu":
-        raise errors.UnsupportedOptionError.at(
-            where,
-            f"\"{where}_cpu\" not implemented for '{np.asarray(array).dtype}'",
-            "compare first: the result of x > 0 is a tensor of bools",
-        )
+def check_bits(where: str, array: Any) -> None:
+    """Refuse the bits of floating-point numbers."""
+    fix = "compare first: the result of x > 0 is a tensor of bools"
+    check_kind(where, f"{where}_cpu", np.asarray(array).dtype, "biu", fix)
 
 
 of_two("logical_and", np.logical_and, "Whether both are true", PAIRS)
@@ -107,7 +100,7 @@ class BitwiseNot(Builtin):
 
     @staticmethod
     def forward(input: Array) -> Any:
-        refuse_floats("bitwise_not", input)
+        check_bits("bitwise_not", input)
         return np.invert(input)
 
 

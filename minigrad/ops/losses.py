@@ -15,8 +15,8 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels.elementwise import softplus
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
-from minigrad.ops.activations import refuse_integers
 from minigrad.ops.choose import Clamp
 from minigrad.ops.elementwise import Sigmoid, Softplus
 from minigrad.ops.reduce import Sum
@@ -81,7 +81,7 @@ class OfDifference(Builtin):
         cls, input: Array, target: Array, reduction: int = MEAN, *options: Any
     ) -> Any:
         input, target = promoted(input, target)
-        refuse_integers(cls.torchs_name, f"{cls.torchs_name}_cpu", input)
+        check_kind(cls.torchs_name, f"{cls.torchs_name}_cpu", input.dtype)
         return reduced(cls.value(input - target, *options), reduction)
 
     @staticmethod

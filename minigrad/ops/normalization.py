@@ -12,8 +12,8 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._jit import shaped
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
-from minigrad.ops.activations import refuse_integers
 from minigrad.ops.losses import number_of, refuse_gradients
 from minigrad.ops.reduce import Mean, Sum
 from minigrad.ops.shape import reshaped
@@ -51,7 +51,7 @@ def check_dtypes(kernel: str, input: Array, others: tuple[Any, ...], says: str) 
 
     Raises: UnsupportedOptionError; OperandError.
     """
-    refuse_integers(kernel, kernel, input)
+    check_kind(kernel, kernel, input.dtype)
     if any([one is not None and one.dtype != input.dtype for one in others]):
         raise errors.OperandError.at(
             kernel,

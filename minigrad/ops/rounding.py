@@ -14,7 +14,7 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import Fill, plain
+from minigrad.ops.elementwise import ByParts, Fill, plain
 
 SAMPLES: list[tuple[Any, ...]] = [(1.7,), ([-1.2, 0.3, 2.6],)]
 
@@ -131,7 +131,7 @@ def remainder_name(name: str) -> Callable[[Any, Any], str]:
     return lambda input, other: f"{name}{1 if isinstance(other, Tensor) else 0}"
 
 
-class Remaining(Builtin):
+class Remaining(ByParts):
     """What is left of a division; ``quotient`` says which whole number was taken."""
 
     elementwise = True
@@ -146,15 +146,9 @@ class Remaining(Builtin):
         keep_operands(ctx, inputs, (needs_other, needs_other))
 
     @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        return grad, grad * cls.slope(ctx) if ctx.needs_input_grad[1] else None
-
-    @classmethod
-    def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
-        if other_t is None:
-            return input_t
-        part = other_t * cls.slope(ctx)
-        return part if input_t is None else input_t + part
+    def parts(cls, ctx: Any, *moved: Any) -> Any:
+        first, second = moved
+        return first, None if second is None else second * cls.slope(ctx)
 
     @classmethod
     def slope(cls, ctx: Any) -> Any:

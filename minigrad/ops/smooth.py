@@ -11,13 +11,20 @@ import numpy as np
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.promotion import as_floating, promoted
 from minigrad.engine.silence import quietly
-from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise
 from minigrad.ops import functions
 from minigrad.ops._registry import IN_PLACE, add_method, alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import Exp, SavesInput, SavesOutput, computed, like, plain
+from minigrad.ops.elementwise import (
+    ByParts,
+    Exp,
+    SavesInput,
+    SavesOutput,
+    computed,
+    like,
+    plain,
+)
 
 Slope = Callable[[Any], Any]
 
@@ -185,7 +192,7 @@ Erfc = function(
     samples=[([1.0, -2.0, 0.5], [0.5, -1.0, 2.0]), ([[1.0], [2.0]], [0.5, -3.0])],
     in_place=True,
 )
-class Atan2(Builtin):
+class Atan2(ByParts):
     """The angle of the point (other, input), from -pi to pi; at (0, 0) it has slope 0.
 
     >>> minigrad.atan2(minigrad.tensor([1.0, -1.0]), minigrad.tensor([1.0, -1.0]))
@@ -209,23 +216,14 @@ class Atan2(Builtin):
         keep_operands(ctx, inputs)
 
     @staticmethod
-    def slopes(ctx: Any) -> Any:
-        """How the angle moves with each coordinate."""
+    def parts(ctx: Any, *moved: Any) -> Any:
         y, x = operands(ctx)
         squares = x * x + y * y
         squares = squares + like(squares, plain(squares) == 0)
-        return x / squares, -y / squares
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        return tuple([grad * slope for slope in cls.slopes(ctx)])
-
-    @classmethod
-    def jvp(cls, ctx: Any, t_input: Any, t_other: Any) -> Any:
-        slopes = cls.slopes(ctx)
-        return total(
-            None if t_input is None else t_input * slopes[0],
-            None if t_other is None else t_other * slopes[1],
+        by_y, by_x = moved
+        return (
+            None if by_y is None else by_y * (x / squares),
+            None if by_x is None else by_x * (-y / squares),
         )
 
 
