@@ -10,25 +10,15 @@ from typing import Any
 from minigrad.ops._later import CALLS, load_all
 from minigrad.ops._registry import HOMES, IN_PLACE, METHODS, OPERATORS
 
-METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
+HEAD = '''"""Built from the op table by `python -m minigrad build`."""
 
 from typing import Any
 
 from minigrad.engine.tensor import Tensor
 
-class TensorMethods:
 '''
-
-FUNCTIONS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
-
-from typing import Any
-
-from minigrad.engine.tensor import Tensor
-
-__all__: list[str]
-
-'''
-
+METHODS_HEAD = f"{HEAD}class TensorMethods:\n"
+FUNCTIONS_HEAD = f"{HEAD}__all__: list[str]\n\n"
 
 HOMES_HEAD = '''"""Where each operation is. Built by `python -m minigrad build`."""
 

@@ -215,19 +215,15 @@ def tile(input: Tensor, *counts: Any, dims: Any = None) -> Any:
     return Repeat.apply(input, (1,) * (input.ndim - len(repeats)) + repeats)
 
 
-def shifts_and_dims(input: Tensor, shifts: Any, dims: Any = None) -> tuple[Any, ...]:
-    """One shift, or one for each of several dimensions."""
-    return input, shifts, dims
-
-
 @op(
     "roll",
     reference=lambda x, shifts, dims=None: np.roll(x, shifts, dims),
     samples=[(ROW, 1), (MATRIX, -1, 1), (MATRIX, (1, 2), (0, 1)), (MATRIX, 2)],
-    arguments=shifts_and_dims,
 )
 class Roll(Builtin):
     """The elements moved along, and those that leave at the end put at the start.
+
+    One shift, or one for each of several dimensions.
 
     >>> minigrad.tensor([1.0, 2.0, 3.0]).roll(1)
     tensor([3., 1., 2.])

@@ -14,7 +14,7 @@ from minigrad.kernels._jit import shaped
 from minigrad.ops import functions
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
-from minigrad.ops.losses import MEAN, NONE, SUM, refuse_gradients
+from minigrad.ops.losses import MEAN, NONE, SUM, first, referred, refuse_gradients
 from minigrad.ops.softmax import LogSoftmax
 
 SCORES = [[0.5, -2.0, 3.0], [-8.0, 1.0, 0.0], [0.3, 0.2, 0.1]]
@@ -158,11 +158,6 @@ def without_slope_in_weight(
     """The arguments of the loss, of which only the scores have a slope."""
     refuse_gradients("nll_loss_forward", weight=weight)
     return input, target, weight, reduction, ignore_index
-
-
-def first(outputs: tuple[Tensor, ...]) -> Tensor:
-    """The loss; the sum of the weights stays with the node."""
-    return outputs[0]
 
 
 @op(
@@ -343,7 +338,7 @@ def cross_entropy_by_hand(
     if np.shape(target) != scores.shape:
         return nll_by_hand(scores - away, target, weight, reduction, ignore_index)
     losses = -np.sum((scores - away) * np.asarray(target), axis=dim)
-    return [losses, np.mean(losses), np.sum(losses)][reduction]
+    return referred(losses, reduction)
 
 
 @composite(

@@ -155,6 +155,10 @@ def referred(find: Any) -> Any:
     return reference
 
 
+named_max = values_and_indices("max")
+named_min = values_and_indices("min")
+
+
 @op("max.all", node_name="MaxBackward1", reference=np.max, samples=ALL)
 class MaxOfAll(Shared):
     """The greatest element; NaN if there is one. Equals share the gradient."""
@@ -184,7 +188,7 @@ class MinOfAll(Shared):
     node_name="MaxBackward0",
     reference=referred(np.argmax),
     samples=ALONG,
-    returns=values_and_indices("max"),
+    returns=named_max,
 )
 class MaxAlong(Chosen):
     """The greatest elements along ``dim``, and their indices."""
@@ -199,7 +203,7 @@ class MaxAlong(Chosen):
     node_name="MinBackward0",
     reference=referred(np.argmin),
     samples=ALONG,
-    returns=values_and_indices("min"),
+    returns=named_min,
 )
 class MinAlong(Chosen):
     """The smallest elements along ``dim``, and their indices."""
@@ -207,10 +211,6 @@ class MinAlong(Chosen):
     @staticmethod
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
         return along("min", np.argmin, input, dim, keepdim)
-
-
-named_max = values_and_indices("max")
-named_min = values_and_indices("min")
 
 
 @composite("max")

@@ -42,6 +42,11 @@ def number_of(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
+def first(outputs: tuple[Tensor, ...]) -> Tensor:
+    """The result; what else was computed stays with the node."""
+    return outputs[0]
+
+
 def share_of_each(grad: Any, shape: tuple[int, ...], reduction: int) -> Any:
     """What of the gradient of the reduced losses goes to the loss of each element."""
     if reduction == NONE:

@@ -14,7 +14,7 @@ from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._jit import shaped
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
-from minigrad.ops.losses import number_of, refuse_gradients
+from minigrad.ops.losses import first, number_of, refuse_gradients
 from minigrad.ops.reduce import Mean, Sum
 from minigrad.ops.shape import reshaped
 from minigrad.ops.smooth import Rsqrt
@@ -114,11 +114,6 @@ def reference_layer_norm(
     x = np.asarray(x)
     spread = np.sqrt(x.var(dims, keepdims=True) + eps)
     return (x - x.mean(dims, keepdims=True)) / spread * weight + bias
-
-
-def first(outputs: tuple[Tensor, ...]) -> Tensor:
-    """The values; mean and spread stay with the node."""
-    return outputs[0]
 
 
 def constants(outputs: tuple[Tensor, ...]) -> list[Tensor]:

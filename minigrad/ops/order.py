@@ -217,29 +217,25 @@ def topk_reference(x: Any, k: int, dim: int = -1, largest: bool = True) -> Any:
     return values[first], indices[first]
 
 
-def topk_arguments(
-    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> tuple[Any, ...]:
-    """They are sorted in any case."""
-    return input, k, dim, largest, sorted
-
-
 @op(
     "topk",
     reference=topk_reference,
     samples=[(MATRIX, 2), (MATRIX, 1, 0), (MATRIX, 2, -1, False)],
-    arguments=topk_arguments,
     returns=values_and_indices("topk"),
 )
 class Topk(Ordered):
     """The ``k`` greatest (or smallest) elements along ``dim``, and their indices.
+
+    They are ``sorted`` in any case.
 
     >>> minigrad.tensor([3.0, 1.0, 2.0]).topk(2).values
     tensor([3., 2.])
     """
 
     @staticmethod
-    def forward(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    def forward(
+        input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    ) -> Any:
         indices = order(input, dim, largest)
         length = input.shape[dim] if input.ndim else 1
         if not 0 <= k <= length:

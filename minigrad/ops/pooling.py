@@ -13,8 +13,7 @@ from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.losses import number_of
-from minigrad.ops.normalization import first
+from minigrad.ops.losses import first, number_of
 
 PLANES = [
     [[1.0, 5.0, 3.0, 0.5, 7.0], [4.0, -2.0, 6.0, 1.0, 8.0], [0.0, 2.0, -1.0, 9.0, 2.5]],

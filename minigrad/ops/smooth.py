@@ -38,10 +38,10 @@ def function(
     name: str,
     compute: Callable[..., Any],
     says: str,
+    samples: list[tuple[Any, ...]],
     *,
     of_input: Slope | None = None,
     of_output: Slope | None = None,
-    samples: list[tuple[Any, ...]],
     node_name: str = "",
     reference: Callable[..., Any] | None = None,
 ) -> type[Builtin]:
@@ -67,103 +67,91 @@ Rsqrt = function(
     "rsqrt",
     lambda x: 1 / np.sqrt(x),
     "1 / sqrt(input)",
+    POSITIVE,
     of_output=lambda y: y * y * y * -0.5,
-    samples=POSITIVE,
 )
 Expm1 = function(
     "expm1",
     np.expm1,
     "e**input - 1, exact for small input",
+    ANY,
     of_output=lambda y: y + 1,
-    samples=ANY,
 )
-Exp2 = function(
-    "exp2",
-    np.exp2,
-    "2**input",
-    of_output=lambda y: y * math.log(2),
-    samples=ANY,
-)
+Exp2 = function("exp2", np.exp2, "2**input", ANY, of_output=lambda y: y * math.log(2))
 Log1p = function(
     "log1p",
     np.log1p,
     "log(1 + input), exact for small input",
+    SMALL,
     of_input=lambda x: 1 / (x + 1),
-    samples=SMALL,
     node_name="Log1PBackward0",
 )
 Log2 = function(
     "log2",
     np.log2,
     "The logarithm to base 2",
+    POSITIVE,
     of_input=lambda x: 1 / (x * math.log(2)),
-    samples=POSITIVE,
 )
 Log10 = function(
     "log10",
     np.log10,
     "The logarithm to base 10",
+    POSITIVE,
     of_input=lambda x: 1 / (x * math.log(10)),
-    samples=POSITIVE,
 )
-Tan = function(
-    "tan", np.tan, "The tangent", of_output=lambda y: y * y + 1, samples=SMALL
-)
+Tan = function("tan", np.tan, "The tangent", SMALL, of_output=lambda y: y * y + 1)
 Asin = function(
     "asin",
     np.arcsin,
     "The angle whose sine is the input",
+    SMALL,
     of_input=lambda x: Rsqrt.of(1 - x * x),
-    samples=SMALL,
 )
 Acos = function(
     "acos",
     np.arccos,
     "The angle whose cosine is the input",
+    SMALL,
     of_input=lambda x: -Rsqrt.of(1 - x * x),
-    samples=SMALL,
 )
 Atan = function(
     "atan",
     np.arctan,
     "The angle whose tangent is the input",
+    ANY,
     of_input=lambda x: 1 / (x * x + 1),
-    samples=ANY,
 )
 Sinh = function(
     "sinh",
     np.sinh,
     "The hyperbolic sine",
+    ANY,
     of_input=lambda x: functions.cosh(x) if isinstance(x, Tensor) else np.cosh(x),
-    samples=ANY,
 )
 Cosh = function(
-    "cosh",
-    np.cosh,
-    "The hyperbolic cosine",
-    of_input=lambda x: Sinh.of(x),
-    samples=ANY,
+    "cosh", np.cosh, "The hyperbolic cosine", ANY, of_input=lambda x: Sinh.of(x)
 )
 Asinh = function(
     "asinh",
     np.arcsinh,
     "The number whose hyperbolic sine is the input",
+    ANY,
     of_input=lambda x: Rsqrt.of(x * x + 1),
-    samples=ANY,
 )
 Acosh = function(
     "acosh",
     np.arccosh,
     "The number whose hyperbolic cosine is the input",
+    ABOVE_ONE,
     of_input=lambda x: Rsqrt.of(x * x - 1),
-    samples=ABOVE_ONE,
 )
 Atanh = function(
     "atanh",
     np.arctanh,
     "The number whose hyperbolic tangent is the input",
+    SMALL,
     of_input=lambda x: 1 / (1 - x * x),
-    samples=SMALL,
 )
 
 ERROR_SLOPE = 2 / math.sqrt(math.pi)
@@ -172,16 +160,16 @@ Erf = function(
     "erf",
     elementwise.erf,
     "The error function",
+    ANY,
     of_input=lambda x: Exp.of(-(x * x)) * ERROR_SLOPE,
-    samples=ANY,
     reference=np.vectorize(math.erf),
 )
 Erfc = function(
     "erfc",
     elementwise.erfc,
     "1 - erf(input), exact also where that is small",
+    ANY,
     of_input=lambda x: Exp.of(-(x * x)) * -ERROR_SLOPE,
-    samples=ANY,
     reference=np.vectorize(math.erfc),
 )
 
