@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -157,7 +159,9 @@ def of_maxima(
     return input, windows_of("max_pool2d", input, kernel_size, *options)
 
 
-def reference_max_pool(
+def pooled_by_hand(
+    pool: Callable[..., Any],
+    fill: float,
     x: Any,
     size: Any,
     stride: Any = None,
@@ -165,7 +169,7 @@ def reference_max_pool(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    """In NumPy's words: one window after the other."""
+    """The references: one window after the other; ``fill`` is around the images."""
     x = np.asarray(x)
     high, wide = np.broadcast_to(size, 2)
     down, across = np.broadcast_to(size if stride is None else stride, 2)
@@ -173,21 +177,20 @@ def reference_max_pool(
     far, apart = np.broadcast_to(dilation, 2)
     rows = number_of_windows(x.shape[-2], high, down, top, far, ceil_mode)
     columns = number_of_windows(x.shape[-1], wide, across, left, apart, ceil_mode)
-    around = [(0, 0)] * (x.ndim - 2) + [(top, top + down), (left, left + across)]
-    x = np.pad(x, around, constant_values=-np.inf)
+    around = [(0, 0)] * (x.ndim - 2) + [(top, top), (left, left)]
+    x = np.pad(x, around, constant_values=fill)
     result = np.empty((*x.shape[:-2], rows, columns))
-    for i in range(rows):
-        for j in range(columns):
-            y, z = i * down, j * across
-            seen = x[..., y : y + far * high : far, z : z + apart * wide : apart]
-            result[..., i, j] = seen.max((-2, -1))
+    for i, j in np.ndindex(rows, columns):
+        y, z = i * down, j * across
+        seen = x[..., y : y + far * high : far, z : z + apart * wide : apart]
+        result[..., i, j] = pool(seen, (-2, -1))
     return result
 
 
 @op(
     "max_pool2d",
     node_name="MaxPool2DWithIndicesBackward0",
-    reference=reference_max_pool,
+    reference=functools.partial(pooled_by_hand, np.max, -np.inf),
     samples=[
         (PLANES, 2),
         ([PLANES], (3, 2), (1, 2), (1, 0), 1, True),
@@ -376,27 +379,10 @@ def reference_avg_pool(
     count_include_pad: bool = True,
     divisor: int | None = None,
 ) -> Any:
-    """In NumPy's words: one window after the other."""
-    x = np.asarray(x)
-    high, wide = np.broadcast_to(size, 2)
-    down, across = np.broadcast_to(size if stride is None else stride, 2)
-    top, left = np.broadcast_to(padding, 2)
-    rows = number_of_windows(x.shape[-2], high, down, top, 1, ceil_mode)
-    columns = number_of_windows(x.shape[-1], wide, across, left, 1, ceil_mode)
-    around = [(0, 0)] * (x.ndim - 2) + [(top, top), (left, left)]
-    counted = np.pad(np.ones_like(x), around, constant_values=float(count_include_pad))
-    x = np.pad(x, around)
-    result = np.empty((*x.shape[:-2], rows, columns))
-    for i in range(rows):
-        for j in range(columns):
-            seen = (
-                ...,
-                slice(i * down, i * down + high),
-                slice(j * across, j * across + wide),
-            )
-            number = counted[seen].sum((-2, -1)) if divisor is None else divisor
-            result[..., i, j] = x[seen].sum((-2, -1)) / number
-    return result
+    """The sums of windows over how many elements they have."""
+    options = size, stride, padding, 1, ceil_mode
+    counted = pooled_by_hand(np.sum, count_include_pad, np.ones_like(x), *options)
+    return pooled_by_hand(np.sum, 0, x, *options) / (divisor or counted)
 
 
 @op(
