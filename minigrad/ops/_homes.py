@@ -34,7 +34,9 @@ FUNCTIONS: Final = {
     "order": "argsort cumsum flip sort topk tril triu",
     "parts": "diagonal flatten movedim narrow select squeeze unflatten unsqueeze",
     "pooling": "max_pool2d",
-    "questions": "allclose equal is_complex is_floating_point is_nonzero numel",
+    "questions": """
+        allclose equal is_complex is_floating_point is_inference is_nonzero numel
+    """,
     "reduce": "mean sum",
     "rounding": """
         ceil fix floor floor_divide fmod frac positive remainder round sign trunc
@@ -49,8 +51,8 @@ FUNCTIONS: Final = {
         negative rsqrt sinh square subtract tan true_divide
     """,
     "softmax": "log_softmax softmax",
-    "splitting": "chunk split unbind",
-    "statistics": "logsumexp norm prod std var",
+    "splitting": "chunk split split_with_sizes unbind",
+    "statistics": "logsumexp norm prod std var var_mean",
 }
 
 METHODS: Final = {
@@ -66,8 +68,8 @@ METHODS: Final = {
     """,
     "comparison": "__eq__ __ge__ __gt__ __le__ __lt__ __ne__ eq ge gt le lt ne",
     "conversion": """
-        bool byte char contiguous cpu cuda double float half int long new_empty new_full
-        new_ones new_tensor new_zeros short to type type_as
+        bool byte char contiguous cpu cuda double float half int long new new_empty
+        new_full new_ones new_tensor new_zeros short to type type_as
     """,
     "cumprod": "cumprod cumprod_",
     "diagonals": "diag trace",
@@ -105,6 +107,9 @@ METHODS: Final = {
         as_strided broadcast_to clone expand expand_as permute ravel reshape swapaxes
         swapdims t transpose view view_as
     """,
+    "shape_in_place": """
+        as_strided_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_
+    """,
     "smooth": """
         absolute absolute_ acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_
         arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_
@@ -114,6 +119,6 @@ METHODS: Final = {
         square_ subtract subtract_ tan tan_ true_divide true_divide_
     """,
     "softmax": "log_softmax softmax",
-    "splitting": "__iter__ chunk split unbind",
+    "splitting": "__iter__ chunk split split_with_sizes unbind",
     "statistics": "logsumexp norm prod std var",
 }

@@ -428,7 +428,7 @@ def with_geometry(
     size, stride = tuple(size), tuple(stride)
     _, last = reach_of(size, stride)
     _, end = reach_of(root.shape, steps_of(root))
-    if first < 0 or first + last > end:
+    if first < 0 or (0 not in size and first + last > end):
         raise errors.ShapeError.at(
             "as_strided",
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage "
