@@ -2,25 +2,114 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minigrad import errors
 from minigrad.engine.tensor import Tensor
 from minigrad.nn.parameter import Parameter
 
-if TYPE_CHECKING:
-    from minigrad.nn.module import Module
-
 KINDS = ("_parameters", "_buffers", "_modules")
 
 
-def registered(module: Module) -> tuple[dict[str, Any], ...]:
+class Registry:
+    """What a module has by name, in tables apart from its other attributes."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Any]
+    _not_in_state: set[str]
+
+    def __init__(self) -> None:
+        # Past __setattr__, which needs these.
+        vars(self).update(_parameters={}, _buffers={}, _modules={}, _not_in_state=set())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = vars(self)
+        if isinstance(value, Parameter):
+            check_is_started(self, "parameters")
+            forget(self, name, "_parameters")
+            self.register_parameter(name, value)
+        elif name in own.get("_parameters", ()):
+            check_is_parameter(self, name, value)
+            own["_parameters"][name] = value
+        elif isinstance(value, Registry):
+            check_is_started(self, "module")
+            forget(self, name, "_modules")
+            own["_modules"][name] = value
+        elif name in own.get("_modules", ()):
+            check_is_module(self, name, value)
+            own["_modules"][name] = value
+        elif name in own.get("_buffers", ()):
+            check_is_buffer(self, name, value)
+            own["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is registered under ``name``; Python asks only if nothing else has it.
+
+        Raises: ModuleAttributeError.
+        """
+        table = find(self, name)
+        if table is not None:
+            return table[name]
+        raise errors.ModuleAttributeError(
+            errors.message(
+                type(self).__name__,
+                f"'{type(self).__name__}' object has no attribute '{name}'",
+                "set it in __init__, after super().__init__()",
+            )
+        )
+
+    def __delattr__(self, name: str) -> None:
+        table = find(self, name)
+        if table is not None:
+            del table[name]
+            return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*super().__dir__()}
+        return sorted(names.union(*registered(self)))
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter; None keeps the name, for a part that was left out.
+
+        Raises: ModuleNameError; ModuleAttributeError before ``__init__``;
+        ArgumentTypeError.
+        """
+        check_name(self, "parameter", name)
+        check_is_parameter(self, name, param)
+        self._parameters[name] = param
+
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Add a tensor that training does not change, such as a running mean.
+
+        Without ``persistent`` it is not in ``state_dict()``.
+        """
+        check_name(self, "buffer", name)
+        check_is_buffer(self, name, tensor)
+        self._buffers[name] = tensor
+        (self._not_in_state.discard if persistent else self._not_in_state.add)(name)
+
+    def register_module(self, name: str, module: Registry | None) -> None:
+        """Add a module inside this one."""
+        check_name(self, "module", name)
+        check_is_module(self, name, module)
+        self._modules[name] = module
+
+    add_module = register_module
+
+
+def registered(module: Registry) -> tuple[dict[str, Any], ...]:
     """The three tables by name; none before ``Module.__init__``."""
     own = vars(module)
     return tuple([own[kind] for kind in KINDS if kind in own])
 
 
-def find(module: Module, name: str) -> dict[str, Any] | None:
+def find(module: Registry, name: str) -> dict[str, Any] | None:
     """The table that has an entry ``name``; None if there is none."""
     own = module.__dict__
     for kind in KINDS:
@@ -30,35 +119,7 @@ def find(module: Module, name: str) -> dict[str, Any] | None:
     return None
 
 
-def register(module: Module, name: str, value: Any) -> bool:
-    """Put an attribute into the table where it belongs; is there one?"""
-    # Imported here because a module is made of these functions.
-    from minigrad.nn.module import Module
-
-    own = vars(module)
-    if isinstance(value, Parameter):
-        check_is_started(module, "parameters")
-        forget(module, name, "_parameters")
-        module.register_parameter(name, value)
-    elif name in own.get("_parameters", ()):
-        check_is_parameter(module, name, value)
-        own["_parameters"][name] = value
-    elif isinstance(value, Module):
-        check_is_started(module, "module")
-        forget(module, name, "_modules")
-        own["_modules"][name] = value
-    elif name in own.get("_modules", ()):
-        check_is_module(module, name, value)
-        own["_modules"][name] = value
-    elif name in own.get("_buffers", ()):
-        check_is_buffer(module, name, value)
-        own["_buffers"][name] = value
-    else:
-        return False
-    return True
-
-
-def forget(module: Module, name: str, but: str) -> None:
+def forget(module: Registry, name: str, but: str) -> None:
     """Remove ``name`` from everywhere but one table."""
     own = vars(module)
     own.pop(name, None)
@@ -67,7 +128,7 @@ def forget(module: Module, name: str, but: str) -> None:
             own[kind].pop(name, None)
 
 
-def check_is_started(module: Module, what: str) -> None:
+def check_is_started(module: Registry, what: str) -> None:
     """Refuse to register in a module whose ``__init__`` has not run.
 
     Raises: ModuleAttributeError.
@@ -82,7 +143,7 @@ def check_is_started(module: Module, what: str) -> None:
         )
 
 
-def check_name(module: Module, kind: str, name: str) -> None:
+def check_name(module: Registry, kind: str, name: str) -> None:
     """Refuse a name that no path could hold, or that is taken.
 
     Raises: ModuleAttributeError; ModuleNameError.
@@ -103,7 +164,7 @@ def check_name(module: Module, kind: str, name: str) -> None:
         )
 
 
-def check_is_parameter(module: Module, name: str, value: Any) -> None:
+def check_is_parameter(module: Registry, name: str, value: Any) -> None:
     """Refuse what is neither a leaf Parameter nor None.
 
     Raises: ArgumentTypeError; ArgumentValueError.
@@ -123,20 +184,18 @@ def check_is_parameter(module: Module, name: str, value: Any) -> None:
         )
 
 
-def check_is_module(module: Module, name: str, value: Any) -> None:
+def check_is_module(module: Registry, name: str, value: Any) -> None:
     """Refuse what is neither a Module nor None.
 
     Raises: ArgumentTypeError.
     """
-    from minigrad.nn.module import Module
-
-    if value is not None and not isinstance(value, Module):
+    if value is not None and not isinstance(value, Registry):
         raise not_assigned(
             module, name, value, "child module", "nn.Module", "an object of a Module"
         )
 
 
-def check_is_buffer(module: Module, name: str, value: Any) -> None:
+def check_is_buffer(module: Registry, name: str, value: Any) -> None:
     """Refuse what is neither a tensor nor None.
 
     Raises: ArgumentTypeError.
@@ -148,7 +207,7 @@ def check_is_buffer(module: Module, name: str, value: Any) -> None:
 
 
 def not_assigned(
-    module: Module, name: str, value: Any, kind: str, wanted: str, fix: str
+    module: Registry, name: str, value: Any, kind: str, wanted: str, fix: str
 ) -> errors.ArgumentTypeError:
     """The error for a value that cannot take the place of what is registered."""
     given = value.type() if isinstance(value, Tensor) else type(value).__name__
@@ -161,24 +220,22 @@ def not_assigned(
     )
 
 
-def module_at(module: Module, target: str) -> Module:
+def module_at(module: Registry, target: str) -> Any:
     """The module at a path of names with dots between them.
 
     Raises: ModuleAttributeError.
     """
-    from minigrad.nn.module import Module
-
-    owner = module
+    owner: Any = module
     for name in target.split(".") if target else ():
         found = getattr(owner, name, None)
-        if not isinstance(found, Module):
+        if not isinstance(found, Registry):
             says = f"`{name}` is not an nn.Module" if hasattr(owner, name) else ""
             raise no_such(owner, name, says)
         owner = found
     return owner
 
 
-def parameter_at(module: Module, target: str) -> Parameter:
+def parameter_at(module: Registry, target: str) -> Parameter:
     """The parameter at a path of names with dots between them.
 
     Raises: ModuleAttributeError.
