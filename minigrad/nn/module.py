@@ -52,13 +52,11 @@ class Module(registry.Registry):
 
         Raises: ModuleForwardError unless the class defines it.
         """
-        raise errors.ModuleForwardError(
-            errors.message(
-                type(self).__name__,
-                f'Module [{type(self).__name__}] is missing the required "forward" '
-                "function",
-                f"define `forward(self, ...)` in {type(self).__name__}",
-            )
+        raise errors.ModuleForwardError.at(
+            type(self).__name__,
+            f'Module [{type(self).__name__}] is missing the required "forward" '
+            "function",
+            f"define `forward(self, ...)` in {type(self).__name__}",
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -198,12 +196,10 @@ class Module(registry.Registry):
         Raises: ArgumentValueError for anything but a bool.
         """
         if not isinstance(mode, bool):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    f"{type(self).__name__}.train",
-                    f"training mode is expected to be boolean, not {mode!r:.40}",
-                    "write train(), or eval() for the contrary",
-                )
+            raise errors.ArgumentValueError.at(
+                f"{type(self).__name__}.train",
+                f"training mode is expected to be boolean, not {mode!r:.40}",
+                "write train(), or eval() for the contrary",
             )
         for module in self.modules():
             module.training = mode

@@ -53,12 +53,10 @@ class Registry:
         table = find(self, name)
         if table is not None:
             return table[name]
-        raise errors.ModuleAttributeError(
-            errors.message(
-                type(self).__name__,
-                f"'{type(self).__name__}' object has no attribute '{name}'",
-                "set it in __init__, after super().__init__()",
-            )
+        raise errors.ModuleAttributeError.at(
+            type(self).__name__,
+            f"'{type(self).__name__}' object has no attribute '{name}'",
+            "set it in __init__, after super().__init__()",
         )
 
     def __delattr__(self, name: str) -> None:
@@ -134,12 +132,10 @@ def check_is_started(module: Registry, what: str) -> None:
     Raises: ModuleAttributeError.
     """
     if "_parameters" not in vars(module):
-        raise errors.ModuleAttributeError(
-            errors.message(
-                type(module).__name__,
-                f"cannot assign {what} before Module.__init__() call",
-                "call super().__init__() first",
-            )
+        raise errors.ModuleAttributeError.at(
+            type(module).__name__,
+            f"cannot assign {what} before Module.__init__() call",
+            "call super().__init__() first",
         )
 
 
@@ -159,8 +155,8 @@ def check_name(module: Registry, kind: str, name: str) -> None:
         if hasattr(module, name) and name not in table:
             what = f"attribute '{name}' already exists"
     if what:
-        raise errors.ModuleNameError(
-            errors.message(type(module).__name__, what, "choose another name")
+        raise errors.ModuleNameError.at(
+            type(module).__name__, what, "choose another name"
         )
 
 
@@ -174,13 +170,11 @@ def check_is_parameter(module: Registry, name: str, value: Any) -> None:
             module, name, value, "parameter", "nn.Parameter", "nn.Parameter(value)"
         )
     if value is not None and value.grad_fn is not None:
-        raise errors.ArgumentValueError(
-            errors.message(
-                type(module).__name__,
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
-                "parameters must be created explicitly",
-                "compute it in forward()",
-            )
+        raise errors.ArgumentValueError.at(
+            type(module).__name__,
+            f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
+            "parameters must be created explicitly",
+            "compute it in forward()",
         )
 
 
@@ -211,12 +205,10 @@ def not_assigned(
 ) -> errors.ArgumentTypeError:
     """The error for a value that cannot take the place of what is registered."""
     given = value.type() if isinstance(value, Tensor) else type(value).__name__
-    return errors.ArgumentTypeError(
-        errors.message(
-            type(module).__name__,
-            f"cannot assign '{given}' as {kind} '{name}' ({wanted} or None expected)",
-            f"give {fix}; to keep another value there, first: del module.{name}",
-        )
+    return errors.ArgumentTypeError.at(
+        type(module).__name__,
+        f"cannot assign '{given}' as {kind} '{name}' ({wanted} or None expected)",
+        f"give {fix}; to keep another value there, first: del module.{name}",
     )
 
 
@@ -252,10 +244,8 @@ def parameter_at(module: Registry, target: str) -> Parameter:
 def no_such(owner: Any, name: str, says: str) -> errors.ModuleAttributeError:
     """The error for a path that leads nowhere, or to something else."""
     kind = type(owner).__name__
-    return errors.ModuleAttributeError(
-        errors.message(
-            kind,
-            says or f"{kind} has no attribute `{name}`",
-            "see the paths that there are: print(model)",
-        )
+    return errors.ModuleAttributeError.at(
+        kind,
+        says or f"{kind} has no attribute `{name}`",
+        "see the paths that there are: print(model)",
     )
