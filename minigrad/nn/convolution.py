@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from minigrad import errors
@@ -57,13 +56,7 @@ class Convolution(Module):
 
     def reset_parameters(self) -> None:
         """Draw the first values again."""
-        seen = math.prod(self.weight.shape[1:])
-        if seen:
-            # With this slope the bound of the weights is 1 / sqrt(seen).
-            init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-            if self.bias is not None:
-                bound = 1 / math.sqrt(seen)
-                init.uniform_(self.bias, -bound, bound)
+        init._draw_layer(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """``functional.conv1d`` or ``functional.conv2d``."""

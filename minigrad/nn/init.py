@@ -135,6 +135,20 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return inputs * math.prod(window), outputs * math.prod(window)
 
 
+def _draw_layer(weight: Tensor, bias: Tensor | None) -> None:
+    """First values as torch's linear and convolutional layers have them.
+
+    They lie within 1 / sqrt(number of inputs of an output) of 0.
+    """
+    seen = math.prod(weight.shape[1:])
+    if seen:
+        # With this slope the bound of the weights is 1 / sqrt(seen).
+        kaiming_uniform_(weight, a=math.sqrt(5))
+        if bias is not None:
+            bound = 1 / math.sqrt(seen)
+            uniform_(bias, -bound, bound)
+
+
 def _spread_of_both(tensor: Tensor, gain: float) -> float:
     """The standard deviation that suits both directions."""
     return gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))

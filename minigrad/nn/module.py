@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -41,6 +41,7 @@ class Module(registry.Registry):
     """
 
     training: bool
+    _shown: ClassVar[tuple[str, ...]] = ()
     _backward_hooks: Hooks | None = None
 
     def __init__(self) -> None:
@@ -278,8 +279,8 @@ class Module(registry.Registry):
         return state.load(self, state_dict, strict, assign)
 
     def extra_repr(self) -> str:
-        """What prints inside the brackets; nothing, unless a layer says otherwise."""
-        return ""
+        """What prints inside the brackets: the attributes that the layer names."""
+        return ", ".join([f"{name}={getattr(self, name)!r}" for name in self._shown])
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
