@@ -388,6 +388,18 @@ def name_nodes(cls: type[Builtin], node_name: str | Callable[..., str]) -> None:
     cls._choose_node = staticmethod(choose)
 
 
+def recorded_as(
+    node_name: str | Callable[..., str],
+) -> Callable[[Operation], Operation]:
+    """Give the nodes of an operation that is in no table the name that torch has."""
+
+    def name(cls: Operation) -> Operation:
+        name_nodes(cls, node_name)
+        return cls
+
+    return name
+
+
 def add_operators(
     operator: str,
     call: Callable[..., Tensor],

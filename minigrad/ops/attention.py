@@ -16,7 +16,7 @@ from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import functions
 from minigrad.ops._refusals import scalar_type
-from minigrad.ops._registry import composite, name_nodes
+from minigrad.ops._registry import composite, recorded_as
 from minigrad.ops.losses import number_of
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import Transpose
@@ -39,6 +39,7 @@ def slope_of_weights(moved: Any, weights: Any, scale: float) -> Any:
     return (weighted - weights * Sum.of(weighted, -1, True, None)) * scale
 
 
+@recorded_as("SafeSoftmaxBackward0")
 class Weights(Builtin):
     """e**(score * scale) over their sum along the last dimension, for each query.
 
@@ -75,9 +76,8 @@ class Weights(Builtin):
         return slope_of_weights(tangent, weights, ctx.scale)
 
 
-name_nodes(Weights, "SafeSoftmaxBackward0")
-
-
+# torch's, of the only kind that it has for a processor.
+@recorded_as("ScaledDotProductFlashAttentionForCpuBackward0")
 class Attention(Builtin):
     """All of it in one node, without the weights, which backward computes again."""
 
@@ -142,10 +142,6 @@ class Attention(Builtin):
         if moved is not None:
             by_weights = slope_of_weights(moved, weights, ctx.scale) @ value
         return total(by_weights, None if t_value is None else weights @ t_value)
-
-
-# torch's, of the only kind that it has for a processor.
-name_nodes(Attention, "ScaledDotProductFlashAttentionForCpuBackward0")
 
 
 def stacked(x: Array) -> Array:

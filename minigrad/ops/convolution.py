@@ -14,7 +14,7 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._refusals import scalar_type
-from minigrad.ops._registry import composite, name_nodes
+from minigrad.ops._registry import composite, recorded_as
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import reshaped
 
@@ -32,6 +32,7 @@ SHORT = [[[1.0, -0.5], [0.3, 2.0]], [[0.0, 1.5], [-1.0, 0.7]]]
 BIAS = [0.5, -1.0]
 
 
+@recorded_as("ConvolutionBackward0")
 class Convolution(Builtin):
     """Each kernel's product with what it sees at each place, plus its bias.
 
@@ -97,9 +98,6 @@ class Convolution(Builtin):
         if t_bias is not None:
             moved = total(moved, reshaped(t_bias, (-1, *(1,) * (input.ndim - 2))))
         return moved
-
-
-name_nodes(Convolution, "ConvolutionBackward0")
 
 
 class Slope(Builtin):

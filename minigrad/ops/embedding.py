@@ -13,7 +13,7 @@ from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.randomness import rand, source
 from minigrad.engine.silence import quietly
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import composite, name_nodes, op
+from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.choose import kept
 from minigrad.ops.elementwise import plain
 
@@ -120,6 +120,8 @@ class EmbeddingSlope(Builtin):
         return kept(ctx, rows, np.asarray(counted)[..., None]), None, None, None
 
 
+# torch multiplies by a tensor that it keeps; the seed is kept here in its place.
+@recorded_as("MulBackward0")
 class Dropout(Builtin):
     """Some elements 0, the others larger; which, is computed from a seed each time."""
 
@@ -144,10 +146,6 @@ class Dropout(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Dropout.of(grad, ctx.p, ctx.seed), None, None
-
-
-# torch multiplies by a tensor that it keeps; the seed is kept here in its place.
-name_nodes(Dropout, "MulBackward0")
 
 
 @composite(

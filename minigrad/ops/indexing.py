@@ -26,7 +26,7 @@ from minigrad.engine.memory_order import (
 )
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, add_method, name_nodes, op
+from minigrad.ops._registry import OPERATORS, add_method, op, recorded_as
 from minigrad.ops.overwriting import Copy, Fill
 from minigrad.ops.parts import WHOLE, Alias, Key, Select, Slice, Unsqueeze, as_index, at
 from minigrad.ops.shape import MATRIX, View
@@ -37,6 +37,7 @@ Picks = list[Tensor | None]
 MOST_INDICES = 32
 
 
+@recorded_as("IndexBackward0")
 class Index(Builtin):
     """The elements that tensors of indices or a mask pick, in a new tensor."""
 
@@ -86,9 +87,6 @@ class AddedAt(Builtin):
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *others: Any) -> Any:
         return AddedAt.of(tangent, ctx.shape, *ctx.saved_values)
-
-
-name_nodes(Index, "IndexBackward0")
 
 
 def with_picks(

@@ -12,7 +12,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.geometry import AsStrided, Geometry, steps_of
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import composite, name_nodes, op
+from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.shape import MATRIX, Permute, check_range, reshape
 
 Key = tuple[Any, ...]
@@ -189,11 +189,9 @@ class Slice(Part):
     """
 
 
+@recorded_as("AliasBackward0")
 class Alias(Part):
     """All elements as another tensor on the same memory: ``x[...]``."""
-
-
-name_nodes(Alias, "AliasBackward0")
 
 
 def key_of_unsqueeze(input: Tensor, dim: int) -> tuple[Any, ...]:

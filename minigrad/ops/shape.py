@@ -20,7 +20,7 @@ from minigrad.engine.geometry import (
 )
 from minigrad.engine.structural import Clone, CloneInRows, Expand
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import alias, composite, name_nodes, op
+from minigrad.ops._registry import alias, composite, name_nodes, op, recorded_as
 
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
@@ -108,13 +108,12 @@ class View(Builtin):
         return reshaped(grad, ctx.shape), None
 
 
+@recorded_as("ReshapeAliasBackward0")
 class ReshapeAlias(View):
     """What ``reshape`` makes of a tensor with gaps in its memory, if it can."""
 
 
-name_nodes(ReshapeAlias, "ReshapeAliasBackward0")
-
-
+@recorded_as("UnsafeViewBackward0")
 class UnsafeView(Builtin):
     """A new tensor in another shape: the second half of a ``reshape`` that copies."""
 
@@ -131,9 +130,6 @@ class UnsafeView(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return reshaped(grad, ctx.shape), None
-
-
-name_nodes(UnsafeView, "UnsafeViewBackward0")
 
 
 @composite(

@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, add_method, composite, name_nodes
+from minigrad.ops._registry import OPERATORS, add_method, composite, recorded_as
 from minigrad.ops.parts import WHOLE, Key, Part, at, dimension
 from minigrad.ops.shape import MATRIX
 
@@ -73,21 +73,19 @@ class Assembled(Builtin):
         return Assembled.of((shape, chosen), *[t_parts[i] for i in here])
 
 
+@recorded_as("UnbindBackward0")
 class Unbind(Parts):
     """The rows of a tensor."""
 
 
+@recorded_as("SplitBackward0")
 class Split(Parts):
     """Pieces of one length; the last may be shorter."""
 
 
+@recorded_as("SplitWithSizesBackward0")
 class SplitWithSizes(Parts):
     """Pieces of given lengths."""
-
-
-name_nodes(Unbind, "UnbindBackward0")
-name_nodes(Split, "SplitBackward0")
-name_nodes(SplitWithSizes, "SplitWithSizesBackward0")
 
 
 @composite(
