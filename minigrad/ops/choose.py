@@ -14,7 +14,7 @@ from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import ByParts, like, plain
+from minigrad.ops.elementwise import ByParts, beside, like, plain, zeros_of
 
 MASK = np.array([True, False, True])
 ROW = [1.0, -2.0, 0.5]
@@ -68,7 +68,7 @@ class Where(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         (condition,) = ctx.saved_values
         _, needs_input, needs_other = ctx.needs_input_grad
-        zero = like(grad, np.zeros((), grad.dtype))
+        zero = zeros_of(grad)
         return (
             None,
             Where.of(condition, grad, zero) if needs_input else None,
@@ -79,7 +79,7 @@ class Where(Builtin):
     def jvp(ctx: Any, condition: Any, input_t: Any, other_t: Any) -> Any:
         (condition,) = ctx.saved_values
         given = input_t if input_t is not None else other_t
-        zero = like(given, np.zeros((), given.dtype))
+        zero = zeros_of(given)
         return Where.of(
             condition,
             zero if input_t is None else input_t,
@@ -156,7 +156,7 @@ class MaskedFill(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (mask,) = ctx.saved_values
-        zero = like(grad, np.zeros((), grad.dtype))
+        zero = zeros_of(grad)
         into_value = Where.of(mask, grad, zero) if ctx.needs_input_grad[2] else None
         return Where.of(mask, zero, grad), None, into_value
 
@@ -167,10 +167,7 @@ class MaskedFill(Builtin):
 
 def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     """``grad`` where the array ``mask`` is true, else 0: no nan from infinity."""
-    zero = like(grad, np.zeros((), grad.dtype))
-    if isinstance(grad, Tensor):
-        return Where.apply(Tensor(np.asarray(mask)), grad, zero)
-    return Where.forward(np.asarray(mask), grad, zero)
+    return Where.of(beside(grad, np.asarray(mask)), grad, zeros_of(grad))
 
 
 class Extreme(ByParts):

@@ -10,8 +10,8 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.elementwise import like
-from minigrad.ops.gathering import ScatterAdd, zeros_of
+from minigrad.ops.elementwise import beside, like, zeros_of
+from minigrad.ops.gathering import ScatterAdd
 from minigrad.ops.reduce import in_dtype
 from minigrad.ops.shape import reshaped
 
@@ -62,7 +62,7 @@ class Diag(Builtin):
             return Diag.of(grad, ctx.diagonal), None
         height, width = ctx.shape
         places = np.diag(np.arange(height * width).reshape(ctx.shape), ctx.diagonal)
-        index = Tensor(places.copy()) if isinstance(grad, Tensor) else places
+        index = beside(grad, places.copy())
         flat = ScatterAdd.of(zeros_of(grad, (height * width,)), 0, index, grad)
         return reshaped(flat, ctx.shape), None
 

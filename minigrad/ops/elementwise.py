@@ -405,6 +405,16 @@ def plain(value: Any) -> Any:
     return value.array if isinstance(value, Tensor) else value
 
 
+def zeros_of(value: Any, shape: tuple[int, ...] = ()) -> Any:
+    """Zeros as ``value`` is: an array, or a Tensor of its dtype."""
+    return beside(value, np.zeros(shape, value.dtype))
+
+
+def beside(value: Any, array: Any) -> Any:
+    """A mask or an index as ``value`` is: an array, or a Tensor beside a Tensor."""
+    return Tensor(np.asarray(array)) if isinstance(value, Tensor) else array
+
+
 def like(value: Any, array: Any) -> Any:
     """``array`` as ``value`` is: an array, or a constant Tensor of its dtype."""
     if not isinstance(value, Tensor):

@@ -13,8 +13,8 @@ from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.choose import Maximum, Minimum
-from minigrad.ops.elementwise import like, plain
-from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
+from minigrad.ops.elementwise import like, plain, zeros_of
+from minigrad.ops.gathering import Gather, ScatterAdd
 from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import reshaped

@@ -11,19 +11,12 @@ from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.structural import total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.elementwise import plain
+from minigrad.ops.elementwise import beside, plain, zeros_of
 from minigrad.ops.shape import check_range
 
 MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
 INDEX = np.array([1, 0, 1])
 TABLE = np.array([[0, 0], [2, 1]])
-
-
-def zeros_of(grad: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros as ``grad`` is: an array, or a Tensor of its dtype."""
-    if isinstance(grad, Tensor):
-        return Tensor(np.zeros(shape, grad.dtype))
-    return np.zeros(shape, grad.dtype)
 
 
 def check_index(where: str, input: Array, dim: int, index: Any) -> None:
@@ -395,22 +388,17 @@ class MaskedSelect(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         index = chosen_places(ctx)
         size = int(np.prod(ctx.shape))
-        placed = IndexAdd.of(zeros_of(grad, (size,)), 0, as_index(grad, index), grad, 1)
+        placed = IndexAdd.of(zeros_of(grad, (size,)), 0, beside(grad, index), grad, 1)
         return placed.reshape(ctx.shape), None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, mask: Any) -> Any:
         index = chosen_places(ctx)
         stretched = tangent.expand(ctx.shape).reshape(-1)
-        return IndexSelect.of(stretched, 0, as_index(tangent, index))
+        return IndexSelect.of(stretched, 0, beside(tangent, index))
 
 
 def chosen_places(ctx: Any) -> Array:
     """Where the mask is true, counted over everything."""
     mask, _ = [plain(value) for value in ctx.saved_values]
     return np.flatnonzero(np.broadcast_to(mask, ctx.shape))
-
-
-def as_index(value: Any, index: Array) -> Any:
-    """An index as ``value`` is: an array beside arrays, a Tensor beside Tensors."""
-    return Tensor(index) if isinstance(value, Tensor) else index

@@ -12,7 +12,7 @@ from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, op
-from minigrad.ops.gathering import zeros_of
+from minigrad.ops.elementwise import zeros_of
 from minigrad.ops.shape import check_range, reshaped
 
 A = [[1.0, 2.0], [3.0, 4.0]]

@@ -13,7 +13,8 @@ from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.memory_order import copy_in_order, ordered_by
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
-from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
+from minigrad.ops.elementwise import zeros_of
+from minigrad.ops.gathering import Gather, ScatterAdd
 from minigrad.ops.reduce import in_dtype
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import check_range

@@ -186,7 +186,7 @@ def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
 
 
 def spread(ctx: Any, grad: Any) -> Any:
-    """The gradient of a sum: the same value for each element that went into it."""
+    """A reduced value or its gradient, once for each element that went into it."""
     return Expand.of(reshaped(grad, ctx.kept_shape), ctx.shape)
 
 

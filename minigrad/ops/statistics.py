@@ -15,7 +15,7 @@ from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where, kept
-from minigrad.ops.elementwise import Abs, Exp, like, plain
+from minigrad.ops.elementwise import Abs, Exp, beside, like, plain
 from minigrad.ops.reduce import (
     Dim,
     Mean,
@@ -28,6 +28,7 @@ from minigrad.ops.reduce import (
     kept_shape,
     numbered,
     over,
+    spread,
 )
 from minigrad.ops.rounding import Sign
 from minigrad.ops.shape import Transpose, reshaped
@@ -67,22 +68,11 @@ class Slope(Builtin):
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:
-        spread = stretched(ctx, grad)
-        return spread * cls.slope(ctx), *[None] * (2 + len(ctx.options))
+        return spread(ctx, grad) * cls.slope(ctx), *[None] * (2 + len(ctx.options))
 
     @classmethod
     def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
         return Sum.of(tangent * cls.slope(ctx), ctx.dim, ctx.keepdim, None)
-
-
-def stretched(ctx: Any, value: Any) -> Any:
-    """A reduced value, once for each element that went into it."""
-    return Expand.of(reshaped(value, ctx.kept_shape), ctx.shape)
-
-
-def wholly(value: Any, array: Any) -> Any:
-    """A mask as ``value`` is: an array beside arrays, a Tensor beside Tensors."""
-    return Tensor(np.asarray(array)) if isinstance(value, Tensor) else array
 
 
 @op(
@@ -119,7 +109,7 @@ class Prod(Slope):
     def slope(cls, ctx: Any) -> Any:
         input, output = ctx.saved_values
         if np.all(plain(input)):
-            return stretched(ctx, output) / input
+            return spread(ctx, output) / input
         if ctx.dim is None:
             return reshaped(others(reshaped(input, (-1,))), ctx.shape)
         return Transpose.of(others(Transpose.of(input, ctx.dim, -1)), ctx.dim, -1)
@@ -129,7 +119,7 @@ def others(value: Any) -> Any:
     """For each element the product of the others along the last dimension."""
     shape = tuple(value.shape)
     rows = Expand.of(reshaped(value, (*shape[:-1], 1, shape[-1])), (*shape, shape[-1]))
-    itself = wholly(value, np.eye(shape[-1], dtype=bool))
+    itself = beside(value, np.eye(shape[-1], dtype=bool))
     one = like(value, np.ones((), value.dtype))
     return Prod.of(Where.of(itself, one, rows), -1, False, None)
 
@@ -230,7 +220,7 @@ class Std(Slope):
     @classmethod
     def slope(cls, ctx: Any) -> Any:
         _, output = ctx.saved_values
-        deviation = stretched(ctx, output)
+        deviation = spread(ctx, output)
         slope = Var.slope(ctx) / (deviation * 2)
         return kept(ctx, slope, plain(deviation) != 0)
 
@@ -266,10 +256,10 @@ class VarMean(Builtin):
     def backward(ctx: Any, g_variance: Any, g_mean: Any) -> Any:
         parts = []
         if g_variance is not None:
-            parts.append(stretched(ctx, g_variance) * Var.slope(ctx))
+            parts.append(spread(ctx, g_variance) * Var.slope(ctx))
         if g_mean is not None:
             number = copies(ctx.shape, ctx.kept_shape)
-            parts.append(stretched(ctx, g_mean) / number)
+            parts.append(spread(ctx, g_mean) / number)
         return parts[0] if len(parts) == 1 else parts[0] + parts[1], None, None, None
 
     @staticmethod
@@ -325,7 +315,7 @@ class Norm(Slope):
     def slope(cls, ctx: Any) -> Any:
         input, output = ctx.saved_values
         (p,) = ctx.options
-        norm = stretched(ctx, output)
+        norm = spread(ctx, output)
         if p == 1:
             return Sign.of(input)
         if abs(p) == math.inf:
@@ -375,4 +365,4 @@ class Logsumexp(Slope):
     @classmethod
     def slope(cls, ctx: Any) -> Any:
         input, output = ctx.saved_values
-        return Exp.of(input - stretched(ctx, output))
+        return Exp.of(input - spread(ctx, output))
