@@ -124,7 +124,7 @@ class HookedCall:
 
     def refused(self, what: str, fix: str) -> errors.HookError:
         """The error for what a hook has returned."""
-        return errors.HookError(errors.message(type(self.module).__name__, what, fix))
+        return errors.HookError.at(type(self.module).__name__, what, fix)
 
 
 def through_one_node(

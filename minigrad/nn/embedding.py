@@ -61,12 +61,10 @@ class Embedding(Module):
         Raises: ArgumentAssertionError unless it is a table.
         """
         if embeddings.ndim != 2:
-            raise errors.ArgumentAssertionError(
-                errors.message(
-                    "Embedding.from_pretrained",
-                    "Embeddings parameter is expected to be 2-dimensional",
-                    "give one row for each number",
-                )
+            raise errors.ArgumentAssertionError.at(
+                "Embedding.from_pretrained",
+                "Embeddings parameter is expected to be 2-dimensional",
+                "give one row for each number",
             )
         length, width = embeddings.shape
         layer = cls(length, width, padding_idx, dtype=embeddings.dtype)

@@ -151,12 +151,10 @@ class BatchNorm(Module):
         """
         if input.ndim not in self.dimensions:
             expected = " or ".join([f"{number}D" for number in self.dimensions])
-            raise errors.ArgumentValueError(
-                errors.message(
-                    type(self).__name__,
-                    f"expected {expected} input (got {input.ndim}D input)",
-                    "the dimensions are batch, channels, and places",
-                )
+            raise errors.ArgumentValueError.at(
+                type(self).__name__,
+                f"expected {expected} input (got {input.ndim}D input)",
+                "the dimensions are batch, channels, and places",
             )
 
     def extra_repr(self) -> str:

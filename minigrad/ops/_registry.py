@@ -17,8 +17,7 @@ from minigrad.engine.interpreters import one_by_one
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops._homes import FUNCTIONS
-from minigrad.ops._later import ADDED, CALLS, add
+from minigrad.ops._later import ADDED, CALLS, FUNCTIONS, add
 
 Operation = TypeVar("Operation", bound=type[Builtin])
 Called = TypeVar("Called", bound=Callable[..., Any])
@@ -78,7 +77,8 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 def op(
     name: str,
     *,
-    node_name: str | Callable[..., str],
+    node_name: str | Callable[..., str] = "",
+    doc: str = "",
     reference: Callable[..., Any],
     samples: Sequence[tuple[Any, ...]],
     arguments: Callable[..., tuple[Any, ...]] | None = None,
@@ -102,14 +102,19 @@ def op(
     ``keywords`` is asked in their presence for another operation and its arguments.
     Without ``method`` there is the function alone; without ``function`` too, another
     module calls it, such as ``nn.functional``. ``node_name`` is the name of the
-    recorded node, or a function from the arguments of forward to it. An
-    overload, named with a dot, makes a row and no function.
+    recorded node, or a function from the arguments of forward to it, where it is not
+    the name of the class and ``Backward0``. ``doc`` is for a class that a function
+    makes: it is documented so, and named after the operation. An overload, named with
+    a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
     """
     check_row(name, samples)
 
     def register(cls: Operation) -> Operation:
-        name_nodes(cls, node_name)
+        if doc:
+            cls.__name__ = cls.__qualname__ = name.capitalize()
+            cls.__doc__ = doc
+        name_nodes(cls, node_name or f"{cls.__name__}Backward0")
         call = make_call(name, cls, arguments, returns, keywords)
         quick = quickest(cls, call)
         if arguments is None and returns is None and keywords is None:
@@ -126,6 +131,16 @@ def op(
         return cls
 
     return register
+
+
+def answer(
+    name: str, forward: Callable[..., Any], operands: int = 1, **row: Any
+) -> type[Builtin]:
+    """An elementwise operation without a gradient, registered: forward is all of it."""
+    members: dict[str, Any] = {"elementwise": True, "operands": operands}
+    members |= {"forward": staticmethod(forward), "__module__": forward.__module__}
+    kind = type(name.capitalize(), (Builtin,), members)
+    return op(name, differentiable=False, **row)(kind)
 
 
 def composite(
@@ -208,11 +223,11 @@ def add_method(
 
 
 def family() -> str:
-    """The module that registers: the nearest caller outside of this file."""
-    depth = 1
-    while (name := sys._getframe(depth).f_globals["__name__"]) == __name__:
-        depth += 1
-    return str(name).rpartition(".")[2]
+    """The module that registers: the nearest one that is being imported."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"]).rpartition(".")[2]
 
 
 def alias(name: str, original: str) -> None:
@@ -371,6 +386,18 @@ def name_nodes(cls: type[Builtin], node_name: str | Callable[..., str]) -> None:
         return node
 
     cls._choose_node = staticmethod(choose)
+
+
+def recorded_as(
+    node_name: str | Callable[..., str],
+) -> Callable[[Operation], Operation]:
+    """Give the nodes of an operation that is in no table the name that torch has."""
+
+    def name(cls: Operation) -> Operation:
+        name_nodes(cls, node_name)
+        return cls
+
+    return name
 
 
 def add_operators(

@@ -88,10 +88,8 @@ def change_type(self: Tensor, dtype: Any = None) -> Any:
         kind = dtype.rpartition(".")[2]
         names = [name for name, text in TENSOR_TYPES.items() if text == kind]
         if not names:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "Tensor.type", f"invalid type: '{dtype}'", "give a dtype"
-                )
+            raise errors.ArgumentValueError.at(
+                "Tensor.type", f"invalid type: '{dtype}'", "give a dtype"
             )
         dtype = DTYPES[names[0]]
     return ToCopy.apply(self, as_dtype(dtype, "type"))
@@ -147,22 +145,18 @@ def legacy_tensor(dtype: Any, args: tuple[Any, ...]) -> Tensor:
         return creation.empty(given or (0,), dtype=dtype)
     if isinstance(given, Tensor):
         if given.dtype != dtype:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "new()",
-                    f"expected a Tensor of dtype {dtype} (got one of {given.dtype})",
-                    "convert it: x.to(dtype)",
-                )
+            raise errors.ArgumentTypeError.at(
+                "new()",
+                f"expected a Tensor of dtype {dtype} (got one of {given.dtype})",
+                "convert it: x.to(dtype)",
             )
         alias: Tensor = Alias.apply(given, ())
         return alias
     if not hasattr(given, "__len__") or isinstance(given, str):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "new()",
-                f"data must be a sequence (got {type(given).__name__})",
-                "write minigrad.tensor(value) for one number",
-            )
+        raise errors.ArgumentTypeError.at(
+            "new()",
+            f"data must be a sequence (got {type(given).__name__})",
+            "write minigrad.tensor(value) for one number",
         )
     return creation.tensor(given).to(dtype)
 

@@ -62,13 +62,11 @@ def letters(equation: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
 
 def does_not_fit(what: str, equation: str) -> errors.ShapeError:
     """The error for an equation that does not name the dimensions."""
-    return errors.ShapeError(
-        errors.message(
-            "einsum()",
-            "the number of subscripts in the equation does not match the number of "
-            f"dimensions: '{equation}' has {what}",
-            'name each dimension by one letter, for example "ij,jk->ik"',
-        )
+    return errors.ShapeError.at(
+        "einsum()",
+        "the number of subscripts in the equation does not match the number of "
+        f"dimensions: '{equation}' has {what}",
+        'name each dimension by one letter, for example "ij,jk->ik"',
     )
 
 
@@ -95,7 +93,6 @@ def without_diagonals(
 
 @op(
     "einsum",
-    node_name="EinsumBackward0",
     reference=lambda equation, *operands: np.einsum(equation, *operands),
     samples=[
         ("ij,jk->ik", A, B),
@@ -128,12 +125,10 @@ class Einsum(Builtin):
         try:
             return np.einsum(equation, *arrays)
         except ValueError as error:
-            raise errors.ShapeError(
-                errors.message(
-                    "einsum()",
-                    f"operands do not fit '{equation}': {error}",
-                    "an index has the same length wherever it is named",
-                )
+            raise errors.ShapeError.at(
+                "einsum()",
+                f"operands do not fit '{equation}': {error}",
+                "an index has the same length wherever it is named",
             ) from None
 
     @staticmethod

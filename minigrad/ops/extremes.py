@@ -13,8 +13,8 @@ from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.choose import Maximum, Minimum
-from minigrad.ops.elementwise import like, plain
-from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
+from minigrad.ops.elementwise import like, plain, zeros_of
+from minigrad.ops.gathering import Gather, ScatterAdd
 from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import reshaped
@@ -42,13 +42,11 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
     if dim is not None and all([input.shape[one] for one in dims if one is not None]):
         return
     kind = errors.OperandError if dim is None else errors.DimensionError
-    raise kind(
-        errors.message(
-            f"{where}()",
-            f"Expected reduction dim to be specified for input.numel() == 0, and of a "
-            f"length other than 0; the shape is {input.shape}",
-            "reduce along a dimension that has elements",
-        )
+    raise kind.at(
+        f"{where}()",
+        f"Expected reduction dim to be specified for input.numel() == 0, and of a "
+        f"length other than 0; the shape is {input.shape}",
+        "reduce along a dimension that has elements",
     )
 
 
@@ -157,6 +155,10 @@ def referred(find: Any) -> Any:
     return reference
 
 
+named_max = values_and_indices("max")
+named_min = values_and_indices("min")
+
+
 @op("max.all", node_name="MaxBackward1", reference=np.max, samples=ALL)
 class MaxOfAll(Shared):
     """The greatest element; NaN if there is one. Equals share the gradient."""
@@ -186,7 +188,7 @@ class MinOfAll(Shared):
     node_name="MaxBackward0",
     reference=referred(np.argmax),
     samples=ALONG,
-    returns=values_and_indices("max"),
+    returns=named_max,
 )
 class MaxAlong(Chosen):
     """The greatest elements along ``dim``, and their indices."""
@@ -201,7 +203,7 @@ class MaxAlong(Chosen):
     node_name="MinBackward0",
     reference=referred(np.argmin),
     samples=ALONG,
-    returns=values_and_indices("min"),
+    returns=named_min,
 )
 class MinAlong(Chosen):
     """The smallest elements along ``dim``, and their indices."""
@@ -209,10 +211,6 @@ class MinAlong(Chosen):
     @staticmethod
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
         return along("min", np.argmin, input, dim, keepdim)
-
-
-named_max = values_and_indices("max")
-named_min = values_and_indices("min")
 
 
 @composite("max")
@@ -253,7 +251,6 @@ def min(
 
 @op(
     "amax",
-    node_name="AmaxBackward0",
     reference=lambda x, dim=None, keepdim=False: np.max(x, axis=dim, keepdims=keepdim),
     samples=SOME,
 )
@@ -272,7 +269,6 @@ class Amax(Shared):
 
 @op(
     "amin",
-    node_name="AminBackward0",
     reference=lambda x, dim=None, keepdim=False: np.min(x, axis=dim, keepdims=keepdim),
     samples=SOME,
 )
@@ -301,11 +297,9 @@ def position(name: str, find: Any, says: str) -> None:
             refuse_empty(name, input, dim)
             return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
 
-    Position.__name__ = Position.__qualname__ = name.capitalize()
-    Position.__doc__ = f"Where {says} is: counted over everything, or along ``dim``."
     op(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        doc=f"Where {says} is: counted over everything, or along ``dim``.",
         reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
         samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
         differentiable=False,

@@ -26,7 +26,7 @@ from minigrad.engine.memory_order import (
 )
 from minigrad.engine.structural import Expand
 from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, add_method, name_nodes, op
+from minigrad.ops._registry import OPERATORS, add_method, op, recorded_as
 from minigrad.ops.overwriting import Copy, Fill
 from minigrad.ops.parts import WHOLE, Alias, Key, Select, Slice, Unsqueeze, as_index, at
 from minigrad.ops.shape import MATRIX, View
@@ -37,6 +37,7 @@ Picks = list[Tensor | None]
 MOST_INDICES = 32
 
 
+@recorded_as("IndexBackward0")
 class Index(Builtin):
     """The elements that tensors of indices or a mask pick, in a new tensor."""
 
@@ -88,9 +89,6 @@ class AddedAt(Builtin):
         return AddedAt.of(tangent, ctx.shape, *ctx.saved_values)
 
 
-name_nodes(Index, "IndexBackward0")
-
-
 def with_picks(
     input: Tensor, indices: Any, values: Any, accumulate: bool = False
 ) -> tuple[Any, ...]:
@@ -101,7 +99,6 @@ def with_picks(
 
 @op(
     "index_put",
-    node_name="IndexPutBackward0",
     reference=lambda x, indices, values, accumulate=False: put(
         np.asarray(x), np.asarray(values), accumulate, *map(np.array, indices)
     ),
@@ -157,13 +154,11 @@ def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
     key = numpy_key(input, picks)
     dtype = getattr(values, "dtype", input.dtype)
     if dtype != input.dtype:
-        raise errors.ShapeError(
-            errors.message(
-                "index_put",
-                "Index put requires the source and destination dtypes match, got "
-                f"{input.dtype} for the destination and {dtype} for the source.",
-                "convert the values first, for example values.to(x.dtype)",
-            )
+        raise errors.ShapeError.at(
+            "index_put",
+            "Index put requires the source and destination dtypes match, got "
+            f"{input.dtype} for the destination and {dtype} for the source.",
+            "convert the values first, for example values.to(x.dtype)",
         )
     try:
         if accumulate:
@@ -171,14 +166,12 @@ def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
         else:
             written[key] = values
     except ValueError:
-        raise errors.ShapeError(
-            errors.message(
-                "index_put",
-                f"shape mismatch: value tensor of shape {list(np.shape(values))} "
-                "cannot be broadcast to indexing result of shape "
-                f"{list(input[key].shape)}",
-                "give one value, or one for each element that is written",
-            )
+        raise errors.ShapeError.at(
+            "index_put",
+            f"shape mismatch: value tensor of shape {list(np.shape(values))} "
+            "cannot be broadcast to indexing result of shape "
+            f"{list(input[key].shape)}",
+            "give one value, or one for each element that is written",
         ) from None
     return written
 
@@ -263,12 +256,10 @@ def as_source(tensor: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (bool, int, float, np.number, np.bool_)):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor.__setitem__",
-                f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype}",
-                "give a number or a Tensor",
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor.__setitem__",
+            f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype}",
+            "give a number or a Tensor",
         )
     return Tensor(np.asarray(value).astype(tensor.dtype))
 
@@ -289,12 +280,10 @@ def take_apart(tensor: Tensor, index: Any) -> tuple[Tensor, Picks]:
     items = as_items(index)
     taken = sum([dimensions_of(item) for item in items])
     if taken > tensor.ndim:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                f"too many indices for tensor of dimension {tensor.ndim}: {taken}",
-                "give at most one index for each dimension",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            f"too many indices for tensor of dimension {tensor.ndim}: {taken}",
+            "give at most one index for each dimension",
         )
     found, dim = tensor, 0
     picks: Picks = []
@@ -356,22 +345,18 @@ def as_item(item: Any) -> Any:
     if isinstance(item, range):
         item = list(item)
     if isinstance(item, str):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor",
-                f"new(): invalid data type 'str': {item!r} is no index",
-                "use whole numbers, slices, or tensors of them",
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor",
+            f"new(): invalid data type 'str': {item!r} is no index",
+            "use whole numbers, slices, or tensors of them",
         )
     if not isinstance(item, (Tensor, np.ndarray, list, tuple)):
         name = f"{type(item).__module__}.{type(item).__name__}"
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                f"Variables are valid indices (got {name.removeprefix('builtins.')})",
-                "convert it: an index is a whole number",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+            f"Variables are valid indices (got {name.removeprefix('builtins.')})",
+            "convert it: an index is a whole number",
         )
     pick = as_pick(item)
     return number_in(pick) if pick.ndim == 0 else pick
@@ -405,13 +390,11 @@ def as_pick(item: Any) -> Tensor:
         )
         item = Tensor(item.array.astype(np.bool_))
     if item.dtype.kind not in "bi":
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "tensors used as indices must be long, int, byte or bool tensors, this "
-                f"one is {item.dtype}",
-                "convert it: index.to(minigrad.int64)",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "tensors used as indices must be long, int, byte or bool tensors, this "
+            f"one is {item.dtype}",
+            "convert it: index.to(minigrad.int64)",
         )
     pick: Tensor = item
     return pick
@@ -429,13 +412,11 @@ def dimensions_of(item: Any) -> int:
 def select(tensor: Tensor, dim: int, index: int, position: int) -> Tensor:
     """The part at ``index``; ``position`` is that in the brackets, for messages."""
     if tensor.ndim == 0:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
-                "write x.item()",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
+            "write x.item()",
         )
     length = tensor.shape[dim]
     if not -length <= index < length:
@@ -447,12 +428,10 @@ def select(tensor: Tensor, dim: int, index: int, position: int) -> Tensor:
 def out_of_bounds(index: Any, dim: int, length: int) -> errors.IndexingError:
     """The error for an element that is not there."""
     fix = f"use an index from {-length} to {length - 1}"
-    return errors.IndexingError(
-        errors.message(
-            "Tensor",
-            f"index {index} is out of bounds for dimension {dim} with size {length}",
-            fix if length else "there is no element in this dimension",
-        )
+    return errors.IndexingError.at(
+        "Tensor",
+        f"index {index} is out of bounds for dimension {dim} with size {length}",
+        fix if length else "there is no element in this dimension",
     )
 
 
@@ -479,20 +458,16 @@ def key_of_slice(tensor: Tensor, dim: int, part: slice) -> Key:
     ]
     if ends[2] is not None and ends[2] <= 0:
         what = "slice step cannot be zero" if ends[2] == 0 else "step must be greater"
-        raise errors.ArgumentValueError(
-            errors.message(
-                "Tensor",
-                what if ends[2] == 0 else f"{what} than zero, not {ends[2]}",
-                "take the elements forwards; x.flip(dim) turns them round",
-            )
+        raise errors.ArgumentValueError.at(
+            "Tensor",
+            what if ends[2] == 0 else f"{what} than zero, not {ends[2]}",
+            "take the elements forwards; x.flip(dim) turns them round",
         )
     if tensor.ndim == 0:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "slice() cannot be applied to a 0-dim tensor.",
-                "use the number as it is: x.item()",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "slice() cannot be applied to a 0-dim tensor.",
+            "use the number as it is: x.item()",
         )
     start, stop, step = slice(*ends).indices(tensor.shape[dim])
     return at(dim, slice(start, max(start, stop), step))
@@ -518,13 +493,11 @@ def numpy_key(array: Array, picks: tuple[Any, ...]) -> tuple[Any, ...]:
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "shape mismatch: indexing tensors could not be broadcast together with "
-                f"shapes {', '.join([str(list(shape)) for shape in shapes])}",
-                "give index tensors of one shape, one for each dimension",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "shape mismatch: indexing tensors could not be broadcast together with "
+            f"shapes {', '.join([str(list(shape)) for shape in shapes])}",
+            "give index tensors of one shape, one for each dimension",
         ) from None
     return tuple(key)
 
@@ -551,14 +524,12 @@ def picked_in_order(input: Array, key: tuple[Any, ...], picked: Array) -> Array:
 def check_mask(array: Array, mask: Array, dim: int, position: int) -> None:
     """Refuse a mask that has not the shape of what it masks."""
     if mask.shape != array.shape[dim : dim + mask.ndim]:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                f"The shape of the mask {list(mask.shape)} at index {position} does "
-                f"not match the shape of the indexed tensor {list(array.shape)} at "
-                f"index {position}",
-                "give one True or False for each element, or for each row",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            f"The shape of the mask {list(mask.shape)} at index {position} does "
+            f"not match the shape of the indexed tensor {list(array.shape)} at "
+            f"index {position}",
+            "give one True or False for each element, or for each row",
         )
 
 

@@ -15,8 +15,8 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels.elementwise import softplus
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
-from minigrad.ops.activations import refuse_integers
 from minigrad.ops.choose import Clamp
 from minigrad.ops.elementwise import Sigmoid, Softplus
 from minigrad.ops.reduce import Sum
@@ -40,6 +40,11 @@ def reduced(losses: Any, reduction: int) -> Any:
 def number_of(shape: tuple[int, ...]) -> int:
     """How many elements a tensor of ``shape`` has."""
     return math.prod(shape)
+
+
+def first(outputs: tuple[Tensor, ...]) -> Tensor:
+    """The result; what else was computed stays with the node."""
+    return outputs[0]
 
 
 def share_of_each(grad: Any, shape: tuple[int, ...], reduction: int) -> Any:
@@ -81,7 +86,7 @@ class OfDifference(Builtin):
         cls, input: Array, target: Array, reduction: int = MEAN, *options: Any
     ) -> Any:
         input, target = promoted(input, target)
-        refuse_integers(cls.torchs_name, f"{cls.torchs_name}_cpu", input)
+        check_kind(cls.torchs_name, f"{cls.torchs_name}_cpu", input.dtype)
         return reduced(cls.value(input - target, *options), reduction)
 
     @staticmethod
@@ -112,7 +117,6 @@ def compared(input: Tensor, target: Tensor, reduction: int = MEAN) -> tuple[Any,
 
 @op(
     "mse_loss",
-    node_name="MseLossBackward0",
     reference=lambda x, t, reduction=MEAN: referred(np.subtract(x, t) ** 2, reduction),
     samples=[
         (GUESSES, TARGETS, MEAN),
@@ -165,8 +169,8 @@ def with_beta(
 
 def impossible(where: str, what: str) -> errors.OperandError:
     """The error for a parabola of a width that cannot be."""
-    return errors.OperandError(
-        errors.message(where, f"{where} does not support {what}", "give one above 0")
+    return errors.OperandError.at(
+        where, f"{where} does not support {what}", "give one above 0"
     )
 
 
@@ -178,7 +182,6 @@ def rounded_off(difference: Any, width: Any) -> Any:
 
 @op(
     "huber_loss",
-    node_name="HuberLossBackward0",
     reference=lambda x, t, reduction=MEAN, delta=1: referred(
         rounded_off(np.subtract(x, t), delta), reduction
     ),
@@ -205,7 +208,6 @@ class HuberLoss(OfDifference):
 
 @op(
     "smooth_l1_loss",
-    node_name="SmoothL1LossBackward0",
     reference=lambda x, t, reduction=MEAN, beta=1: referred(
         rounded_off(np.subtract(x, t), beta) / beta, reduction
     ),
@@ -279,19 +281,16 @@ def refuse_gradients(where: str, **constants: Tensor | None) -> None:
     """
     for name, value in constants.items():
         if isinstance(value, Tensor) and value.requires_grad:
-            raise errors.DerivativeMissingError(
-                errors.message(
-                    where,
-                    f"The function '{where}' is not differentiable with respect to "
-                    f"argument '{name}'. This input cannot have requires_grad True.",
-                    f"give {name}.detach()",
-                )
+            raise errors.DerivativeMissingError.at(
+                where,
+                f"The function '{where}' is not differentiable with respect to "
+                f"argument '{name}'. This input cannot have requires_grad True.",
+                f"give {name}.detach()",
             )
 
 
 @op(
     "binary_cross_entropy_with_logits",
-    node_name="BinaryCrossEntropyWithLogitsBackward0",
     reference=reduced_bce,
     samples=[
         (SCORES, TARGETS, None, None, MEAN),

@@ -35,12 +35,10 @@ def refuse_bools(input: Array) -> None:
     Raises: UnsupportedOptionError.
     """
     if input.dtype.kind == "b":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                "median",
-                "\"median_cpu\" not implemented for 'Bool'",
-                "convert first, for example x.int()",
-            )
+        raise errors.UnsupportedOptionError.at(
+            "median",
+            "\"median_cpu\" not implemented for 'Bool'",
+            "convert first, for example x.int()",
         )
 
 
@@ -69,12 +67,15 @@ class MedianOfAll(Shared):
         return flat[middle(flat, 0)]
 
 
+named_median = values_and_indices("median")
+
+
 @op(
     "median.dim",
     node_name="MedianBackward1",
     reference=referred(middle),
     samples=[(MATRIX, 0), (MATRIX, -1, True), (2.0, 0)],
-    returns=values_and_indices("median"),
+    returns=named_median,
 )
 class MedianAlong(Chosen):
     """The medians along ``dim``, and their indices."""
@@ -83,9 +84,6 @@ class MedianAlong(Chosen):
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
         refuse_bools(input)
         return along("median", middle, input, dim, keepdim)
-
-
-named_median = values_and_indices("median")
 
 
 @composite("median")

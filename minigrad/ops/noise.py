@@ -12,6 +12,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.randomness import Generator, source
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
 from minigrad.ops.elementwise import Fill
 
@@ -59,7 +60,7 @@ def normal_(
 
     Raises: OperandError for a negative ``std``; for integers.
     """
-    refuse_integers("normal_", self)
+    check_floating("normal_", self)
     if std < 0:
         raise impossible("normal_", f"normal expects std >= 0.0, but found std {std}")
 
@@ -79,7 +80,7 @@ def uniform_(
 
     Raises: OperandError unless ``a`` is at most ``b``; for integers.
     """
-    refuse_integers("uniform_", self)
+    check_floating("uniform_", self)
     if a > b:
         what = f"uniform_ expects to return a [from, to) range, but found from={a} > to"
         raise impossible("uniform_", f"{what}={b}")
@@ -121,24 +122,15 @@ def random_(
     return apply_in_place(Random, self, draw)
 
 
-def refuse_integers(where: str, tensor: Tensor) -> None:
-    """Refuse a dtype that cannot hold such numbers.
-
-    Raises: UnsupportedOptionError, as torch a NotImplementedError.
-    """
-    if tensor.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype.name}'",
-                "use a floating-point tensor",
-            )
-        )
+def check_floating(where: str, tensor: Tensor) -> None:
+    """Refuse a dtype that cannot hold such numbers."""
+    kernel, fix = f"{where}kernel_cpu", "use a floating-point tensor"
+    check_kind(where, kernel, np.dtype(tensor.dtype), fix=fix)
 
 
 def impossible(where: str, what: str) -> errors.OperandError:
     """The error for bounds that no number lies between."""
-    return errors.OperandError(errors.message(where, what, "exchange the two numbers"))
+    return errors.OperandError.at(where, what, "exchange the two numbers")
 
 
 METHODS: tuple[Callable[..., Tensor], ...] = (

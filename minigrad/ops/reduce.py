@@ -140,13 +140,11 @@ class Mean(Reduction):
         if dtype is not None:
             input = input.astype(dtype)
         if input.dtype.kind not in "fc":
-            raise errors.OperandError(
-                errors.message(
-                    "mean",
-                    "could not infer output dtype. Input dtype must be either a "
-                    f"floating point or complex dtype. Got: {input.dtype}",
-                    "convert first: x.to(minigrad.float32).mean()",
-                )
+            raise errors.OperandError.at(
+                "mean",
+                "could not infer output dtype. Input dtype must be either a "
+                f"floating point or complex dtype. Got: {input.dtype}",
+                "convert first: x.to(minigrad.float32).mean()",
             )
         total = add_up(input, axis=axes(dim), keepdims=keepdim)
         return total / copies(input.shape, kept_shape(input.shape, dim))
@@ -188,7 +186,7 @@ def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
 
 
 def spread(ctx: Any, grad: Any) -> Any:
-    """The gradient of a sum: the same value for each element that went into it."""
+    """A reduced value or its gradient, once for each element that went into it."""
     return Expand.of(reshaped(grad, ctx.kept_shape), ctx.shape)
 
 

@@ -23,35 +23,33 @@ from minigrad.ops._registry import (
     OPS,
     add_method,
     bound_arguments,
-    name_nodes,
+    recorded_as,
 )
 
 
+@recorded_as("TransposeBackward1")
 class Transpose(shape.Transpose):
     """``transpose`` in place."""
 
 
+@recorded_as("TBackward1")
 class T(shape.T):
     """``t`` in place."""
 
 
+@recorded_as(lambda input, key, kind: f"SqueezeBackward{kind + 3}")
 class Squeeze(parts.Squeeze):
     """``squeeze`` in place."""
 
 
+@recorded_as("UnsqueezeBackward1")
 class Unsqueeze(parts.Unsqueeze):
     """``unsqueeze`` in place."""
 
 
+@recorded_as("AsStridedBackward1")
 class AsStrided(shape.AnyStrides):
     """``as_strided`` in place."""
-
-
-name_nodes(Transpose, "TransposeBackward1")
-name_nodes(T, "TBackward1")
-name_nodes(Squeeze, lambda input, key, kind: f"SqueezeBackward{kind + 3}")
-name_nodes(Unsqueeze, "UnsqueezeBackward1")
-name_nodes(AsStrided, "AsStridedBackward1")
 
 
 def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
