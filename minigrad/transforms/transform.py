@@ -67,12 +67,6 @@ class Transform(Interpreter):
         )
 
 
-class Differentiating(Transform):
-    """A transform of reverse mode: what runs in it is recorded as ever."""
-
-    kind = "grad"
-
-
 class Pushing(Transform):
     """The mark of a ``func.jvp``; its level of forward mode is for all threads."""
 
