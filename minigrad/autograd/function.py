@@ -7,12 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.function import (
-    BackwardCFunction,
-    Function,
-    FunctionCtx,
-    FunctionMeta,
-)
+from minigrad.engine.ctx import BackwardCFunction, FunctionCtx, FunctionMeta
+from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
 from minigrad.engine.node import FIRST_OF_ALL, NOT_A_TENSOR
 from minigrad.engine.tensor import Tensor

@@ -18,9 +18,8 @@ from minigrad.engine.node import (
 from minigrad.engine.observe import may_keep, tell
 from minigrad.engine.own_gradients import note_own, note_own_after_hooks
 from minigrad.engine.saved import FREED
-from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import wrong_shape
+from minigrad.engine.validate import sums_to, wrong_shape
 
 Root = tuple[_FunctionBase, int, Any]
 
@@ -283,8 +282,8 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
         if not sums_to(gradient.shape, shape):
             tensors = [one for one in node._edges[:slot] if one is not NOT_A_TENSOR]
             raise wrong_shape(node, slot, len(tensors), gradient.shape, shape)
-        gradient = SumTo.of(gradient, shape)
+        gradient = Tensor._sum_to(gradient, shape)
     values = gradient.array if type(gradient) is Tensor else gradient
     if dtype is not None and values.dtype != dtype:
-        gradient = ToCopy.of(gradient, dtype)
+        gradient = Tensor._to_dtype(gradient, dtype)
     return gradient

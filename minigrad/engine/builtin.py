@@ -9,7 +9,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import interpreters, memory_order
-from minigrad.engine.function import Function, FunctionCtx
+from minigrad.engine.ctx import FunctionCtx
+from minigrad.engine.function import Function
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_inference_mode_enabled,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from minigrad import errors
-from minigrad.engine.function import BackwardCFunction
+from minigrad.engine.ctx import BackwardCFunction
 from minigrad.engine.grad_mode import enable_grad
 from minigrad.engine.node import (
     OutputInfo,

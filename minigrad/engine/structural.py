@@ -11,6 +11,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.promotion import promoted
 from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.validate import sums_to
 
 
 class Add(Builtin):
@@ -281,16 +282,6 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
     )
 
 
-def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether ``wanted`` broadcasts to ``shape``, so that copies can be summed."""
-    new = len(shape) - len(wanted)
-    if new >= 0 and shape[new:] == wanted:
-        return True
-    return new >= 0 and all(
-        [b in (1, a) for a, b in zip(shape[new:], wanted, strict=True)]
-    )
-
-
 def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
     """``array`` summed over the dimensions in which ``shape`` is shorter."""
     new = array.ndim - len(shape)
@@ -302,3 +293,7 @@ def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
         [i for i, length in enumerate(shape) if length == 1 != array.shape[i]]
     )
     return np.add.reduce(array, axis=stretched, keepdims=True) if stretched else array
+
+
+Tensor._sum_to = staticmethod(SumTo.of)
+Tensor._to_dtype = staticmethod(ToCopy.of)

@@ -25,8 +25,9 @@ from minigrad.engine.node import (
 )
 from minigrad.engine.observe import tell
 from minigrad.engine.saved import FREED, freed_error
-from minigrad.engine.structural import CloneInRows, sums_to
+from minigrad.engine.structural import CloneInRows
 from minigrad.engine.tensor import Tensor, ViewKind
+from minigrad.engine.validate import sums_to
 
 
 def both_sides_of(block: str) -> str:

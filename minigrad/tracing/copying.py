@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from minigrad.engine.function import FunctionMeta
+from minigrad.engine.ctx import FunctionMeta
 from minigrad.engine.node import _FunctionBase
 from minigrad.engine.tensor import Tensor
 from minigrad.nn.module import Module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from minigrad.engine.function import BackwardCFunction
+from minigrad.engine.ctx import BackwardCFunction
 from minigrad.engine.saved import FREED, Record
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor

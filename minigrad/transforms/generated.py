@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from minigrad.engine import trees
+from minigrad.engine.ctx import FunctionMeta, rule_of
 from minigrad.engine.examples import moved
-from minigrad.engine.function import Function, FunctionMeta, rule_of
+from minigrad.engine.function import Function
 from minigrad.engine.interpreters import opened
 from minigrad.engine.structural import SumTo
 from minigrad.engine.tensor import Tensor

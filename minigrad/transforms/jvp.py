@@ -21,7 +21,7 @@ from minigrad.transforms.tangents import (
 )
 
 if TYPE_CHECKING:
-    from minigrad.engine.function import BackwardCFunction
+    from minigrad.engine.ctx import BackwardCFunction
 
 
 def hand_on(

@@ -19,12 +19,12 @@ READERS = {
         "GraphTask._capture",
     },
     "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},
-    "engine/function.py": {
+    "engine/ctx.py": {
         "BackwardCFunction._run_backward",
         "BackwardCFunction._take_what_was_saved",
-        "Function.apply",
         "FunctionCtx.save_for_backward",
     },
+    "engine/function.py": {"Function.apply"},
     "engine/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
     "engine/running.py": {"run_task"},
     "engine/short_way.py": {"of_one.apply", "of_two.apply"},

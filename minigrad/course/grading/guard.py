@@ -16,7 +16,8 @@ from minigrad.course import calls
 from minigrad.course.looks import lifetimes
 from minigrad.engine.backward import GraphTask
 from minigrad.engine.builtin import BuiltinBackward
-from minigrad.engine.function import BackwardCFunction, Function
+from minigrad.engine.ctx import BackwardCFunction
+from minigrad.engine.function import Function
 from minigrad.engine.running import run_here
 from minigrad.func import forward as func_forward
 from minigrad.transforms import builtin_jvp, forward_mode
