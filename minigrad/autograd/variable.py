@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.backward import queue_callback
 from minigrad.engine.creation import tensor
-from minigrad.engine.running import queue_callback
 from minigrad.engine.tensor import Tensor
 
 __all__ = ["Variable"]

@@ -17,9 +17,15 @@ from minigrad.engine.grad_mode import (
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of, run_alone
+from minigrad.engine.node import (
+    NOT_A_TENSOR,
+    Edge,
+    _FunctionBase,
+    edge_of,
+    metadata_of_output,
+    run_alone,
+)
 from minigrad.engine.observe import EVERYTHING, RECORDED, tell
-from minigrad.engine.outputs import metadata_of_output
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.saved import take, unpack_values
 from minigrad.engine.saved_hooks import saved_handle, saved_value

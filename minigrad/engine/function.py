@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from typing import Any, ClassVar
 
 from minigrad import errors
 from minigrad.engine import interpreters
-from minigrad.engine.arguments import bind_arguments
-from minigrad.engine.compat import (
-    called_object,
-    init_object,
-)
+from minigrad.engine.compat import called_object, init_object
 from minigrad.engine.ctx import (
     BackwardCFunction,
     FunctionCtx,
@@ -19,18 +17,12 @@ from minigrad.engine.ctx import (
     no_setup_context,
     no_vjp,
 )
-from minigrad.engine.grad_mode import (
-    _this_thread,
-    unrecorded,
-)
+from minigrad.engine.grad_mode import _this_thread, unrecorded
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import (
-    Edge,
-    _FunctionBase,
-    collect_edges,
-)
+from minigrad.engine.node import Edge, _FunctionBase, collect_edges
 from minigrad.engine.observe import tell
-from minigrad.engine.outputs import wrap_outputs
+from minigrad.engine.tensor import Tensor, ViewKind
+from minigrad.engine.validate import check_marked, contains, not_returned
 
 
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
@@ -166,3 +158,268 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         See: torch "Extending torch.func with autograd.Function".
         """
         raise NotImplementedError("vmap is not implemented.")
+
+
+def bind_arguments(
+    function: type[Function],
+    takes_ctx: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Any, ...]:
+    """All arguments of ``apply`` by position, as forward declares them.
+
+    If forward takes no ctx, keywords and defaults are filled in, as torch does; if it
+    does, keywords are put in their places and defaults are left to forward.
+    Raises: ArgumentTypeError if they do not fit forward.
+    """
+    if takes_ctx:
+        return place_keywords(function, args, kwargs) if kwargs else args
+    if fits(function.forward, args, kwargs):
+        return args
+    return bind(function, args, kwargs)
+
+
+def fits(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether there is one positional argument for each parameter, and no more."""
+    code = getattr(forward, "__code__", None)
+    return not kwargs and code is not None and len(args) == code.co_argcount
+
+
+def bind(
+    function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Arguments, keywords and defaults in the order of forward's parameters."""
+    signature = inspect.signature(function.forward)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                f"{function.__name__}.apply",
+                f"{error}; the positional arguments of forward are {signature}",
+                "call apply with what forward takes (ctx is not among it)",
+                "01",
+            )
+        ) from None
+    bound.apply_defaults()
+    if bound.kwargs:
+        name = next(iter(bound.kwargs))
+        raise misplaced(function, f"got an unexpected keyword argument '{name}'")
+    return bound.args
+
+
+def place_keywords(
+    function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Keywords put behind ``args`` in the order of forward's parameters."""
+    names = list(inspect.signature(function.forward).parameters)[1:]
+    unknown = [name for name in kwargs if name not in names]
+    if unknown:
+        raise misplaced(function, f"got an unexpected keyword argument '{unknown[0]}'")
+    twice = [name for name in names[: len(args)] if name in kwargs]
+    if twice:
+        raise misplaced(function, f"got multiple values for argument '{twice[0]}'")
+
+    placed = list(args)
+    for name in names[len(args) :]:
+        if len(placed) == len(args) + len(kwargs):
+            break
+        if name not in kwargs:
+            position = names.index(name)
+            raise misplaced(
+                function, f"missing required argument: '{name}' (position {position})"
+            )
+        placed.append(kwargs[name])
+    return tuple(placed)
+
+
+def misplaced(function: type[Function], what: str) -> errors.ArgumentTypeError:
+    """The error for keywords of apply that do not fit forward."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"{function.__name__}.apply",
+            f"forward() {what}",
+            "use the names that forward gives its parameters, and leave no gap",
+        )
+    )
+
+
+def wrap_outputs(
+    ctx: Any, inputs: tuple[Any, ...], result: Any
+) -> tuple[list[Any], list[bool]]:
+    """The outputs, and which of them a gradient can reach.
+
+    Only a tuple is several outputs. Values that are not Tensors pass through. A view
+    that forward made, or that is handed out for an input, must not change in place.
+    Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs;
+    CtxUseError for marks on what is no Tensor.
+    """
+    dirty, non_differentiable = ctx.dirty_tensors, ctx.non_differentiable
+    if ctx._edges and not (dirty or non_differentiable or ctx._is_pure_view):
+        # The usual thing: one new floating-point Tensor.
+        is_new = (
+            isinstance(result, Tensor)
+            and not result._requires_grad
+            and result._base is None
+            and result.array.dtype.kind in "fc"
+        )
+        for value in inputs if is_new else ():
+            if value is result:
+                is_new = False
+        if is_new:
+            return [result], [True]
+    values = result if isinstance(result, tuple) else (result,)
+    return wrap_each(ctx, inputs, values, dirty or (), non_differentiable or ())
+
+
+def wrap_each(
+    ctx: Any,
+    inputs: tuple[Any, ...],
+    values: tuple[Any, ...],
+    dirty: tuple[Any, ...],
+    non_differentiable: tuple[Any, ...],
+) -> tuple[list[Any], list[bool]]:
+    """``wrap_outputs`` where there may be several, or marks."""
+    check_marked(type(ctx), "mark_dirty", dirty)
+    check_marked(type(ctx), "mark_non_differentiable", non_differentiable)
+    for tensor in dirty:
+        tensor._bump_version()
+    outputs = []
+    differentiable = []
+    for value in values:
+        can = bool(ctx._edges) and can_have_gradient(value, non_differentiable)
+        if dirty and contains(dirty, value):
+            check_dirty(ctx, value, inputs, can, len(values))
+        outputs.append(wrap_output(value, inputs, dirty, can))
+        differentiable.append(can)
+
+    for tensor in dirty:
+        if not contains(values, tensor):
+            raise not_returned(ctx)
+    if ctx._is_pure_view:
+        check_pure_view(ctx, inputs, outputs)
+    else:
+        mark_views(outputs, dirty, sum(differentiable) > 1)
+    return outputs, differentiable
+
+
+def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
+    """Whether an output is a floating-point Tensor that forward did not mark."""
+    return (
+        isinstance(value, Tensor)
+        and value.array.dtype.kind in "fc"
+        and not (non_differentiable and contains(non_differentiable, value))
+    )
+
+
+def wrap_output(
+    value: Any, inputs: tuple[Any, ...], dirty: tuple[Any, ...], can: bool
+) -> Any:
+    """What apply hands out for ``value``; ``can``: a gradient can reach it."""
+    if not isinstance(value, Tensor):
+        return value
+    is_input = contains(inputs, value)
+
+    if can or not value._requires_grad:
+        # An input keeps its own history: what is handed out is a view of it.
+        as_it_is = is_input and not (dirty and contains(dirty, value))
+        return view_of(value) if as_it_is else value
+    if is_input:
+        return value.detach()
+    if value._base is None:
+        value._grad_fn = None
+        value._requires_grad = False
+    return value
+
+
+def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+    """Refuse ``ctx._is_pure_view`` where there is more than one tensor to follow.
+
+    A change in place of the output is recorded as one of any view; the learner's
+    backward is not called for it.
+    Raises: CtxUseError.
+    """
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    if len(tensors) != 1 or len(outputs) != 1:
+        raise errors.CtxUseError(
+            errors.message(
+                f"{type(ctx).__name__.removesuffix('Backward')}.forward",
+                "Pure view custom Function can only have one input Tensor and one "
+                f"output Tensor. This one has {len(tensors)} and {len(outputs)}",
+                "return one view of one tensor, or leave _is_pure_view out",
+                "08",
+            )
+        )
+    for output in outputs:
+        if isinstance(output, Tensor) and output._base is not None:
+            output._view_kind = None
+
+
+def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> None:
+    """Note on views that their history is a learner's, which nothing may rewrite."""
+    for output in outputs:
+        if isinstance(output, Tensor) and output._base is not None:
+            if several:
+                output._view_kind = ViewKind.SEVERAL_OUTPUTS
+            elif not (dirty and contains(dirty, output)):
+                output._view_kind = ViewKind.IN_CUSTOM_FUNCTION
+
+
+def view_of(tensor: Tensor) -> Tensor:
+    """Another tensor on the same memory, outside any graph."""
+    view = Tensor(tensor.array)
+    view._become_view_of(tensor)
+    return view
+
+
+def check_dirty(
+    ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
+) -> None:
+    """Refuse a change in place that no graph can describe.
+
+    Of what no gradient can reach, anything goes: there is no graph to describe it.
+    """
+    where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
+    if not can:
+        return
+    if tensor._requires_grad and tensor._grad_fn is None:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "a leaf Variable that requires grad has been used in an in-place "
+                "operation. Its values are changed already",
+                "apply it to a copy: x.clone()",
+                "08",
+            )
+        )
+    if contains(inputs, tensor):
+        if tensor._base is not None:
+            check_dirty_view(tensor, where, count)
+        return
+    says = errors.message(
+        where,
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors "
+        "that have been mutated should be passed to ctx.mark_dirty().",
+        "mark the input that forward changed, and return that input",
+        "08",
+    )
+    if tensor._base is not None:
+        raise errors.InplaceError(says)
+    warnings.warn(says, UserWarning, stacklevel=4)
+
+
+def check_dirty_view(view: Tensor, where: str, count: int) -> None:
+    """Refuse a changed view beside other outputs, or whose history cannot follow."""
+    if count > 1:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "If your Function modifies inplace an input that is a view of another "
+                "Tensor, your Function cannot return more than one Tensor. This one "
+                f"returned {count}",
+                "give it a copy (x.clone()), or make two Functions, one of which "
+                "changes the view and returns it alone",
+                "08",
+            )
+        )
+    view._check_in_place(where)

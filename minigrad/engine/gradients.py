@@ -9,11 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.backward import GraphTask, Root
+from minigrad.engine.backward import GraphTask, Root, run_task
 from minigrad.engine.edges import GradientEdge, info_of, place_of
 from minigrad.engine.interpreters import door
 from minigrad.engine.node import OutputInfo, _FunctionBase
-from minigrad.engine.running import run_task
 from minigrad.engine.tensor import Tensor
 
 Place: TypeAlias = tuple[_FunctionBase, int]

@@ -14,7 +14,7 @@ from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.interpreters import door
 from minigrad.engine.observe import tell
 from minigrad.engine.promotion import KINDS
-from minigrad.engine.tangents import share_tangents
+from minigrad.engine.saved import share_tangents
 from minigrad.engine.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.views import check_in_place, rebase_history
 

@@ -414,8 +414,29 @@ def accumulate_node(leaf: Tensor) -> AccumulateGrad:
 def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
     """A node for a leaf without one, unless another thread has just made it."""
     with accumulating:
-        node = leaf._living_accumulate_node()
+        reference = leaf._accumulate_node
+        node = None if reference is None else reference()
         if node is None:
             node = AccumulateGrad(leaf)
             leaf._accumulate_node = weakref.ref(node)
         return node
+
+
+def metadata_of_output(array: Any) -> tuple[OutputMetadata, ...] | None:
+    """Shape and dtype of the only output of a node; None if it can have no gradient.
+
+    Most outputs are like the one before: their nodes share what says so.
+    """
+    global latest
+    metadata = latest
+    ((shape, dtype),) = metadata
+    if array.dtype is dtype and array.shape == shape:
+        return metadata
+    if array.dtype.kind not in "fc":
+        return None
+    metadata = latest = ((array.shape, array.dtype),)
+    return metadata
+
+
+latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
+"""What ``metadata_of_output`` gave last."""

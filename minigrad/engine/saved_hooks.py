@@ -14,9 +14,9 @@ from minigrad.engine.saved import (
     Record,
     check_not_inference,
     freed_error,
+    keep_tangent,
     unpack,
 )
-from minigrad.engine.tangents import keep_tangent
 from minigrad.engine.tensor import Tensor
 
 if TYPE_CHECKING:

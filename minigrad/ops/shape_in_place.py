@@ -14,7 +14,7 @@ from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.interpreters import door
 from minigrad.engine.observe import tell
-from minigrad.engine.tangents import keep_tangent
+from minigrad.engine.saved import keep_tangent
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.views import check_in_place
 from minigrad.ops import parts, shape

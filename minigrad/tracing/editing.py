@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.node import accumulate_node
-from minigrad.engine.saved import Record
+from minigrad.engine.saved import Record, share_tangents
 from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.tangents import share_tangents
 from minigrad.engine.tensor import Tensor
 from minigrad.tracing.again import Editor
 from minigrad.tracing.messages import message

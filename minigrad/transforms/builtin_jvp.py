@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.engine.grad_mode import is_recording
-from minigrad.engine.tangents import keep_tangent
+from minigrad.engine.saved import keep_tangent
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.validate import contains
 from minigrad.transforms.levels import Level

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.outputs import can_have_gradient
+from minigrad.engine.function import can_have_gradient
 from minigrad.engine.tensor import Tensor
 from minigrad.engine.validate import contains
 from minigrad.transforms.levels import Level

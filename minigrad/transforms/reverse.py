@@ -15,7 +15,7 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.inference import inference_mode
 from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
-from minigrad.engine.tangents import keep_tangent
+from minigrad.engine.saved import keep_tangent
 from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import (
     levels_of,

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.tangents import keep_tangent
+from minigrad.engine.saved import keep_tangent
 from minigrad.engine.tensor import Tensor
 from minigrad.transforms.levels import Level, active_levels
 

@@ -17,6 +17,7 @@ READERS = {
         "GraphTask.start",
         "GraphTask.run",
         "GraphTask._capture",
+        "run_task",
     },
     "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},
     "engine/ctx.py": {
@@ -26,7 +27,6 @@ READERS = {
     },
     "engine/function.py": {"Function.apply"},
     "engine/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
-    "engine/running.py": {"run_task"},
     "engine/short_way.py": {"of_one.apply", "of_two.apply"},
     "engine/tensor.py": {"Tensor._bump_version"},
     "nn/module.py": {"Module.__call__"},
