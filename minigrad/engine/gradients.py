@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.backward import GraphTask, Root, run_task
+from minigrad.engine.core.backward import GraphTask, Root, run_task
+from minigrad.engine.core.node import OutputInfo, _FunctionBase
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.edges import GradientEdge, info_of, place_of
 from minigrad.engine.interpreters import door
-from minigrad.engine.node import OutputInfo, _FunctionBase
-from minigrad.engine.tensor import Tensor
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine import interpreters
-from minigrad.engine import node as node_
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core import node as node_
+from minigrad.engine.core.node import NOT_A_TENSOR, Edge, new_accumulate_node
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import _Mode, _this_thread
-from minigrad.engine.node import NOT_A_TENSOR, Edge, new_accumulate_node
 from minigrad.engine.observe import RECORDED
-from minigrad.engine.tensor import Array, Tensor
 
 
 def of_two(

@@ -8,10 +8,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import sums_to
 from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.engine.validate import sums_to
 
 
 class Add(Builtin):

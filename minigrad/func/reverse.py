@@ -10,9 +10,9 @@ from typing import Any
 from minigrad import errors
 from minigrad.autograd._saved_tensors import disable_saved_tensors_hooks
 from minigrad.engine import trees
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled
 from minigrad.engine.interpreters import opened
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.reverse import ReverseLevel, recording, slopes
 
 Argnums = int | tuple[int, ...]

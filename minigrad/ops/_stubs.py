@@ -13,7 +13,7 @@ METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 class TensorMethods:
 '''
@@ -22,7 +22,7 @@ FUNCTIONS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 __all__: list[str]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import promoted
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import check_range, reshaped, with_shape

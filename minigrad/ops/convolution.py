@@ -8,12 +8,12 @@ import numpy as np
 
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
 from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, name_nodes
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import reshaped

@@ -9,10 +9,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.shape import Transpose, reshaped
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Array
 from minigrad.ops._registry import alias, op
 from minigrad.ops.reduce import Dim, axes, check_dim
 

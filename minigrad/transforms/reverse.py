@@ -8,15 +8,15 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import trees
+from minigrad.engine.core.node import AccumulateGrad, edge_of, split_edge
+from minigrad.engine.core.saved import keep_tangent
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import (
     is_grad_enabled,
     is_inference_mode_enabled,
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
-from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
-from minigrad.engine.saved import keep_tangent
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import (
     levels_of,
     levels_of_stack,

@@ -22,7 +22,7 @@ SWITCHES = {"forward_limit", "interpreters"}
 
 ASKS = {
     "engine/builtin.py: Builtin.apply",
-    "engine/function.py: Function.apply",
+    "engine/core/function.py: Function.apply",
     "engine/short_way.py: of_one.apply",
     "engine/short_way.py: of_two.apply",
 }

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.engine import (
+from minigrad.engine import gradients
+from minigrad.engine.core import (
     backward,
     ctx,
     function,
-    gradients,
     hook_calls,
     node,
     saved,
     tensor,
 )
-from minigrad.engine.backward import GraphTask
-from minigrad.engine.ctx import BackwardCFunction
-from minigrad.engine.function import Function
-from minigrad.engine.node import AccumulateGrad
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import AccumulateGrad
+from minigrad.engine.core.tensor import Tensor
 from tests.engine.support import rewritten
 
 Patch = pytest.MonkeyPatch

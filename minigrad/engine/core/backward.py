@@ -14,6 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
+from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import sums_to, wrong_shape
 from minigrad.engine.grad_mode import (
     Entered,
     _Mode,
@@ -21,13 +26,8 @@ from minigrad.engine.grad_mode import (
     running_task,
     this_mode,
 )
-from minigrad.engine.hook_calls import run_after, run_before, run_captured
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
 from minigrad.engine.observe import may_keep, tell
-from minigrad.engine.saved import FREED
 from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import sums_to, wrong_shape
 
 Root = tuple[_FunctionBase, int, Any]
 

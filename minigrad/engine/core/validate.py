@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.core.node import _FunctionBase
 
 
 def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:

@@ -30,7 +30,7 @@ from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import AccumulateGrad, _FunctionBase
+    from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

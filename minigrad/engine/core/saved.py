@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
-from minigrad.engine.tensor import NO_COUNTER, Array, Tensor, VersionCounter
+from minigrad.engine.core.tensor import NO_COUNTER, Array, Tensor, VersionCounter
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.saved_hooks import HookedRecord
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.saved_hooks import HookedRecord
 
 
 class Record:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from minigrad import errors
 from minigrad.engine import interpreters
 from minigrad.engine.compat import called_object, init_object
-from minigrad.engine.ctx import (
+from minigrad.engine.core.ctx import (
     BackwardCFunction,
     FunctionCtx,
     FunctionMeta,
@@ -17,12 +17,12 @@ from minigrad.engine.ctx import (
     no_setup_context,
     no_vjp,
 )
+from minigrad.engine.core.node import Edge, _FunctionBase, collect_edges
+from minigrad.engine.core.tensor import Tensor, ViewKind
+from minigrad.engine.core.validate import check_marked, contains, not_returned
 from minigrad.engine.grad_mode import _this_thread, unrecorded
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import Edge, _FunctionBase, collect_edges
 from minigrad.engine.observe import tell
-from minigrad.engine.tensor import Tensor, ViewKind
-from minigrad.engine.validate import check_marked, contains, not_returned
 
 
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):

@@ -8,22 +8,22 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.compat import mark_shared_storage, saved_variables
-from minigrad.engine.grad_mode import leave_open_modes, modes
-from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import NOT_A_TENSOR, OutputMetadata, _FunctionBase
-from minigrad.engine.observe import tell
-from minigrad.engine.saved import ReadOnce
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import (
+from minigrad.engine.core.node import NOT_A_TENSOR, OutputMetadata, _FunctionBase
+from minigrad.engine.core.saved import ReadOnce
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import (
     check_kept,
     contains,
     not_a_tensor,
     not_wanted,
     rule_name,
 )
+from minigrad.engine.grad_mode import leave_open_modes, modes
+from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.observe import tell
 
 if TYPE_CHECKING:
-    from minigrad.engine.function import Function
+    from minigrad.engine.core.function import Function
 
 
 def no_setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:

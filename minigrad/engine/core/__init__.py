@@ -1,0 +1,1 @@
+"""The core of the engine: tensors, ctx, and what apply and backward do with them."""
