@@ -63,10 +63,12 @@ class Expand(Builtin):
     @staticmethod
     def forward(input: Array, size: tuple[int, ...]) -> Array:
         new = len(size) - input.ndim
-        kept = [
-            input.shape[i - new] if length == -1 and i >= new else length
-            for i, length in enumerate(size)
-        ]
+        kept = list(size)
+        if -1 in kept and new >= 0:
+            kept[new:] = [
+                own if length == -1 else length
+                for own, length in zip(input.shape, kept[new:], strict=True)
+            ]
         if -1 in kept or not sums_to(tuple(kept), input.shape):
             raise errors.ShapeError(
                 errors.message(

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -24,12 +25,13 @@ from minigrad.engine.grad_mode import (
     _Mode,
     _this_thread,
     running_task,
-    this_mode,
 )
 from minigrad.engine.observe import may_keep, tell
 from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
 
 Root = tuple[_FunctionBase, int, Any]
+
+first: Any = itemgetter(0)
 
 
 class GraphTask:
@@ -54,7 +56,11 @@ class GraphTask:
         as_tensors: bool = False,
     ) -> None:
         self.carries_tensors = bool(create_graph or as_tensors)
-        self.roots = roots if self.carries_tensors else as_arrays(roots)
+        self.roots = roots
+        if not self.carries_tensors:
+            self.roots = []
+            for node, slot, gradient in roots:
+                self.roots.append((node, slot, gradient.array))
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.own: dict[_FunctionBase, Any] = {}
@@ -64,7 +70,7 @@ class GraphTask:
         self.waiting: dict[_FunctionBase, list[Any]] = {}
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
-        self.dependencies = count_dependencies([root[0] for root in roots])
+        self.dependencies = count_dependencies(list(map(first, roots)))
         self.captured: dict[tuple[_FunctionBase, int], Any] = {}
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
         self.received: tuple[Any, ...] = ()
@@ -72,7 +78,7 @@ class GraphTask:
         self.depth = 0  # how many backwards this one is inside of
         self.callbacks: list[Callable[[], object]] = []
         self.targets = frozenset(targets or ())
-        self.target_nodes = frozenset([node for node, _ in self.targets])
+        self.target_nodes = frozenset(map(first, self.targets))
         self.needed = None if targets is None else self._on_a_path(runs)
 
     def run(self) -> None:
@@ -98,7 +104,9 @@ class GraphTask:
             returned = node._run_backward(gradients, self.create_graph)
 
             # check what it returned
-            checked = self._check_returned(node, returned)
+            checked = []
+            if node._edges or node._attached is not None:
+                checked = self._check_returned(node, returned)
             if attended:
                 tell("node_returned", self, node, tuple(checked))
 
@@ -146,7 +154,11 @@ class GraphTask:
             tell("backward_started", self)
         for node in nodes:
             if self.dependencies[node] == 0:
-                self._make_ready((-node._number, next(self.arrival), node))
+                place = -node._number, next(self.arrival), node
+                if self.needed is None:
+                    heappush(self.ready, place)
+                else:
+                    self._make_ready(place)
 
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
@@ -233,11 +245,6 @@ class GraphTask:
                 lies_on_path[node] = True
                 unseen.append(node)
         return lies_on_path
-
-
-def as_arrays(roots: list[Root]) -> list[Root]:
-    """The roots with the plain values of their gradients."""
-    return [(node, slot, gradient.array) for node, slot, gradient in roots]
 
 
 def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
@@ -380,7 +387,7 @@ def run_task(task: GraphTask) -> None:
     Whatever is raised meanwhile, this thread's modes are afterwards as before. A
     backward inside a backward runs in the same thread, unless many surround it.
     """
-    mode = this_mode()
+    mode = _this_thread.mode
     task.depth = 0 if mode.task is None else mode.task.depth + 1
     if task.depth > 0 and task.depth % LEVELS_PER_THREAD == 0:
         run_in_fresh_thread(task, mode)
@@ -405,24 +412,20 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
         mode.rules_see_tensors = task.carries_tensors
         task.modes = mode.grad_enabled, *entered
         mode.task = task
-        traverse(task)
+        try:
+            task.start()
+            task.run()
+            if task.hooks_to_run:
+                task.finish()
+        except BaseException as error:
+            tell("backward_raised", task, error)
+            raise
         for callback in task.callbacks:
             callback()
     finally:
         mode.grad_enabled, mode.rules_see_tensors, mode.task = before
         mode.leave(entered)
         NUMPY_WARNINGS.set(warnings)
-
-
-def traverse(task: GraphTask) -> None:
-    """Visit the nodes, and tell if one of them fails."""
-    try:
-        task.start()
-        task.run()
-        task.finish()
-    except BaseException as error:
-        tell("backward_raised", task, error)
-        raise
 
 
 def run_in_fresh_thread(task: GraphTask, mode: _Mode) -> None:

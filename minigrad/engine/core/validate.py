@@ -26,11 +26,12 @@ def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
 def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Whether ``wanted`` broadcasts to ``shape``, so that copies can be summed."""
     new = len(shape) - len(wanted)
-    if new >= 0 and shape[new:] == wanted:
-        return True
-    return new >= 0 and all(
-        [b in (1, a) for a, b in zip(shape[new:], wanted, strict=True)]
-    )
+    if new < 0:
+        return False
+    for length, other in zip(wanted, shape[new:], strict=True):
+        if length not in (1, other):
+            return False
+    return True
 
 
 # hooks
