@@ -27,6 +27,7 @@ except ModuleNotFoundError as error:
 from minigrad import autograd
 from minigrad._later import later
 from minigrad.engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import (
     arange,
     as_tensor,
@@ -63,7 +64,6 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.inference import inference_mode
 from minigrad.engine.promotion import promote_types
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad._later import later
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.inference import inference_mode
 

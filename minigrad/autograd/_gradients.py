@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad.engine import gradients
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.gradients import Ends
-from minigrad.engine.tensor import Tensor
 
 
 def grad(

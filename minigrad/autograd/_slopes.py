@@ -11,8 +11,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.autograd._gradients import grad
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.interpreters import opened
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.transforms.batched import BatchedTensor, pull
 from minigrad.transforms.vmap import Vmap
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from minigrad import errors
 from minigrad.engine.builtin import must_be_tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, NO_LEVEL, _this_thread
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms import duals
 from minigrad.transforms.forward_mode import enter_level
 from minigrad.transforms.levels import Level, exit_level, open_levels

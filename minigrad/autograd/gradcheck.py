@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.errors import GradcheckError
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

@@ -12,10 +12,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.saved import HINT
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import node_that_runs
-from minigrad.engine.node import NOT_A_TENSOR
-from minigrad.engine.saved import HINT
-from minigrad.engine.tensor import Array, Tensor
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES: Final = (

@@ -9,20 +9,27 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import interpreters, memory_order
-from minigrad.engine.function import Function, FunctionCtx
+from minigrad.engine.core.ctx import FunctionCtx
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import (
+    NOT_A_TENSOR,
+    Edge,
+    _FunctionBase,
+    edge_of,
+    metadata_of_output,
+    run_alone,
+)
+from minigrad.engine.core.saved import take, unpack_values
+from minigrad.engine.core.saved_hooks import saved_handle, saved_value
+from minigrad.engine.core.tensor import Array, Tensor, ViewKind
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_inference_mode_enabled,
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of, run_alone
 from minigrad.engine.observe import EVERYTHING, RECORDED, tell
-from minigrad.engine.outputs import metadata_of_output
 from minigrad.engine.promotion import result_type_of
-from minigrad.engine.saved import take, unpack_values
-from minigrad.engine.saved_hooks import saved_handle, saved_value
-from minigrad.engine.tensor import Array, Tensor, ViewKind
 
 
 class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):

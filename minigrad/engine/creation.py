@@ -9,10 +9,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import memory_order
+from minigrad.engine.core.tensor import Array, Tensor, check_can_require_grad
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype, default_dtype
 from minigrad.engine.interpreters import door
-from minigrad.engine.tensor import Array, Tensor, check_can_require_grad
 
 Shape = int | tuple[int, ...] | list[int]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 
 
 class Geometry(NamedTuple):

@@ -17,11 +17,11 @@ from weakref import WeakSet
 from minigrad import errors
 
 if TYPE_CHECKING:
-    from minigrad.engine.backward import GraphTask
+    from minigrad.engine.core.backward import GraphTask
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.saved_hooks import HooksInForce
+    from minigrad.engine.core.tensor import Tensor
     from minigrad.engine.interpreters import Interpreter
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.saved_hooks import HooksInForce
-    from minigrad.engine.tensor import Tensor
 
 
 Entered: TypeAlias = "tuple[bool, float, HooksInForce | None, str | None]"

@@ -9,12 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.backward import GraphTask, Root
+from minigrad.engine.core.backward import GraphTask, Root, run_task
+from minigrad.engine.core.node import OutputInfo, _FunctionBase
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.edges import GradientEdge, info_of, place_of
 from minigrad.engine.interpreters import door
-from minigrad.engine.node import OutputInfo, _FunctionBase
-from minigrad.engine.running import run_task
-from minigrad.engine.tensor import Tensor
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (
@@ -53,7 +52,9 @@ def backward(
         )
     roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
-        traverse(roots, keep(retain_graph, create_graph), create_graph)
+        is_plain = retain_graph is None and create_graph is False
+        retain = False if is_plain else keep(retain_graph, create_graph)
+        traverse(roots, retain, create_graph)
         return
 
     wanted = inputs_of(inputs, "backward")
@@ -301,6 +302,13 @@ def roots_of(
     given = gradients_of(outputs, gradients, where)
     roots = []
     for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
+        if gradient is None and type(output) is Tensor and output.array.size == 1:
+            # The usual thing: one number, which some node has computed.
+            node, array = output._grad_fn, output.array
+            if node is not None and output._base is None:
+                one = Tensor(np.ones(array.shape, array.dtype))
+                roots.append((node, output.output_nr, one))
+                continue
         first = first_gradient(info_of(output), gradient, index, where)
         place = place_of(output)
         if place is None:
@@ -322,7 +330,8 @@ def gradients_of(
     else:
         given = list(gradients) if isinstance(gradients, Sequence) else [gradients]
     for gradient in given:
-        check_is_gradient(gradient, where)
+        if gradient is not None:
+            check_is_gradient(gradient, where)
     if len(given) != len(outputs):
         raise errors.GradientArgumentError(
             errors.message(

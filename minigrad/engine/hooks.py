@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.tensor import Tensor
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.tensor import Tensor
 
 Hooks: TypeAlias = "OrderedDict[int, Callable[..., Any]]"
 """Hooks by the id of their handle, in the order in which they were registered."""

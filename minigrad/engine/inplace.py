@@ -9,13 +9,13 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, create_builtin_ctx, not_an_array
+from minigrad.engine.core.saved import share_tangents
+from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.interpreters import door
 from minigrad.engine.observe import tell
 from minigrad.engine.promotion import KINDS
-from minigrad.engine.tangents import share_tangents
-from minigrad.engine.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.views import check_in_place, rebase_history
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from minigrad.engine.grad_mode import _this_thread
 
 if TYPE_CHECKING:
-    from minigrad.engine.function import Function
+    from minigrad.engine.core.function import Function
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 

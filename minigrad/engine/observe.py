@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from minigrad.engine.grad_mode import modes
 
 if TYPE_CHECKING:
-    from minigrad.engine.backward import GraphTask
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.tensor import Tensor
+    from minigrad.engine.core.backward import GraphTask
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.tensor import Tensor
 
 NOBODY: Final = 0
 FUNCTIONS: Final = 1

@@ -12,7 +12,7 @@ from minigrad import errors
 from minigrad.engine.dtypes import default_dtype
 
 if TYPE_CHECKING:
-    from minigrad.engine.tensor import Array, Tensor
+    from minigrad.engine.core.tensor import Array, Tensor
 
 PREFIX: Final = "tensor("
 

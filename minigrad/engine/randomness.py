@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import (
     check_is_tensor,
     leaf,
@@ -17,7 +18,6 @@ from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype, default_dtype
 from minigrad.engine.interpreters import door
 from minigrad.engine.memory_order import copy_in_order
-from minigrad.engine.tensor import Array, Tensor
 
 
 class Generator:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import interpreters, outputs
+from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core import node as node_
+from minigrad.engine.core.node import NOT_A_TENSOR, Edge, new_accumulate_node
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import _Mode, _this_thread
-from minigrad.engine.node import NOT_A_TENSOR, Edge, new_accumulate_node
 from minigrad.engine.observe import RECORDED
-from minigrad.engine.tensor import Array, Tensor
 
 
 def of_two(
@@ -106,10 +107,10 @@ def record(
     It takes the phases of ``Builtin.apply`` together that nobody watches here.
     """
     array = output.array
-    shape, dtype = outputs.latest[0]
-    metadata: Any = outputs.latest
+    shape, dtype = node_.latest[0]
+    metadata: Any = node_.latest
     if array.dtype is not dtype or array.shape != shape:
-        metadata = outputs.metadata_of_output(array)
+        metadata = node_.metadata_of_output(array)
         if metadata is None:
             return
     edges: list[Edge] = []

@@ -12,8 +12,8 @@ from minigrad.engine.dtypes import TENSOR_TYPES, DType, as_dtype, known_dtype
 from minigrad.engine.hooks import retain_grad
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import AccumulateGrad, _FunctionBase
-    from minigrad.engine.tensor import Array, Tensor
+    from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
+    from minigrad.engine.core.tensor import Array, Tensor
 
 
 class SameAsTensor:

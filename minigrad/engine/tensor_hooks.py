@@ -15,8 +15,8 @@ from minigrad.engine.hooks import (
 )
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.tensor import Tensor
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.tensor import Tensor
 
 
 class TensorHooks:

@@ -11,10 +11,7 @@ from typing import Any, Final
 
 from minigrad import errors
 from minigrad.engine.builtin import create_builtin_ctx
-from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
-from minigrad.engine.grad_mode import next_sequence_nr
-from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import (
+from minigrad.engine.core.node import (
     NOT_A_TENSOR,
     Edge,
     _FunctionBase,
@@ -23,10 +20,14 @@ from minigrad.engine.node import (
     needs_gradient,
     run_alone,
 )
+from minigrad.engine.core.saved import FREED, freed_error
+from minigrad.engine.core.tensor import Tensor, ViewKind
+from minigrad.engine.core.validate import sums_to
+from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
+from minigrad.engine.grad_mode import next_sequence_nr
+from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import tell
-from minigrad.engine.saved import FREED, freed_error
-from minigrad.engine.structural import CloneInRows, sums_to
-from minigrad.engine.tensor import Tensor, ViewKind
+from minigrad.engine.structural import CloneInRows
 
 
 def both_sides_of(block: str) -> str:

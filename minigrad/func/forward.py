@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine import trees
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, forward_limit, with_forward_limit
 from minigrad.engine.interpreters import opened
-from minigrad.engine.tensor import Tensor
 from minigrad.func.reverse import (
     Argnums,
     check_are_tensors,

@@ -8,9 +8,9 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import trees
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import Stack, Unbind, moved, repeated
 from minigrad.engine.interpreters import opened
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.vmap import Vmap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Self
 
 from minigrad.engine import observe
-from minigrad.engine.function import BackwardCFunction
+from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.lint import backward, forward
 from minigrad.lint.forward import TeachingWarning
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.node import needs_gradient, split_edge
-from minigrad.engine.saved import Record
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import needs_gradient, split_edge
+from minigrad.engine.core.saved import Record
+from minigrad.engine.core.tensor import Tensor
 from minigrad.lint.forward import Snapshot, argument, memory, snapshots, tell
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.function import Function
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.mistakes import TABLE
 
 

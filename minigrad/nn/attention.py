@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty, zeros
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.linear import Linear
 from minigrad.nn.module import Module

@@ -12,10 +12,10 @@ import warnings
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled
 from minigrad.engine.hooks import Hooks
-from minigrad.engine.tensor import Tensor
 
 Gradients = tuple[Tensor | None, ...]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.interpreters import door
-from minigrad.engine.tensor import Tensor
 from minigrad.nn.loss_functions import (
     binary_cross_entropy_with_logits,
     cross_entropy,

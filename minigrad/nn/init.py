@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 
 GAINS = {
     "linear": 1.0,

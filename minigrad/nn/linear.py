@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter

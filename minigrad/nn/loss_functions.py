@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import do_not_broadcast
-from minigrad.engine.tensor import Tensor
 from minigrad.ops.class_losses import IGNORED, cross_entropy_loss, nll_loss_nd
 from minigrad.ops.losses import (
     MEAN,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.dtypes import DTYPES
 from minigrad.engine.grad_mode import modes, no_grad
 from minigrad.engine.hooks import Hooks, RemovableHandle, register
 from minigrad.engine.observe import tell
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import registry, state
 from minigrad.nn.parameter import Parameter
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty, tensor
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.parameter import Parameter
 
 KINDS = ("_parameters", "_buffers", "_modules")

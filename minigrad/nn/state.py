@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.nn.parameter import Parameter
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import tensor
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 
 Tensors = Tensor | Iterable[Tensor]

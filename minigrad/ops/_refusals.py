@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import must_be_tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
-from minigrad.engine.tensor import Tensor
 
 
 def check_kind(

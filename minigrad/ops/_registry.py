@@ -12,10 +12,10 @@ from minigrad import errors
 from minigrad.engine import short_way
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.interpreters import one_by_one
 from minigrad.engine.promotion import do_not_broadcast
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 from minigrad.ops._later import ADDED, CALLS, FUNCTIONS, add
 

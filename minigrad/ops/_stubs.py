@@ -14,7 +14,7 @@ HEAD = '''"""Built from the op table by `python -m minigrad build`."""
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 '''
 METHODS_HEAD = f"{HEAD}class TensorMethods:\n"

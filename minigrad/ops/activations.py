@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors, kernels
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._math import DENSITY, HALVES
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op

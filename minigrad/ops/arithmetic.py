@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.memory_order import in_rows
 from minigrad.engine.promotion import as_floating, promoted, refuse_bools
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Add, total
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 from minigrad.ops._registry import op, recorded_as
 from minigrad.ops.elementwise import Log, like, plain

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import promoted
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.elementwise import ByParts
 from minigrad.ops.reduce import Sum

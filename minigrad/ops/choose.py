@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import OPERATORS, add_method, answer
 
 SAMPLES = [([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]), ([1.0, 2.0], 1.5)]

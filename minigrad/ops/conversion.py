@@ -8,12 +8,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import creation
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.device import check_device, device
 from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, DType, as_dtype
 from minigrad.engine.facts import Size
 from minigrad.engine.interpreters import door
 from minigrad.engine.structural import CloneInRows, ToCopy
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op, publish
 from minigrad.ops.parts import Alias
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where
 from minigrad.ops.elementwise import beside, like, plain, zeros_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import beside, like, zeros_of
 from minigrad.ops.gathering import ScatterAdd

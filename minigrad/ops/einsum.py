@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import like
 

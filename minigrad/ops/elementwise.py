@@ -10,10 +10,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import as_floating, refuse_bools
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op
 

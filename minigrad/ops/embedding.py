@@ -8,11 +8,11 @@ import numpy as np
 
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.interpreters import door
 from minigrad.engine.randomness import source
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.choose import kept
 from minigrad.ops.elementwise import plain

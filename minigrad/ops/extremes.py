@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import refuse_bools
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.choose import Maximum, Minimum
 from minigrad.ops.elementwise import like, plain, zeros_of

@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import beside, plain, zeros_of
 from minigrad.ops.shape import check_range

@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import as_tensor
 from minigrad.engine.geometry import dense_overlap
 from minigrad.engine.inplace import apply_in_place, cannot_write, share_memory
@@ -25,7 +26,6 @@ from minigrad.engine.memory_order import (
     widest_first,
 )
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import OPERATORS, add_method, op, recorded_as
 from minigrad.ops.overwriting import Copy, Fill
 from minigrad.ops.parts import WHOLE, Alias, Key, Select, Slice, Unsqueeze, as_index, at

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.elementwise import zeros_of
 from minigrad.ops.shape import check_range, reshaped

@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._refusals import check_two_tensors, scalar_type
 from minigrad.ops._registry import composite, op
 from minigrad.ops.shape import Transpose, reshaped

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Array
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import alias, answer, op
 from minigrad.ops.reduce import Dim, axes, check_dim

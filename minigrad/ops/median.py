@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.extremes import Chosen, Shared, along, referred
 from minigrad.ops.return_types import values_and_indices

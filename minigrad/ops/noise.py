@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.randomness import Generator, source
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
 from minigrad.ops.elementwise import Fill

@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.memory_order import copy_in_order, ordered_by
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.elementwise import zeros_of
 from minigrad.ops.gathering import Gather, ScatterAdd

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import elementwise
 from minigrad.ops._registry import IN_PLACE, add_method, recorded_as
 from minigrad.ops.elementwise import zeros

@@ -9,10 +9,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.shape import an_example, check_range, in_example, reshaped
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import promoted, refuse_bools
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import ByParts, Fill, plain

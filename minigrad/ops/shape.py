@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.examples import first_example
 from minigrad.engine.geometry import (
@@ -20,7 +21,6 @@ from minigrad.engine.geometry import (
 )
 from minigrad.engine.interpreters import door
 from minigrad.engine.structural import Clone, CloneInRows, Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import alias, composite, name_nodes, op, recorded_as
 
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]

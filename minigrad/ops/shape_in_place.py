@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.engine.builtin import Builtin, create_builtin_ctx
+from minigrad.engine.core.saved import keep_tangent
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.interpreters import door
 from minigrad.engine.observe import tell
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
 from minigrad.engine.views import check_in_place
 from minigrad.ops import parts, shape
 from minigrad.ops._registry import (

@@ -9,8 +9,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import OPERATORS, add_method, composite, recorded_as
 from minigrad.ops.parts import WHOLE, Key, Part, at, dimension
 from minigrad.ops.shape import MATRIX

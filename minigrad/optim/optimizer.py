@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import enable_grad
 from minigrad.engine.inplace import writable
-from minigrad.engine.tensor import Array, Tensor
 
 Group = dict[str, Any]
 

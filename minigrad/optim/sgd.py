@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.optim.optimizer import Group, Optimizer, check_range
 
 

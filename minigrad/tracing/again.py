@@ -13,9 +13,9 @@ from typing import Any, Final, Protocol
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.node import AccumulateGrad
+from minigrad.engine.core.node import AccumulateGrad
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.observe import EVERYTHING
-from minigrad.engine.tensor import Tensor
 from minigrad.tracing.hearing import Hearing
 from minigrad.tracing.program import Program
 from minigrad.tracing.recorder import Recorder

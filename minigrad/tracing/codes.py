@@ -9,8 +9,8 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
-from minigrad.engine.backward import GraphTask
-from minigrad.engine.function import Function
+from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.function import Function
 from minigrad.tracing import sentences
 from minigrad.tracing.sources import SourceStore, is_ours, phases_of
 

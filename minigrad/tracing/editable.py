@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.values import short_repr

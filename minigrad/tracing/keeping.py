@@ -8,10 +8,10 @@ from typing import Any
 
 from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad
+from minigrad.engine.core.saved_hooks import HookedRecord
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.observe import EVERYTHING
-from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.tensor import Tensor
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.kept import (
     KeptValues,

@@ -12,12 +12,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.backward import fit
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
+from minigrad.engine.core.backward import fit
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import this_mode, unrecorded
-from minigrad.engine.node import NOT_A_TENSOR
-from minigrad.engine.tensor import Tensor
 from minigrad.tracing.kept import (
     KeptValues,
     Run,

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.engine import interpreters
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
-from minigrad.engine.saved import FREED, Record
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.core.saved import FREED, Record
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.keeping import Keeping
 from minigrad.tracing.log import EventLog

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape

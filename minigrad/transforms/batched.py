@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import first_example, moved, repeated
 from minigrad.engine.facts import Size, TensorFacts
 from minigrad.engine.interpreters import opened_here, with_stack
-from minigrad.engine.tensor import Array, Tensor
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap

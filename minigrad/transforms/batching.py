@@ -11,11 +11,11 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import trees
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import Stack, Unbind, VmapInfo
-from minigrad.engine.function import Function
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import KINDS, common_dtype
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import BatchedTensor, front, levels_of, no_storage
 
 if TYPE_CHECKING:

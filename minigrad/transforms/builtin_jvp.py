@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.engine.core.saved import keep_tangent
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import contains
 from minigrad.engine.grad_mode import is_recording
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import contains
 from minigrad.transforms.levels import Level
 from minigrad.transforms.tangents import Tangents, set_tangent, tell_tangent
 

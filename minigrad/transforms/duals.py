@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.structural import MakeDual
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import (
     BatchedTensor,
     holds_batched,

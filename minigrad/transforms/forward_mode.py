@@ -6,13 +6,12 @@ from typing import Any
 
 from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.saved import FREED, Record, keep_tangent
+from minigrad.engine.core.saved_hooks import HookedRecord
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import old_value, share_memory
-from minigrad.engine.saved import FREED, Record
-from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.structural import Clone
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
 from minigrad.engine.views import CopySlices
 from minigrad.transforms.builtin_jvp import carry_at
 from minigrad.transforms.jvp import JvpCall, hand_on

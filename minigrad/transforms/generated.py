@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from minigrad.engine import trees
+from minigrad.engine.core.ctx import FunctionMeta, rule_of
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import moved
-from minigrad.engine.function import Function, FunctionMeta, rule_of
 from minigrad.engine.interpreters import opened
 from minigrad.engine.structural import SumTo
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import BatchedTensor, pull
 
 if TYPE_CHECKING:

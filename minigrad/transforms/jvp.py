@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.outputs import can_have_gradient
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import contains
+from minigrad.engine.core.function import can_have_gradient
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import contains
 from minigrad.transforms.levels import Level
 from minigrad.transforms.tangents import (
     forward_base_of,
@@ -21,7 +21,7 @@ from minigrad.transforms.tangents import (
 )
 
 if TYPE_CHECKING:
-    from minigrad.engine.function import BackwardCFunction
+    from minigrad.engine.core.ctx import BackwardCFunction
 
 
 def hand_on(

@@ -17,7 +17,7 @@ from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.interpreters import Interpreter
 
 if TYPE_CHECKING:
-    from minigrad.engine.tensor import Tensor
+    from minigrad.engine.core.tensor import Tensor
 
 _numbers = itertools.count(1)
 

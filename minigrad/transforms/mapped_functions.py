@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
 from minigrad.engine import trees
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import VmapInfo
-from minigrad.engine.function import Function
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.generated import run_generated
 from minigrad.transforms.transform import run

@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import gradients
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.edges import GradientEdge, info_of
 from minigrad.engine.interpreters import opened_here, stack_of
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import (
     batched_like,
     holds_batched,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 
 
 class StandIn:

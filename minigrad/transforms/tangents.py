@@ -9,8 +9,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.saved import keep_tangent
+from minigrad.engine.core.tensor import Tensor
 from minigrad.transforms.levels import Level, active_levels
 
 Tangents: TypeAlias = list[Tensor | None]

@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 from minigrad.engine.interpreters import Interpreter, inner, opened_here, with_stack
 from minigrad.transforms import mapped_gradients
 from minigrad.transforms.batched import no_requires_grad
@@ -65,12 +65,6 @@ class Transform(Interpreter):
                 "use minigrad.func.grad or minigrad.func.vjp",
             )
         )
-
-
-class Differentiating(Transform):
-    """A transform of reverse mode: what runs in it is recorded as ever."""
-
-    kind = "grad"
 
 
 class Pushing(Transform):

@@ -7,10 +7,10 @@ from typing import Any
 from minigrad import errors
 from minigrad.engine import gradients
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.interpreters import inner, opened, opened_here, with_stack
 from minigrad.engine.randomness import rand
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms import batching, mapped_functions
 from minigrad.transforms.batched import (
     BatchedTensor,

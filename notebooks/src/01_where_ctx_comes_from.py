@@ -229,18 +229,18 @@ MulConstant.apply(tensor, constant=3)
 # The answer the forum got: `Function.apply` creates it, "deep in the C++ guts". The
 # names on the left are the Python functions you have just stepped through.
 #
-# | phase | here, in `minigrad/engine/` | in torch |
+# | phase | here, in `minigrad/engine/core/` | in torch |
 # |---|---|---|
-# | class statement | `FunctionMeta`, `function.py` | `FunctionMeta.__init__`, `torch/autograd/function.py` |
+# | class statement | `FunctionMeta`, `ctx.py` | `FunctionMeta.__init__`, `torch/autograd/function.py` |
 # | the call | `Function.apply`, `function.py` | `Function.apply`, then `THPFunction_apply`, `torch/csrc/autograd/python_function.cpp` |
 # | collect inputs | `collect_edges`, `node.py` | `unpack_input`, same file |
 # | create ctx | `Function._create_ctx`, `function.py` | in `THPFunction_apply` |
 # | run forward | `Function.apply`, `function.py` | in `THPFunction_apply`, grad mode off |
-# | wrap outputs | `wrap_outputs`, `outputs.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
-# | wire edges | `BackwardCFunction._wire_edges`, `function.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
-# | take what was saved | `BackwardCFunction._take_what_was_saved`, `function.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
+# | wrap outputs | `wrap_outputs`, `function.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
+# | wire edges | `BackwardCFunction._wire_edges`, `ctx.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
+# | take what was saved | `BackwardCFunction._take_what_was_saved`, `ctx.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
 # | pick the newest ready node | `GraphTask.run`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
-# | call its backward | `BackwardCFunction._run_backward`, `function.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
+# | call its backward | `BackwardCFunction._run_backward`, `ctx.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |
 # | add into the receivers | `GraphTask.run`, `backward.py` | `InputBuffer::add` |
 # | release | `GraphTask.run`, `backward.py` | `PyNode::release_variables`, `python_function.cpp` |

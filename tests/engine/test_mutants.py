@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.engine import (
+from minigrad.engine import gradients
+from minigrad.engine.core import (
     backward,
+    ctx,
     function,
-    gradients,
     hook_calls,
     node,
-    outputs,
-    returned,
     saved,
     tensor,
 )
-from minigrad.engine.backward import GraphTask
-from minigrad.engine.function import BackwardCFunction, Function
-from minigrad.engine.node import AccumulateGrad
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import AccumulateGrad
+from minigrad.engine.core.tensor import Tensor
 from tests.engine.support import rewritten
 
 Patch = pytest.MonkeyPatch
@@ -97,7 +97,7 @@ def one_ctx_for_a_class(patch: Patch) -> None:
 
 
 def no_zeros_for_missing_gradients(patch: Patch) -> None:
-    patch.setattr(returned, "missing_gradient", lambda node, output_nr: None)
+    patch.setattr(ctx, "missing_gradient", lambda node, output_nr: None)
 
 
 def zeros_always(patch: Patch) -> None:
@@ -105,7 +105,7 @@ def zeros_always(patch: Patch) -> None:
         metadata = node._output_metadata[output_nr]
         return None if metadata is None else Tensor(np.zeros(*metadata))
 
-    patch.setattr(returned, "missing_gradient", zeros)
+    patch.setattr(ctx, "missing_gradient", zeros)
 
 
 def needs_input_grad_follows_grad_mode(patch: Patch) -> None:
@@ -122,14 +122,14 @@ def any_number_of_gradients(patch: Patch) -> None:
     def pad(node: Any, gradients: Any) -> Any:
         return (*gradients, *[None] * len(node._edges))[: len(node._edges)]
 
-    patch.setattr(returned, "cut_surplus", pad)
+    patch.setattr(ctx, "cut_surplus", pad)
 
 
 def no_surplus_none(patch: Patch) -> None:
     def refuse(node: Any, gradients: Any) -> Any:
-        raise returned.not_wanted(node, len(node._edges))
+        raise ctx.not_wanted(node, len(node._edges))
 
-    patch.setattr(returned, "cut_surplus", refuse)
+    patch.setattr(ctx, "cut_surplus", refuse)
 
 
 def no_reduction_to_the_inputs_shape(patch: Patch) -> None:
@@ -181,7 +181,7 @@ def version_stays_after_a_change_in_place(patch: Patch) -> None:
 
 
 def returned_input_as_itself(patch: Patch) -> None:
-    patch.setattr(outputs, "view_of", lambda tensor: tensor)
+    patch.setattr(function, "view_of", lambda tensor: tensor)
 
 
 def list_of_outputs_unpacked(patch: Patch) -> None:

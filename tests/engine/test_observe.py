@@ -8,7 +8,7 @@ import pytest
 
 import minigrad
 from minigrad.engine import observe
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 from tests.engine.support import leaf, rule
 
 

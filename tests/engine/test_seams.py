@@ -12,23 +12,23 @@ ASKS = {"_observers", "has", "may_keep", "who_attends"}
 """What the module ``observe`` knows of observers, besides telling them."""
 
 READERS = {
-    "engine/backward.py": {
+    "engine/core/backward.py": {
         "GraphTask.__init__",
         "GraphTask.start",
         "GraphTask.run",
         "GraphTask._capture",
+        "run_task",
     },
     "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},
-    "engine/function.py": {
+    "engine/core/ctx.py": {
         "BackwardCFunction._run_backward",
         "BackwardCFunction._take_what_was_saved",
-        "Function.apply",
         "FunctionCtx.save_for_backward",
     },
-    "engine/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
-    "engine/running.py": {"run_task"},
+    "engine/core/function.py": {"Function.apply"},
+    "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
     "engine/short_way.py": {"of_one.apply", "of_two.apply"},
-    "engine/tensor.py": {"Tensor._bump_version"},
+    "engine/core/tensor.py": {"Tensor._bump_version"},
     "nn/module.py": {"Module.__call__"},
     "nn/replaying/guard.py": {"refuse_listeners"},
 }
@@ -36,7 +36,7 @@ READERS = {
 
 OWNERS = {
     "engine/anomaly.py": {"has"},
-    "engine/backward.py": {"may_keep"},
+    "engine/core/backward.py": {"may_keep"},
     "lint/__init__.py": {"has"},
     "nn/replaying/guard.py": {"who_attends"},
     "tracing/again.py": {"has"},

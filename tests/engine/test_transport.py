@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import minigrad
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.gradients import roots_of, target_of, traverse
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms import levels
 from minigrad.transforms.forward_mode import enter_level
 from minigrad.transforms.levels import exit_level

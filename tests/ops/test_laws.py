@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.ops import OPS, Op
 from tests.ops import laws
 

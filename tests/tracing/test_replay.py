@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.engine import observe
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 from minigrad.ops.arithmetic import Mul
 from minigrad.ops.elementwise import Exp
 from minigrad.tracing import Recorder, Trace
@@ -166,7 +166,7 @@ def test_grad_that_was_overwritten_is_found(monkeypatch: pytest.MonkeyPatch) -> 
             (x * factor).sum().backward()
 
     assert kept(program).replay().counts["accumulate"] == 2
-    monkeypatch.setattr("minigrad.engine.node.added", overwrite)
+    monkeypatch.setattr("minigrad.engine.core.node.added", overwrite)
     trace = kept(program)
     says = r"AccumulateGrad \(n\d+\), addition to .grad: element \[0\]: 3.0 was"
     with pytest.raises(ReplayError, match=says):

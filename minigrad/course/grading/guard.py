@@ -14,10 +14,10 @@ from minigrad import course
 from minigrad.autograd import forward_ad
 from minigrad.course import calls
 from minigrad.course.looks import lifetimes
-from minigrad.engine.backward import GraphTask
 from minigrad.engine.builtin import BuiltinBackward
-from minigrad.engine.function import BackwardCFunction, Function
-from minigrad.engine.running import run_here
+from minigrad.engine.core.backward import GraphTask, run_here
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.function import Function
 from minigrad.func import forward as func_forward
 from minigrad.transforms import builtin_jvp, forward_mode
 

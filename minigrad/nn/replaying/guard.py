@@ -7,10 +7,10 @@ from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
 from minigrad.engine import interpreters
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.observe import RECORDED, who_attends
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import LEAF, flatten
 from minigrad.nn.replaying.alike import (
     PLAIN,

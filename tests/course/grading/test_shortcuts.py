@@ -227,7 +227,7 @@ BORROWED = {
         "        return grad_output * slope",
     ),
     "a traversal kept from before": (
-        "from minigrad.engine.backward import GraphTask\nkept = GraphTask.run",
+        "from minigrad.engine.core.backward import GraphTask\nkept = GraphTask.run",
         "GraphTask.run = kept\n        "
         + ENGINE
         + "return mg.autograd.grad(y, z, grad_output)[0]",
@@ -288,7 +288,7 @@ def test_a_hook_is_no_way_around(how: str, graded: Grade) -> None:
 
 WALKED = """
 import minigrad as mg
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]
 class Square(mg.autograd.Function):
     @staticmethod

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import check_value, hook_name
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.observe import tell
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.engine.validate import check_value, hook_name
 
 if TYPE_CHECKING:
+    from minigrad.engine.core.node import AccumulateGrad
     from minigrad.engine.hooks import Hooks
-    from minigrad.engine.node import AccumulateGrad
 
 accumulating: Final = threading.RLock()
 """Held while a ``.grad`` is read and replaced: several threads may run backward.

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minigrad.engine.grad_mode import leave_open_modes
-from minigrad.engine.hooks import attached_to
-from minigrad.engine.node import (
+from minigrad.engine.core.node import (
     NOT_A_TENSOR,
     _FunctionBase,
     needs_gradient,
     split_edge,
 )
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import check_tuple, check_value
+from minigrad.engine.grad_mode import leave_open_modes
+from minigrad.engine.hooks import attached_to
 from minigrad.engine.observe import tell
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import check_tuple, check_value
 
 if TYPE_CHECKING:
-    from minigrad.engine.backward import GraphTask
+    from minigrad.engine.core.backward import GraphTask
 
 
 def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> list[Any]:

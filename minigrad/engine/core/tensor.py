@@ -30,7 +30,7 @@ from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import AccumulateGrad, _FunctionBase
+    from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -128,6 +128,8 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _edge_of_view: ClassVar[Callable[[Tensor], Any]]  # views
     _rebase_history: ClassVar[Callable[..., None]]  # views
     _check_in_place: ClassVar[Callable[[Tensor, str], None]]  # views
+    _sum_to: ClassVar[Callable[[Any, tuple[int, ...]], Any]]  # structural
+    _to_dtype: ClassVar[Callable[[Any, Any], Any]]  # structural
 
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None

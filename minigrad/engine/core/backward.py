@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import contextvars
 import itertools
 import math
+import sys
+import threading
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
-from minigrad.engine.grad_mode import Entered, _this_thread
-from minigrad.engine.hook_calls import run_after, run_before, run_captured
-from minigrad.engine.node import (
-    NOT_A_TENSOR,
-    AccumulateGrad,
-    _FunctionBase,
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
+from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import sums_to, wrong_shape
+from minigrad.engine.grad_mode import (
+    Entered,
+    _Mode,
+    _this_thread,
+    running_task,
 )
 from minigrad.engine.observe import may_keep, tell
-from minigrad.engine.own_gradients import note_own, note_own_after_hooks
-from minigrad.engine.saved import FREED
-from minigrad.engine.structural import SumTo, ToCopy, sums_to
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import wrong_shape
+from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
 
 Root = tuple[_FunctionBase, int, Any]
+
+first: Any = itemgetter(0)
 
 
 class GraphTask:
@@ -47,7 +56,11 @@ class GraphTask:
         as_tensors: bool = False,
     ) -> None:
         self.carries_tensors = bool(create_graph or as_tensors)
-        self.roots = roots if self.carries_tensors else as_arrays(roots)
+        self.roots = roots
+        if not self.carries_tensors:
+            self.roots = []
+            for node, slot, gradient in roots:
+                self.roots.append((node, slot, gradient.array))
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.own: dict[_FunctionBase, Any] = {}
@@ -57,7 +70,7 @@ class GraphTask:
         self.waiting: dict[_FunctionBase, list[Any]] = {}
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
-        self.dependencies = count_dependencies([root[0] for root in roots])
+        self.dependencies = count_dependencies(list(map(first, roots)))
         self.captured: dict[tuple[_FunctionBase, int], Any] = {}
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
         self.received: tuple[Any, ...] = ()
@@ -65,7 +78,7 @@ class GraphTask:
         self.depth = 0  # how many backwards this one is inside of
         self.callbacks: list[Callable[[], object]] = []
         self.targets = frozenset(targets or ())
-        self.target_nodes = frozenset([node for node, _ in self.targets])
+        self.target_nodes = frozenset(map(first, self.targets))
         self.needed = None if targets is None else self._on_a_path(runs)
 
     def run(self) -> None:
@@ -91,7 +104,9 @@ class GraphTask:
             returned = node._run_backward(gradients, self.create_graph)
 
             # check what it returned
-            checked = self._check_returned(node, returned)
+            checked = []
+            if node._edges or node._attached is not None:
+                checked = self._check_returned(node, returned)
             if attended:
                 tell("node_returned", self, node, tuple(checked))
 
@@ -139,7 +154,11 @@ class GraphTask:
             tell("backward_started", self)
         for node in nodes:
             if self.dependencies[node] == 0:
-                self._make_ready((-node._number, next(self.arrival), node))
+                place = -node._number, next(self.arrival), node
+                if self.needed is None:
+                    heappush(self.ready, place)
+                else:
+                    self._make_ready(place)
 
     def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
@@ -228,11 +247,6 @@ class GraphTask:
         return lies_on_path
 
 
-def as_arrays(roots: list[Root]) -> list[Root]:
-    """The roots with the plain values of their gradients."""
-    return [(node, slot, gradient.array) for node, slot, gradient in roots]
-
-
 def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
     """For each node below ``roots``: how many edges will bring it a gradient."""
     dependencies: dict[Any, int] = dict.fromkeys(roots, 0)
@@ -283,8 +297,181 @@ def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
         if not sums_to(gradient.shape, shape):
             tensors = [one for one in node._edges[:slot] if one is not NOT_A_TENSOR]
             raise wrong_shape(node, slot, len(tensors), gradient.shape, shape)
-        gradient = SumTo.of(gradient, shape)
+        gradient = Tensor._sum_to(gradient, shape)
     values = gradient.array if type(gradient) is Tensor else gradient
     if dtype is not None and values.dtype != dtype:
-        gradient = ToCopy.of(gradient, dtype)
+        gradient = Tensor._to_dtype(gradient, dtype)
     return gradient
+
+
+CALLS: Final = 3 if sys.version_info < (3, 14) else 1
+"""References to what a rule returned from the calls that run in ``note_own``.
+
+They are ``GraphTask.run``, ``_check_returned`` and ``note_own``; since Python 3.14 all
+but the first may only borrow theirs. Too low a number costs a copy, nothing else; tests
+of what a leaf takes over turn red if it is not the right one.
+"""
+
+HELD: Final = 2
+"""References that ``sys.getrefcount`` counts of a value in a list: the list's, and that
+of ``map``. No local variable holds a value meanwhile."""
+
+
+def note_own(
+    task: GraphTask, node: _FunctionBase, returned: Any, gradients: list[Any]
+) -> None:
+    """Note in ``task.own`` what the leaves below a custom node may keep as it is.
+
+    It is asked here, and not when a leaf accumulates, because here it is known who
+    holds a gradient: ``gradients``, ``returned``, and the calls that run now.
+    """
+    if sys.getrefcount(returned) - 1 > CALLS:
+        return
+    several = type(returned) is tuple
+    holders = list(map(sys.getrefcount, gradients))
+    sharers = list(map(sys.getrefcount, returned)) if several else [HELD]
+    for slot, edge in enumerate(node._edges):
+        if type(edge) is not AccumulateGrad or edge.variable._grad is not None:
+            continue
+        gradient = gradients[slot]
+        # A whole array, and not a view of one or a number.
+        is_whole = type(gradient) is np.ndarray and gradient.base is None
+        if not is_whole or not gradient.flags.owndata or not gradient.flags.writeable:
+            continue
+        value = returned[slot] if several else returned
+        holds = isinstance(value, Tensor) and value.array is gradient
+        if sharers[slot] > HELD and holds:
+            continue
+        if holders[slot] <= HELD + holds:
+            task.own[edge] = gradient
+
+
+def note_own_after_hooks(
+    task: GraphTask, leaf_node: AccumulateGrad, gradients: list[Any]
+) -> None:
+    """Note whether a leaf may keep what its hooks have made of the gradient.
+
+    The Tensor that they saw is held by ``task.received`` alone, and the array by that
+    Tensor and by ``gradients``, unless somebody else keeps one of them.
+    """
+    task.own.pop(leaf_node, None)
+    if (
+        leaf_node.variable._grad is None
+        and is_whole(gradients[0])
+        and list(map(sys.getrefcount, task.received)) == [HELD]
+        and list(map(sys.getrefcount, gradients)) == [HELD + 1]
+    ):
+        task.own[leaf_node] = gradients[0]
+
+
+def is_whole(gradient: Any) -> bool:
+    """Whether it owns its memory, and is not a view of an array or a number."""
+    return (
+        type(gradient) is np.ndarray
+        and gradient.base is None
+        and gradient.flags.owndata
+        and gradient.flags.writeable
+    )
+
+
+LEVELS_PER_THREAD: Final = 20
+"""How many backwards inside one another a thread runs before it is relieved.
+
+Python counts recursion for each thread; twenty levels leave forty calls for each.
+"""
+
+
+def run_task(task: GraphTask) -> None:
+    """Run the traversal; what the nodes do is recorded only with ``create_graph``.
+
+    Whatever is raised meanwhile, this thread's modes are afterwards as before. A
+    backward inside a backward runs in the same thread, unless many surround it.
+    """
+    mode = _this_thread.mode
+    task.depth = 0 if mode.task is None else mode.task.depth + 1
+    if task.depth > 0 and task.depth % LEVELS_PER_THREAD == 0:
+        run_in_fresh_thread(task, mode)
+    else:
+        run_here(task, mode)
+    if mode.attended:
+        tell("backward_finished", task)
+
+
+def run_here(task: GraphTask, mode: _Mode) -> None:
+    """Run the traversal in this thread."""
+    if mode.stops:
+        raise KeyboardInterrupt
+    entered = mode.entered()
+    before = mode.grad_enabled, mode.rules_see_tensors, mode.task
+    warnings = NUMPY_WARNINGS.get()
+    # No `with`: Ctrl-C can come between the end of a block and its __exit__.
+    try:
+        # Slopes may be infinite; torch does not warn of it, and neither do we.
+        NUMPY_WARNINGS.set(SILENCE)
+        mode.grad_enabled = bool(task.create_graph)
+        mode.rules_see_tensors = task.carries_tensors
+        task.modes = mode.grad_enabled, *entered
+        mode.task = task
+        try:
+            task.start()
+            task.run()
+            if task.hooks_to_run:
+                task.finish()
+        except BaseException as error:
+            tell("backward_raised", task, error)
+            raise
+        for callback in task.callbacks:
+            callback()
+    finally:
+        mode.grad_enabled, mode.rules_see_tensors, mode.task = before
+        mode.leave(entered)
+        NUMPY_WARNINGS.set(warnings)
+
+
+def run_in_fresh_thread(task: GraphTask, mode: _Mode) -> None:
+    """Run the traversal in a thread that has all of this one's modes, and wait.
+
+    Ctrl-C while waiting stops it at the next backward in there.
+    """
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        _this_thread.mode = mode
+        try:
+            run_here(task, mode)
+        except BaseException as error:
+            failures.append(error)
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(run,), daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        mode.stops = True
+        thread.join()
+        mode.stops = False
+        raise
+    if failures:
+        error = failures.pop()
+        try:
+            raise error
+        finally:
+            del error  # or its traceback would hold it, and it its traceback
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Call ``callback`` once when the backward that runs now has ended well.
+
+    Raises: GraphError outside of a backward.
+    """
+    task = running_task()
+    if task is None:
+        raise errors.GraphError(
+            errors.message(
+                "queue_callback",
+                "Final callbacks can only be installed during backward pass.",
+                "call it from a hook, or from the backward of a Function",
+            )
+        )
+    task.callbacks.append(callback)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
-from minigrad.engine.tangents import share_tangents
-from minigrad.engine.tensor import NO_COUNTER, Array, Tensor, VersionCounter
+from minigrad.engine.core.tensor import NO_COUNTER, Array, Tensor, VersionCounter
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.saved_hooks import HookedRecord
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.saved_hooks import HookedRecord
 
 
 class Record:
@@ -304,3 +303,18 @@ def not_savable(node: Any, position: int, value: Any) -> errors.SavedTypeError:
             "02",
         )
     )
+
+
+def keep_tangent(tensor: Tensor, tangent: Tensor, level: Any) -> None:
+    """Hang ``tangent`` on ``tensor`` until ``level`` is closed."""
+    if tensor._tangents is None:
+        tensor._tangents = {}
+    tensor._tangents[level] = tangent
+    level.duals[id(tensor)] = tensor
+
+
+def share_tangents(tensor: Tensor, alias: Tensor) -> None:
+    """Give another tensor of the same values the same tangents."""
+    if tensor._tangents is not None:
+        for level, tangent in tensor._tangents.items():
+            keep_tangent(alias, tangent, level)

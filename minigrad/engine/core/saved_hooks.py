@@ -6,21 +6,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine.grad_mode import unrecorded
-from minigrad.engine.observe import tell
-from minigrad.engine.saved import (
+from minigrad.engine.core.saved import (
     FREED,
     Packed,
     Record,
     check_not_inference,
     freed_error,
+    keep_tangent,
     unpack,
 )
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.grad_mode import unrecorded
+from minigrad.engine.observe import tell
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.core.node import _FunctionBase
 
 PackHook = Callable[[Tensor], Any]
 UnpackHook = Callable[[Any], Tensor]

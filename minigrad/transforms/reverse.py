@@ -7,18 +7,16 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from minigrad import errors
-from minigrad.autograd._saved_tensors import disable_saved_tensors_hooks
 from minigrad.engine import trees
+from minigrad.engine.core.node import AccumulateGrad, edge_of, split_edge
+from minigrad.engine.core.saved import keep_tangent
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import (
     is_grad_enabled,
     is_inference_mode_enabled,
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
-from minigrad.engine.interpreters import opened
-from minigrad.engine.node import AccumulateGrad, edge_of, split_edge
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import (
     levels_of,
     levels_of_stack,
@@ -30,18 +28,20 @@ from minigrad.transforms.batched import (
 from minigrad.transforms.levels import active_levels
 from minigrad.transforms.mapped_gradients import grad_of_examples, is_tracked
 from minigrad.transforms.tangents import detached, tangent_of
-from minigrad.transforms.transform import Differentiating
+from minigrad.transforms.transform import Transform
 
 
-class Level:
+class ReverseLevel(Transform):
     """One call of grad or vjp, open while its function runs.
 
     The inputs that it makes are leaves that nobody outside has. A result whose graph
     ends in leaves of closed levels alone requires no gradient outside.
     """
 
+    kind = "grad"
+
     def __init__(self) -> None:
-        self.is_open = True
+        super().__init__()
         self.is_recorded = is_grad_enabled()
 
     def inputs(self, tree: Any) -> Any:
@@ -112,27 +112,6 @@ class Level:
         return result
 
 
-NO_HOOKS = (
-    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. "
-    "Please open an issue with your use case."
-)
-
-
-@contextmanager
-def level() -> Iterator[Level]:
-    """A level of reverse mode for a ``with`` block; what runs in it is recorded."""
-    found = Level()
-    try:
-        with (
-            disable_saved_tensors_hooks(NO_HOOKS),
-            opened(Differentiating()),
-            recording(True),
-        ):
-            yield found
-    finally:
-        found.is_open = False
-
-
 @contextmanager
 def recording(enabled: bool) -> Iterator[None]:
     """Grad mode for a ``with`` block, also inside of inference mode."""
@@ -152,7 +131,7 @@ def alias_of(tensor: Tensor) -> Tensor:
     return alias
 
 
-def reaches_others(tensor: Tensor, here: Level) -> bool:
+def reaches_others(tensor: Tensor, here: ReverseLevel) -> bool:
     """Whether the graph of ``tensor`` ends in a leaf that counts outside ``here``."""
     start = split_edge(edge_of(tensor))[0]
     seen = {start}

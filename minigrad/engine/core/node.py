@@ -9,20 +9,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.accumulate import (
+from minigrad.engine.core.accumulate import (
     accumulating,
     added,
     is_own,
     run_post_accumulate,
 )
-from minigrad.engine.device import CPU
-from minigrad.engine.device import device as Device
-from minigrad.engine.dtypes import DType, default_dtype, known_dtype
-from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread, leave_open_modes, modes
-from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
-from minigrad.engine.observe import tell
-from minigrad.engine.saved import (
+from minigrad.engine.core.saved import (
     FREED,
     Packed,
     freed_error,
@@ -31,10 +24,17 @@ from minigrad.engine.saved import (
     take,
     unpack,
 )
-from minigrad.engine.saved_hooks import SavedTensor
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.saved_hooks import SavedTensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import no_leaf_any_more
+from minigrad.engine.device import CPU
+from minigrad.engine.device import device as Device
+from minigrad.engine.dtypes import DType, default_dtype, known_dtype
+from minigrad.engine.facts import Size
+from minigrad.engine.grad_mode import _this_thread, leave_open_modes, modes
+from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
+from minigrad.engine.observe import tell
 from minigrad.engine.tensor_grad import SameAsTensor
-from minigrad.engine.validate import no_leaf_any_more
 
 FIRST_OF_ALL: Final = 2**64 - 1
 """The sequence number of nodes that run as soon as they are ready: AccumulateGrad."""
@@ -414,8 +414,29 @@ def accumulate_node(leaf: Tensor) -> AccumulateGrad:
 def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
     """A node for a leaf without one, unless another thread has just made it."""
     with accumulating:
-        node = leaf._living_accumulate_node()
+        reference = leaf._accumulate_node
+        node = None if reference is None else reference()
         if node is None:
             node = AccumulateGrad(leaf)
             leaf._accumulate_node = weakref.ref(node)
         return node
+
+
+def metadata_of_output(array: Any) -> tuple[OutputMetadata, ...] | None:
+    """Shape and dtype of the only output of a node; None if it can have no gradient.
+
+    Most outputs are like the one before: their nodes share what says so.
+    """
+    global latest
+    metadata = latest
+    ((shape, dtype),) = metadata
+    if array.dtype is dtype and array.shape == shape:
+        return metadata
+    if array.dtype.kind not in "fc":
+        return None
+    metadata = latest = ((array.shape, array.dtype),)
+    return metadata
+
+
+latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
+"""What ``metadata_of_output`` gave last."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.core.node import _FunctionBase
 
 
 def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
@@ -21,6 +21,17 @@ def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
         if candidate is tensor:
             return True
     return False
+
+
+def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether ``wanted`` broadcasts to ``shape``, so that copies can be summed."""
+    new = len(shape) - len(wanted)
+    if new < 0:
+        return False
+    for length, other in zip(wanted, shape[new:], strict=True):
+        if length not in (1, other):
+            return False
+    return True
 
 
 # hooks

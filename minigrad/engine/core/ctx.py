@@ -1,37 +1,111 @@
-"""Function.apply: the one door through which every recorded operation passes."""
+"""ctx: what forward notes on it, and the node of the graph that it is."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from minigrad import errors
-from minigrad.engine import interpreters
-from minigrad.engine.arguments import bind_arguments
-from minigrad.engine.compat import (
-    called_object,
-    init_object,
-    mark_shared_storage,
-    saved_variables,
+from minigrad.engine.compat import mark_shared_storage, saved_variables
+from minigrad.engine.core.node import NOT_A_TENSOR, OutputMetadata, _FunctionBase
+from minigrad.engine.core.saved import ReadOnce
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import (
+    check_kept,
+    contains,
+    not_a_tensor,
+    not_wanted,
+    rule_name,
 )
-from minigrad.engine.grad_mode import (
-    _this_thread,
-    leave_open_modes,
-    modes,
-    unrecorded,
-)
+from minigrad.engine.grad_mode import leave_open_modes, modes
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import (
-    Edge,
-    OutputMetadata,
-    _FunctionBase,
-    collect_edges,
-)
 from minigrad.engine.observe import tell
-from minigrad.engine.outputs import wrap_outputs
-from minigrad.engine.returned import check_gradients, wrap_gradients
-from minigrad.engine.saved import ReadOnce
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.validate import check_kept, contains
+
+if TYPE_CHECKING:
+    from minigrad.engine.core.function import Function
+
+
+def no_setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+    """Fill ctx, for a forward that does not take it."""
+    raise NotImplementedError("setup_context is not implemented.")
+
+
+def no_backward(ctx: Any, *grad_outputs: Any) -> Any:
+    """One gradient per argument of forward, from one per output."""
+    raise NotImplementedError("backward is not implemented.")
+
+
+def no_vjp(ctx: Any, *grad_outputs: Any) -> Any:
+    """Another name for ``backward``."""
+    raise NotImplementedError("vjp is not implemented.")
+
+
+def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
+    """One Tensor for each output; zeros for one that got no gradient.
+
+    An output that is not a Tensor gives None, and so does a missing gradient after
+    ``ctx.set_materialize_grads(False)``.
+    """
+    wrapped: list[Tensor | None] = []
+    for output_nr, gradient in enumerate(gradients):
+        if gradient is None:
+            gradient = missing_gradient(node, output_nr)
+        elif not isinstance(gradient, Tensor):
+            gradient = Tensor(gradient)
+        wrapped.append(gradient)
+    return wrapped
+
+
+def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
+    """What backward sees for an output that got no gradient."""
+    metadata = node._output_metadata[output_nr]
+    if metadata is None or not node._materialize_grads:
+        return None
+    return Tensor(np.zeros(*metadata))
+
+
+def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
+    """One gradient per argument of forward, as the traversal carries it.
+
+    Raises: GradientCountError; GradientKindError for a value in the place of an
+    argument that is not a Tensor, or a value that is not a Tensor.
+    """
+    gradients = returned if isinstance(returned, tuple) else (returned,)
+    if len(gradients) != len(node._edges):
+        gradients = cut_surplus(node, gradients)
+
+    checked: list[Any] = []
+    edges = node._edges
+    for position, gradient in enumerate(gradients):
+        if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
+            checked.append(gradient if create_graph else gradient.array)
+        elif gradient is None:
+            checked.append(None)
+        elif edges[position] is NOT_A_TENSOR:
+            raise not_wanted(node, position)
+        else:
+            raise not_a_tensor(node, position, gradient)
+    return checked
+
+
+def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As many gradients as forward has arguments, if the rest is only None."""
+    wanted = len(node._edges)
+    surplus = gradients[wanted:]
+    if len(gradients) > wanted and all([value is None for value in surplus]):
+        return gradients[:wanted]
+    raise errors.GradientCountError(
+        errors.message(
+            rule_name(node),
+            f"function {node.name()} returned an incorrect number of gradients "
+            f"(expected {wanted}, got {len(gradients)}); forward was given "
+            f"{errors.count_of(wanted, 'argument')}",
+            "return one value per argument of forward, in that order, and None for "
+            "the ones that need no gradient",
+            "04",
+        )
+    )
 
 
 class FunctionCtx:
@@ -206,7 +280,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             self.dirty_tensors = self.non_differentiable = None
         else:
             for_forward = None
-        if self._forward_cls.setup_context is not Function.setup_context:
+        if self._forward_cls.setup_context is not no_setup_context:
             kept = (to_save or ()) + (for_forward or ())
             if kept:
                 check_kept(self, kept, marked or (), inputs, result)
@@ -220,7 +294,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         function = self._forward_cls
         rule = function.backward
-        if rule is Function.backward or function.vjp is not Function.vjp:
+        if rule is no_backward or function.vjp is not no_vjp:
             rule = rule_of(function)
         wrapped = wrap_gradients(self, gradients)
         attended = modes.attended
@@ -255,150 +329,6 @@ class FunctionMeta(type):
         )
 
 
-class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
-    """Base of every operation with its own gradient rule; call ``apply``.
-
-    Write ``forward`` and ``backward`` as static methods. forward gets ctx first, or,
-    if the class also has ``setup_context(ctx, inputs, output)``, no ctx at all.
-
-    See: torch ``autograd.Function``.
-    """
-
-    _ctx_base: ClassVar[type[_FunctionBase]] = BackwardCFunction
-
-    clear_saved_tensors_on_access: ClassVar[bool] = False
-    """With True, ctx lets go of what it saved when it is read for the first time."""
-
-    boxed_grads_call: ClassVar[bool] = False
-    """With True, backward gets one list of all gradients, and may empty it."""
-
-    generate_vmap_rule: ClassVar[bool] = False
-    """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        init_object(self)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse what programs wrote before 2018.
-
-        Raises: FunctionUseError.
-        """
-        raise called_object(self)
-
-    @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the result; operations in here are not recorded."""
-        raise errors.ForwardMissingError(
-            errors.message(
-                "Function.apply",
-                "You must implement the forward function for custom autograd.Function",
-                "define `forward(ctx, ...)` as a static method of your class",
-                "01",
-            )
-        )
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Fill ctx, for a forward that does not take it."""
-        raise NotImplementedError("setup_context is not implemented.")
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """One gradient per argument of forward, from one per output."""
-        raise NotImplementedError("backward is not implemented.")
-
-    @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """One tangent per output of forward, from one per argument."""
-        raise errors.JvpMissingError(
-            errors.message(
-                f"{ctx._forward_cls.__name__}",
-                "You must implement the jvp function for custom autograd.Function to "
-                "use it with forward mode AD.",
-                f"define `jvp(ctx, *tangents)` in {ctx._forward_cls.__name__} as a "
-                "static method",
-                "11",
-            )
-        )
-
-    @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
-        """Another name for ``backward``."""
-        raise NotImplementedError("vjp is not implemented.")
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
-        """The Function on a batch: ``(output, out_dims)``.
-
-        ``info`` has ``batch_size`` and ``randomness``; ``in_dims`` says for each
-        argument which dimension counts the examples, or None.
-        See: torch "Extending torch.func with autograd.Function".
-        """
-        raise NotImplementedError("vmap is not implemented.")
-
-    @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run forward on ``args``; record it if a gradient may be asked for later.
-
-        Every call makes one new ctx. Exceptions of forward pass through unchanged.
-        """
-        # collect inputs
-        takes_ctx = cls.setup_context is Function.setup_context
-        inputs = args
-        if kwargs or not takes_ctx:
-            inputs = bind_arguments(cls, takes_ctx, args, kwargs)
-        if interpreters.active and (top := interpreters.top()) is not None:
-            return top.apply(cls, inputs)
-        needs_input_grad, edges = collect_edges(inputs)
-
-        # create ctx
-        ctx = cls._create_ctx(needs_input_grad, edges)
-        attended = _this_thread.mode.attended
-        if attended:
-            tell("ctx_created", ctx, ctx._forward_cls, inputs)
-
-        # run forward
-        if takes_ctx:
-            result = unrecorded(cls.forward, ctx, *inputs)
-        else:
-            result = unrecorded(cls.forward, *inputs)
-            unrecorded(cls.setup_context, ctx, inputs, result)
-        if attended:
-            tell("forward_returned", ctx, inputs, result)
-
-        # wrap outputs
-        outputs, differentiable = wrap_outputs(ctx, inputs, result)
-
-        # wire edges
-        if edges:
-            ctx._wire_edges(inputs, outputs, differentiable)
-        if attended:
-            tell("edges_wired", ctx, tuple(outputs))
-
-        # take what was saved
-        ctx._take_what_was_saved(inputs, result)
-        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
-
-    @classmethod
-    def _create_ctx(
-        cls, needs_input_grad: tuple[bool, ...], edges: tuple[Edge, ...]
-    ) -> Any:
-        """A new ctx: a node that already knows where its inputs came from."""
-        ctx = cls._backward_cls()
-        ctx.needs_input_grad = needs_input_grad
-        ctx._edges = edges
-        ctx._number = _this_thread.mode.next_sequence_nr()
-        ctx._output_metadata = ()
-        ctx._saved = ()
-        ctx._attached = None
-        ctx._materialize_grads = True
-        ctx.to_save = None
-        ctx.saved_for_forward = None
-        ctx.dirty_tensors = None
-        ctx.non_differentiable = None
-        return ctx
-
-
 def rewrite_history(
     node: BackwardCFunction,
     output_nr: int,
@@ -422,8 +352,8 @@ def rule_of(function: type[Function]) -> Any:
     Raises: BackwardMissingError if it has neither; BackwardAmbiguousError for both.
     """
     backward = function.backward
-    has_backward = backward is not Function.backward
-    has_vjp = function.vjp is not Function.vjp
+    has_backward = backward is not no_backward
+    has_vjp = function.vjp is not no_vjp
     if has_backward and has_vjp:
         raise errors.BackwardAmbiguousError(
             errors.message(
