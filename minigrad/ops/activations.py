@@ -20,7 +20,6 @@ from minigrad.ops.elementwise import (
     SavesInput,
     Sigmoid,
     Tanh,
-    beside,
     like,
     plain,
     zeros_of,
@@ -32,6 +31,13 @@ SAMPLES: list[tuple[Any, ...]] = [(0.5,), ([[-3.0, -0.6], [0.2, 4.0]],)]
 TANH_SCALE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 """The two numbers of the approximation of the distribution function by a tanh."""
+
+
+def chosen(condition: Array, first: Any, second: Any) -> Any:
+    """``first`` where the array ``condition`` is true, else ``second``: both alike."""
+    if isinstance(first, Tensor):
+        return Where.apply(Tensor(np.asarray(condition)), first, second)
+    return np.where(condition, first, second)
 
 
 class Activation(SavesInput):
@@ -188,6 +194,6 @@ class Elu(Activation):
     @staticmethod
     def slope(x: Any, *options: Any) -> Any:
         """1, or ``alpha`` times the exponential."""
-        above = beside(x, np.asarray(plain(x) > 0))
-        curve = Exp.of(Where.of(above, zeros_of(x), x)) * options[0]
-        return Where.of(above, like(x, np.ones((), x.dtype)), curve)
+        above = np.asarray(plain(x) > 0)
+        curve = Exp.of(chosen(above, zeros_of(x), x)) * options[0]
+        return chosen(above, like(x, np.ones((), x.dtype)), curve)

@@ -14,7 +14,7 @@ from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import ByParts, beside, like, plain, zeros_of
+from minigrad.ops.elementwise import ByParts, like, plain, zeros_of
 
 MASK = np.array([True, False, True])
 ROW = [1.0, -2.0, 0.5]
@@ -167,7 +167,10 @@ class MaskedFill(Builtin):
 
 def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     """``grad`` where the array ``mask`` is true, else 0: no nan from infinity."""
-    return Where.of(beside(grad, np.asarray(mask)), grad, zeros_of(grad))
+    mask, zero = np.asarray(mask), zeros_of(grad)
+    if isinstance(grad, Tensor):
+        return Where.apply(Tensor(mask), grad, zero)
+    return Where.forward(mask, grad, zero)
 
 
 class Extreme(ByParts):
@@ -190,11 +193,12 @@ class Extreme(ByParts):
     def parts(cls, ctx: Any, *moved: Any) -> Any:
         a, b = [plain(value) for value in operands(ctx)]
         half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
-        lost = cls.is_less(a, b), cls.is_less(b, a)
-        return [
-            None if value is None else kept(ctx, value * like(value, half), ~less)
-            for value, less in zip(moved, lost, strict=True)
-        ]
+        parts: list[Any] = [None, None]
+        for place, lost in enumerate((cls.is_less(a, b), cls.is_less(b, a))):
+            value = moved[place]
+            if value is not None:
+                parts[place] = kept(ctx, value * like(value, half), ~lost)
+        return parts
 
 
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
