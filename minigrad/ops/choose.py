@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -184,17 +185,15 @@ class Extreme(ByParts):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         keep_operands(ctx, inputs)
 
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        """Whether ``a`` is not chosen beside ``b``."""
-        raise NotImplementedError
+    loses: ClassVar[Callable[..., Any]]
+    """Whether the first of two is not chosen beside the second."""
 
     @classmethod
     def parts(cls, ctx: Any, *moved: Any) -> Any:
         a, b = [plain(value) for value in operands(ctx)]
         half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
         parts: list[Any] = [None, None]
-        for place, lost in enumerate((cls.is_less(a, b), cls.is_less(b, a))):
+        for place, lost in enumerate((cls.loses(a, b), cls.loses(b, a))):
             value = moved[place]
             if value is not None:
                 parts[place] = kept(ctx, value * like(value, half), ~lost)
@@ -212,14 +211,12 @@ class Maximum(Extreme):
     tensor([3., 5.])
     """
 
+    loses = staticmethod(np.less)
+
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
         check_two_tensors("maximum", input, other)
         return np.maximum(*promoted(input, other))
-
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        return np.asarray(a < b)
 
 
 @op("minimum", reference=np.minimum, samples=PAIRS)
@@ -230,14 +227,12 @@ class Minimum(Extreme):
     tensor([1., 2.])
     """
 
+    loses = staticmethod(np.greater)
+
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
         check_two_tensors("minimum", input, other)
         return np.minimum(*promoted(input, other))
-
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        return np.asarray(a > b)
 
 
 def clamp_name(input: Any, min: Any, max: Any) -> str:
