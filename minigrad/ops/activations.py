@@ -77,8 +77,7 @@ def reference_gelu(x: Any, approximate: str = "none") -> Any:
     "gelu",
     reference=reference_gelu,
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], "tanh")],
-    function=False,
-    method=False,
+    public=False,
 )
 class Gelu(Activation):
     """The input times the probability that a normal number is smaller.
@@ -126,8 +125,7 @@ def bent(x: Any) -> Any:
     "silu",
     reference=lambda x: np.asarray(x) * np.exp(-np.logaddexp(0.0, -np.asarray(x))),
     samples=SAMPLES,
-    function=False,
-    method=False,
+    public=False,
 )
 class Silu(Activation):
     """The input times its sigmoid: a relu without the corner."""
@@ -151,8 +149,7 @@ class Silu(Activation):
         np.greater(x, 0), x, np.multiply(x, slope)
     ),
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 1)],
-    function=False,
-    method=False,
+    public=False,
 )
 class LeakyRelu(Activation):
     """The input; where it is negative, times ``negative_slope``."""
@@ -179,8 +176,7 @@ class LeakyRelu(Activation):
         np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))
     ),
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 2)],
-    function=False,
-    method=False,
+    public=False,
 )
 class Elu(Activation):
     """The input; where it is negative, ``alpha * (e**input - 1)``."""

@@ -124,8 +124,7 @@ def compared(input: Tensor, target: Tensor, reduction: int = MEAN) -> tuple[Any,
         (GUESSES, TARGETS, NONE),
     ],
     arguments=compared,
-    function=False,
-    method=False,
+    public=False,
 )
 class MseLoss(OfDifference):
     """The squared differences; ``reduction`` is 0 for each, 1 the mean, 2 the sum."""
@@ -179,8 +178,7 @@ def rounded_off(difference: Any, width: Any) -> Any:
     ),
     samples=[(GUESSES, TARGETS, MEAN, 2), (GUESSES, TARGETS, NONE)],
     arguments=with_delta,
-    function=False,
-    method=False,
+    public=False,
 )
 class HuberLoss(OfDifference):
     """Half the squared difference; of those beyond ``delta``, only in proportion."""
@@ -197,8 +195,7 @@ class HuberLoss(OfDifference):
     ),
     samples=[(GUESSES, TARGETS, MEAN, 2), (GUESSES, TARGETS, NONE)],
     arguments=with_beta,
-    function=False,
-    method=False,
+    public=False,
 )
 class SmoothL1Loss(OfDifference):
     """The absolute difference less ``beta / 2``, rounded off around 0."""
@@ -218,8 +215,7 @@ class SmoothL1Loss(OfDifference):
         (GUESSES, TARGETS, SUM),
         (GUESSES, TARGETS, NONE),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def l1_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     """The absolute differences; ``reduction`` is 0 for each, 1 the mean, 2 the sum."""
