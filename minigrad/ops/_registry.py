@@ -87,8 +87,8 @@ def op(
     reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
     keywords: Callable[..., Variant] | None = None,
-    function: bool = True,
     method: bool = True,
+    public: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Operation], Operation]:
     """Register a Builtin as ``minigrad.<name>`` and ``Tensor.<name>``.
@@ -100,8 +100,8 @@ def op(
     for ``__add__``, ``__radd__``, ``__iadd__``; ``reflected`` is asked in place of it
     if only the right operand is a tensor. ``in_place`` adds ``<name>_``;
     ``keywords`` is asked in their presence for another operation and its arguments.
-    Without ``method`` there is the function alone; without ``function`` too, another
-    module calls it, such as ``nn.functional``. ``node_name`` is the name of the
+    Without ``method`` there is the function alone; if it is not ``public``, neither:
+    another module calls it, such as ``nn.functional``. ``node_name`` is the name of the
     recorded node, or a function from the arguments of forward to it, where it is not
     the name of the class and ``Backward0``. ``doc`` is for a class that a function
     makes: it is documented so, and named after the operation. An overload, named with
@@ -122,8 +122,8 @@ def op(
         OPS[name] = Op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
-        if "." not in name:
-            publish(name, call, function, method)
+        if public and "." not in name:
+            publish(name, call, method=method)
         if operator is not None:
             add_operators(operator, call, reflected, quick)
         if in_place:
@@ -149,8 +149,8 @@ def composite(
     reference: Callable[..., Any] | None = None,
     samples: Sequence[tuple[Any, ...]] = (),
     operator: str | None = None,
-    function: bool = True,
     method: bool = True,
+    public: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Called], Called]:
     """Register a function of Tensors that is made of other operations.
@@ -174,7 +174,8 @@ def composite(
                 operator,
                 differentiable=differentiable,
             )
-        publish(name, call, function, method)
+        if public:
+            publish(name, call, method=method)
         if operator is not None:
             add_operators(operator, call)
         return call

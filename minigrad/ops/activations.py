@@ -20,7 +20,6 @@ from minigrad.ops.elementwise import (
     SavesInput,
     Sigmoid,
     Tanh,
-    beside,
     like,
     plain,
     zeros_of,
@@ -32,6 +31,13 @@ SAMPLES: list[tuple[Any, ...]] = [(0.5,), ([[-3.0, -0.6], [0.2, 4.0]],)]
 TANH_SCALE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 """The two numbers of the approximation of the distribution function by a tanh."""
+
+
+def chosen(condition: Array, first: Any, second: Any) -> Any:
+    """``first`` where the array ``condition`` is true, else ``second``: both alike."""
+    if isinstance(first, Tensor):
+        return Where.apply(Tensor(np.asarray(condition)), first, second)
+    return np.where(condition, first, second)
 
 
 class Activation(SavesInput):
@@ -71,8 +77,7 @@ def reference_gelu(x: Any, approximate: str = "none") -> Any:
     "gelu",
     reference=reference_gelu,
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], "tanh")],
-    function=False,
-    method=False,
+    public=False,
 )
 class Gelu(Activation):
     """The input times the probability that a normal number is smaller.
@@ -120,8 +125,7 @@ def bent(x: Any) -> Any:
     "silu",
     reference=lambda x: np.asarray(x) * np.exp(-np.logaddexp(0.0, -np.asarray(x))),
     samples=SAMPLES,
-    function=False,
-    method=False,
+    public=False,
 )
 class Silu(Activation):
     """The input times its sigmoid: a relu without the corner."""
@@ -145,8 +149,7 @@ class Silu(Activation):
         np.greater(x, 0), x, np.multiply(x, slope)
     ),
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 1)],
-    function=False,
-    method=False,
+    public=False,
 )
 class LeakyRelu(Activation):
     """The input; where it is negative, times ``negative_slope``."""
@@ -173,8 +176,7 @@ class LeakyRelu(Activation):
         np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))
     ),
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 2)],
-    function=False,
-    method=False,
+    public=False,
 )
 class Elu(Activation):
     """The input; where it is negative, ``alpha * (e**input - 1)``."""
@@ -188,6 +190,6 @@ class Elu(Activation):
     @staticmethod
     def slope(x: Any, *options: Any) -> Any:
         """1, or ``alpha`` times the exponential."""
-        above = beside(x, np.asarray(plain(x) > 0))
-        curve = Exp.of(Where.of(above, zeros_of(x), x)) * options[0]
-        return Where.of(above, like(x, np.ones((), x.dtype)), curve)
+        above = np.asarray(plain(x) > 0)
+        curve = Exp.of(chosen(above, zeros_of(x), x)) * options[0]
+        return chosen(above, like(x, np.ones((), x.dtype)), curve)

@@ -253,8 +253,7 @@ def reference_attention(
         (QUERY[0], KEY[0], VALUE[0], SEEN),
         (QUERY, KEY, VALUE, BIAS),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def scaled_dot_product_attention(
     query: Tensor,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from minigrad.engine.promotion import promoted
 from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import ByParts, beside, like, plain, zeros_of
+from minigrad.ops.elementwise import ByParts, like, plain, zeros_of
 
 MASK = np.array([True, False, True])
 ROW = [1.0, -2.0, 0.5]
@@ -167,7 +168,10 @@ class MaskedFill(Builtin):
 
 def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     """``grad`` where the array ``mask`` is true, else 0: no nan from infinity."""
-    return Where.of(beside(grad, np.asarray(mask)), grad, zeros_of(grad))
+    mask, zero = np.asarray(mask), zeros_of(grad)
+    if isinstance(grad, Tensor):
+        return Where.apply(Tensor(mask), grad, zero)
+    return Where.forward(mask, grad, zero)
 
 
 class Extreme(ByParts):
@@ -181,20 +185,19 @@ class Extreme(ByParts):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         keep_operands(ctx, inputs)
 
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        """Whether ``a`` is not chosen beside ``b``."""
-        raise NotImplementedError
+    loses: ClassVar[Callable[..., Any]]
+    """Whether the first of two is not chosen beside the second."""
 
     @classmethod
     def parts(cls, ctx: Any, *moved: Any) -> Any:
         a, b = [plain(value) for value in operands(ctx)]
         half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
-        lost = cls.is_less(a, b), cls.is_less(b, a)
-        return [
-            None if value is None else kept(ctx, value * like(value, half), ~less)
-            for value, less in zip(moved, lost, strict=True)
-        ]
+        parts: list[Any] = [None, None]
+        for place, lost in enumerate((cls.loses(a, b), cls.loses(b, a))):
+            value = moved[place]
+            if value is not None:
+                parts[place] = kept(ctx, value * like(value, half), ~lost)
+        return parts
 
 
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
@@ -208,14 +211,12 @@ class Maximum(Extreme):
     tensor([3., 5.])
     """
 
+    loses = staticmethod(np.less)
+
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
         check_two_tensors("maximum", input, other)
         return np.maximum(*promoted(input, other))
-
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        return np.asarray(a < b)
 
 
 @op("minimum", reference=np.minimum, samples=PAIRS)
@@ -226,14 +227,12 @@ class Minimum(Extreme):
     tensor([1., 2.])
     """
 
+    loses = staticmethod(np.greater)
+
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
         check_two_tensors("minimum", input, other)
         return np.minimum(*promoted(input, other))
-
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        return np.asarray(a > b)
 
 
 def clamp_name(input: Any, min: Any, max: Any) -> str:

@@ -174,8 +174,7 @@ def without_slope_in_weight(
     ],
     arguments=without_slope_in_weight,
     returns=first,
-    function=False,
-    method=False,
+    public=False,
 )
 class NllLoss(Builtin):
     """Minus the score of the right class; ``reduction`` is 0 for each, 1 mean, 2 sum.
@@ -277,8 +276,7 @@ class NllSlope(Builtin):
         (IMAGE, PIXELS, None, NONE),
         (SCORES, CLASSES, None, MEAN),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def nll_loss_nd(
     input: Tensor,
@@ -351,8 +349,7 @@ def cross_entropy_by_hand(
         (SCORES, CHANCES, None, SUM),
         ([0.5, -2.0, 3.0], np.array(1), None, MEAN),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def cross_entropy_loss(
     input: Tensor,

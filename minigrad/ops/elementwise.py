@@ -28,8 +28,11 @@ class ByParts(Builtin):
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return tuple(cls.parts(ctx, *[grad if need else None for need in needs]))
+        needs: tuple[bool, ...] = ctx.needs_input_grad
+        moved = (grad,) * len(needs)
+        if not all(needs):
+            moved = tuple([grad if need else None for need in needs])
+        return tuple(cls.parts(ctx, *moved))
 
     @classmethod
     def jvp(cls, ctx: Any, *tangents: Any) -> Any:
@@ -407,7 +410,8 @@ def plain(value: Any) -> Any:
 
 def zeros_of(value: Any, shape: tuple[int, ...] = ()) -> Any:
     """Zeros as ``value`` is: an array, or a Tensor of its dtype."""
-    return beside(value, np.zeros(shape, value.dtype))
+    zeros = np.zeros(shape, value.dtype)
+    return Tensor(zeros) if isinstance(value, Tensor) else zeros
 
 
 def beside(value: Any, array: Any) -> Any:

@@ -55,8 +55,7 @@ def bias_first(
         (ROWS[0], WEIGHT, [1.0, -2.0]),
     ],
     arguments=bias_first,
-    function=False,
-    method=False,
+    public=False,
 )
 class Linear(Builtin):
     """input @ weight^T + bias, along the last dimension of ``input``.

@@ -124,23 +124,14 @@ def compared(input: Tensor, target: Tensor, reduction: int = MEAN) -> tuple[Any,
         (GUESSES, TARGETS, NONE),
     ],
     arguments=compared,
-    function=False,
-    method=False,
+    public=False,
 )
 class MseLoss(OfDifference):
     """The squared differences; ``reduction`` is 0 for each, 1 the mean, 2 the sum."""
 
     torchs_name = "mse"
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """The square."""
-        return difference * difference
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """Twice the difference."""
-        return difference * 2
+    value = staticmethod(lambda difference: difference * difference)
+    slope = staticmethod(lambda difference: difference * 2)
 
 
 def with_delta(
@@ -187,23 +178,14 @@ def rounded_off(difference: Any, width: Any) -> Any:
     ),
     samples=[(GUESSES, TARGETS, MEAN, 2), (GUESSES, TARGETS, NONE)],
     arguments=with_delta,
-    function=False,
-    method=False,
+    public=False,
 )
 class HuberLoss(OfDifference):
     """Half the squared difference; of those beyond ``delta``, only in proportion."""
 
     torchs_name = "huber"
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """A parabola between two straight lines."""
-        return rounded_off(difference, options[0])
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """The difference, within the bounds."""
-        return Clamp.of(difference, -options[0], options[0])
+    value = staticmethod(rounded_off)
+    slope = staticmethod(lambda difference, delta: Clamp.of(difference, -delta, delta))
 
 
 @op(
@@ -213,23 +195,14 @@ class HuberLoss(OfDifference):
     ),
     samples=[(GUESSES, TARGETS, MEAN, 2), (GUESSES, TARGETS, NONE)],
     arguments=with_beta,
-    function=False,
-    method=False,
+    public=False,
 )
 class SmoothL1Loss(OfDifference):
     """The absolute difference less ``beta / 2``, rounded off around 0."""
 
     torchs_name = "smooth_l1"
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """A parabola between two straight lines of slope 1."""
-        return rounded_off(difference, options[0]) / options[0]
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """From -1 to 1."""
-        return Clamp.of(difference, -options[0], options[0]) / options[0]
+    value = staticmethod(lambda difference, beta: rounded_off(difference, beta) / beta)
+    slope = staticmethod(lambda diff, beta: Clamp.of(diff, -beta, beta) / beta)
 
 
 @composite(
@@ -242,8 +215,7 @@ class SmoothL1Loss(OfDifference):
         (GUESSES, TARGETS, SUM),
         (GUESSES, TARGETS, NONE),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def l1_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     """The absolute differences; ``reduction`` is 0 for each, 1 the mean, 2 the sum."""

@@ -396,8 +396,7 @@ def reference_avg_pool(
         (PLANES, 2, 1, 0, False, True, 3),
     ],
     arguments=of_means,
-    function=False,
-    method=False,
+    public=False,
 )
 class AvgPool(Builtin):
     """The mean of each window; padding counts as zeros.

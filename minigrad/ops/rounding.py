@@ -14,7 +14,7 @@ from minigrad.engine.promotion import promoted, refuse_bools
 from minigrad.engine.silence import quietly
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import ByParts, Fill, plain
+from minigrad.ops.elementwise import ByParts, Fill, like, plain
 
 SAMPLES: list[tuple[Any, ...]] = [(1.7,), ([-1.2, 0.3, 2.6],)]
 
@@ -148,15 +148,11 @@ class Remaining(ByParts):
     @classmethod
     def parts(cls, ctx: Any, *moved: Any) -> Any:
         first, second = moved
-        return first, None if second is None else second * cls.slope(ctx)
-
-    @classmethod
-    def slope(cls, ctx: Any) -> Any:
-        """Minus the whole number: how the result moves with the divisor."""
+        if second is None:
+            return first, None
+        # The result moves with the divisor by minus the whole number.
         input, other = [plain(value) for value in operands(ctx)]
-        slope = -cls.quotient(input, other)
-        tensors = [v for v in ctx.saved_values if isinstance(v, Tensor)]
-        return Tensor(np.asarray(slope, tensors[0].dtype)) if tensors else slope
+        return first, second * like(second, -cls.quotient(input, other))
 
 
 @op(
