@@ -208,3 +208,17 @@ def empty_data() -> dict[str, Any]:
         "graph": {"dot": None, "svg": None, "renderer": None, "nodes": [], "edges": []},
         "events": [],
     }
+
+
+def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
+    """The number of the first step that has these words, of level ``most`` or less."""
+    for number, event in enumerate(trace.data["events"], 1):
+        if event["lvl"] <= most and words in event["say"]:
+            return number
+    raise errors.ArgumentValueError(
+        errors.message(
+            where,
+            f"no step says {words!r}",
+            "take words from one of the sentences: trace.sentences()",
+        )
+    )

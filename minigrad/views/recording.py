@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from minigrad import errors
 from minigrad.engine.core.function import Function
@@ -13,12 +13,10 @@ from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.kept import MOST_BYTES
-from minigrad.tracing.trace import write_whole
+from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page
 from minigrad.views.numbers import Explanation, explain
-
-if TYPE_CHECKING:
-    from minigrad.views.whatif import WhatIf
+from minigrad.views.whatif import WhatIf, what_if
 
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
@@ -113,9 +111,6 @@ class Recording(Trace):
         >>> x.grad
         tensor(6.)
         """
-        # Imported here because comparisons are built on recordings.
-        from minigrad.views.whatif import what_if
-
         return what_if(self, step, saved, attributes, gradient, node)
 
     def explain(
@@ -169,20 +164,6 @@ class Recording(Trace):
             if drawn is not None:
                 drawing["svg"], drawing["renderer"] = drawn
         return self.data
-
-
-def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
-    """The number of the first step that has these words, of level ``most`` or less."""
-    for number, event in enumerate(trace.data["events"], 1):
-        if event["lvl"] <= most and words in event["say"]:
-            return number
-    raise errors.ArgumentValueError(
-        errors.message(
-            where,
-            f"no step says {words!r}",
-            "take words from one of the sentences: trace.sentences()",
-        )
-    )
 
 
 class Session:
