@@ -119,6 +119,7 @@ class Einsum(Builtin):
     tensor([3., 3.])
     """
 
+    one_by_one = True
     operands = 2
     numbers_have_edges = False
 

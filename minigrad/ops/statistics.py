@@ -48,6 +48,7 @@ SAMPLES: list[tuple[Any, ...]] = [
 class Slope(Builtin):
     """A reduction whose tangent is the sum of its slopes times the tangents."""
 
+    one_by_one = True
     in_rows = True
     saved_names = ("self", "result")
     needs_output = True
@@ -106,6 +107,8 @@ class Prod(Slope):
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).prod(dim=0)
     tensor([3., 8.])
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly
@@ -185,6 +188,7 @@ class Var(Slope):
     tensor(7.)
     """
 
+    dim_at = 1
     needs_output = False
 
     @staticmethod
@@ -224,6 +228,8 @@ class Std(Slope):
     tensor(1.)
     """
 
+    dim_at = 1
+
     @staticmethod
     @quietly
     def forward(input: Array, dim: Dim, keepdim: bool, correction: Any) -> Any:
@@ -260,6 +266,8 @@ class Norm(Slope):
     >>> minigrad.tensor([3.0, -4.0]).norm(), minigrad.tensor([3.0, -4.0]).norm(1)
     (tensor(5.), tensor(7.))
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly
@@ -321,6 +329,8 @@ class Logsumexp(Slope):
     >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)
     tensor(1000.6932)
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly
