@@ -8,6 +8,7 @@ from typing import Any
 
 from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.interpreters import kind_in_force
 from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.tensor import Tensor
@@ -48,7 +49,7 @@ class Keeping:
         run.node = node_like(node, self._copy_of)
         run.create_graph = task.create_graph
         run.carries_tensors = task.carries_tensors
-        if interpreters.kinds() - {"level"}:
+        if kind_in_force() not in ("", "level"):
             run.skipped = message("terms.transform")
 
     def hook_called(

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
-from minigrad.engine import interpreters, observe
+from minigrad.engine import observe
 from minigrad.engine.creation import default_dtype
 from minigrad.engine.grad_mode import anomaly, this_mode
+from minigrad.engine.interpreters import kind_in_force
 from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import LEAF, flatten
 from minigrad.nn.replaying.alike import (
@@ -105,15 +106,15 @@ def refuse_listeners(name: str) -> None:
     Raises: ReplayError.
     """
     mode = this_mode()
-    is_heard = observe.observer is not None or anomaly.enabled or interpreters.active
+    is_heard = observe.observer is not None or anomaly.enabled or kind_in_force()
     if not (is_heard or mode.saved_tensors_hooks):
         return
-    kinds = interpreters.kinds()
+    kind = kind_in_force()
     listeners = {
         "a recorder listens": observe.observer is not None,
         "anomaly mode is on": anomaly.enabled,
-        "a level of forward mode is open": "level" in kinds,
-        "vmap, or another transform, is open": bool(kinds - {"level"}),
+        "a level of forward mode is open": kind == "level",
+        "vmap, or another transform, is open": kind not in ("", "level"),
         "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
     }
     for what, is_on in listeners.items():
