@@ -11,7 +11,7 @@ from minigrad.engine.function import Function
 from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.generated import run_generated, unwrapped
-from minigrad.transforms.transform import run
+from minigrad.transforms.transform import apply_of
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap
@@ -28,7 +28,7 @@ def apply_to_examples(
     values, in_dims = unwrapped(inputs, transform)
     leaves = trees.flatten(inputs)[0]
     if all([dim is None for dim in trees.flatten(in_dims)[0]]):
-        return transform.below(run, function, inputs)
+        return transform.below(apply_of(function), *inputs)
     if function.generate_vmap_rule:
         output, out_dims = transform.below(
             run_generated, function, transform, in_dims, values
