@@ -105,6 +105,8 @@ name_nodes(Convolution, "ConvolutionBackward0")
 class Slope(Builtin):
     """A gradient of a convolution: linear in each of its first two inputs."""
 
+    one_by_one = True
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         first, second, *ctx.options = inputs

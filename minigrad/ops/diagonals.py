@@ -40,6 +40,7 @@ class Diag(Builtin):
             [0., 2.]])
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -84,6 +85,7 @@ class Trace(Builtin):
     tensor(5.)
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod

@@ -12,7 +12,7 @@ from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import plain
-from minigrad.ops.shape import check_range
+from minigrad.ops.shape import check_range, in_example
 
 MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
 INDEX = np.array([1, 0, 1])
@@ -90,6 +90,7 @@ class Gather(Builtin):
             [4.]])
     """
 
+    dim_at = 1
     without_edges = (2,)
     saved_names = ("index", "self")
 
@@ -145,6 +146,7 @@ class ScatterAdd(Builtin):
     tensor([0., 0., 2.])
     """
 
+    dim_at = 1
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -197,6 +199,7 @@ class Scatter(Builtin):
     tensor([0., 0., 7.])
     """
 
+    dim_at = 1
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -253,6 +256,14 @@ class IndexSelect(Builtin):
 
     without_edges = (2,)
     saved_names = ("index",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, dim: int, index: Any) -> Any:
+        """The same rows of every example."""
+        if in_dims[2] is not None or input.ndim == 1:
+            return NotImplemented
+        return IndexSelect.apply(input, in_example(input, dim), index), 0
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array) -> Any:
@@ -314,6 +325,7 @@ class IndexAdd(Builtin):
     tensor([4., 0., 2.])
     """
 
+    one_by_one = True
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -383,6 +395,7 @@ class MaskedSelect(Builtin):
     tensor([1., 3.])
     """
 
+    one_by_one = True
     without_edges = (1,)
     saved_names = ("mask", "self")
 

@@ -58,6 +58,7 @@ def lower_median(x: Any) -> Any:
 class MedianOfAll(Shared):
     """The median of all elements; equals share the gradient."""
 
+    one_by_one = True
     counts_nan = True
 
     @staticmethod
@@ -78,6 +79,8 @@ class MedianOfAll(Shared):
 )
 class MedianAlong(Chosen):
     """The medians along ``dim``, and their indices."""
+
+    dim_at = 1
 
     @staticmethod
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
