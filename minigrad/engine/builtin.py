@@ -153,6 +153,14 @@ class Builtin(Function):
     tangent_names_from: ClassVar[int] = 0
     """The first of those operands; one that is only added comes before them."""
 
+    dim_at: ClassVar[int | None] = None
+    """Which argument names dimensions of the first: vmap counts them from behind the
+    one of the examples. Without it, and if it is neither elementwise nor has a rule
+    of its own, vmap needs ``one_by_one``."""
+
+    one_by_one: ClassVar[bool] = False
+    """Whether vmap calls it for each example in turn: nothing better is known."""
+
     without_edges: ClassVar[tuple[int, ...]] = ()
     """The arguments that are Tensors and never get a gradient: masks and indices."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.promotion import KINDS, common_dtype
 
 
 class VmapInfo(NamedTuple):
@@ -82,10 +84,13 @@ def repeated(tensor: Tensor, size: int) -> Tensor:
 
 def all_batched(
     size: int, in_dims: tuple[Any, ...], values: tuple[Any, ...]
-) -> list[Tensor]:
+) -> list[Any]:
     """Every tensor with all examples at the front."""
     pairs = zip(values, in_dims, strict=True)
-    return [repeated(value, size) if dim is None else value for value, dim in pairs]
+    return [
+        repeated(value, size) if dim is None and isinstance(value, Tensor) else value
+        for value, dim in pairs
+    ]
 
 
 def first_example(batch: Tensor, dim: int = 0) -> Array:
@@ -96,3 +101,44 @@ def first_example(batch: Tensor, dim: int = 0) -> Array:
     place: Any = (slice(None),) * dim + (0, ...)
     example: Array = whole[place]
     return example
+
+
+def lined_up(values: tuple[Any, ...], in_dims: tuple[Any, ...]) -> list[Any]:
+    """Operands whose examples broadcast as one example would, and to its dtype."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    pairs = list(zip(values, in_dims, strict=True))
+    ranks = [rank_of(value, dim) for value, dim in pairs]
+    most = max(ranks)
+    deciding = [
+        value.dtype.dtype
+        for value, rank in zip(values, ranks, strict=True)
+        if rank > 0 and isinstance(value, Tensor)
+    ]
+    operands = []
+    for (value, dim), rank in zip(pairs, ranks, strict=True):
+        operand = value
+        if dim is not None:
+            if rank < most:
+                size, *rest = value.shape
+                operand = value.reshape(size, *(1,) * (most - rank), *rest)
+            if rank == 0 and deciding:
+                operand = following(operand, deciding)
+        elif most == 0 and len(tensors) > 1 and isinstance(value, Tensor):
+            # With a batch beside it, a single number would lose its say in the dtype.
+            operand = value.reshape(1)
+        operands.append(operand)
+    return operands
+
+
+def rank_of(value: Any, dim: int | None) -> int:
+    """The number of dimensions of one example; 0 for what is no tensor."""
+    if not isinstance(value, Tensor):
+        return 0
+    return value.ndim if dim is None else value.ndim - 1
+
+
+def following(tensor: Tensor, deciding: list[np.dtype[Any]]) -> Tensor:
+    """A batch of single numbers, which must not decide the dtype of the result."""
+    dtype = functools.reduce(common_dtype, deciding)
+    earlier = KINDS.index(tensor.dtype.kind) <= KINDS.index(dtype.kind)
+    return tensor.to(dtype) if earlier and tensor.dtype.kind != "b" else tensor

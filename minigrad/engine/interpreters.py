@@ -45,6 +45,12 @@ class Interpreter:
         """An operation that overwrites a tensor, ``args[1]``."""
         return self.below(call, *args, **kwargs)
 
+    def say_kind(
+        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> str:
+        """What it is: "level", "vmap", "grad" or "jvp"."""
+        return self.kind
+
     def traversal(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
@@ -175,6 +181,12 @@ def inner(call: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind a door."""
     behind: Callable[..., Any] = call.__wrapped__  # type: ignore[attr-defined]
     return behind
+
+
+@door("say_kind")
+def kind_in_force() -> str:
+    """What the innermost interpreter of this thread says it is; nothing without one."""
+    return ""
 
 
 @door("one_by_one")

@@ -190,6 +190,7 @@ CloneInRows._backward_cls.__name__ = CloneInRows._backward_cls.__qualname__ = (
 class CopyInLayout(Builtin):
     """A copy whose elements lie in memory in the order of a tensor of ``strides``."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -204,6 +205,7 @@ class CopyInLayout(Builtin):
 class Replace(Builtin):
     """``other`` in the shape and dtype of ``input``, of which nothing is left."""
 
+    one_by_one = True
     operands = 2
 
     @staticmethod
@@ -224,6 +226,7 @@ class Replace(Builtin):
 class WithZeros(Builtin):
     """``input`` as it is; the others get a gradient of zeros."""
 
+    one_by_one = True
     operands = 2
 
     @staticmethod
@@ -251,6 +254,11 @@ class MakeDual(Builtin):
 
     linear = True
     returns_view = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:
+        """That of all examples."""
+        return MakeDual.apply(input), 0
 
     @staticmethod
     def forward(input: Array) -> Array:

@@ -49,6 +49,14 @@ class Weights(Builtin):
 
     without_edges = (1,)
     saved_names = ("result",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, scores: Tensor, *more: Any) -> Any:
+        """The weights of every example, with one mask for all."""
+        if in_dims[1] is not None:
+            return NotImplemented
+        return Weights.apply(scores, *more), 0
 
     @staticmethod
     @quietly

@@ -180,6 +180,7 @@ class Repeat(Builtin):
             [1., 2., 1., 2.]])
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -229,6 +230,7 @@ class Roll(Builtin):
     tensor([3., 1., 2.])
     """
 
+    one_by_one = True
     linear = True
     in_rows = True
 

@@ -11,6 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
 from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
@@ -135,6 +136,15 @@ class MaskedFill(Builtin):
     without_edges = (1,)
     in_rows = True
     saved_names = ("mask",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
+        """Every example filled, with one value for all."""
+        if in_dims[2] is not None:
+            return NotImplemented
+        input, mask = lined_up(values[:2], in_dims[:2])
+        return MaskedFill.apply(input, mask, values[2]), 0
 
     @staticmethod
     def forward(input: Array, mask: Array, value: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched, first_example
 from minigrad.engine.silence import quietly
 from minigrad.kernels._jit import shaped
 from minigrad.ops import functions
@@ -185,6 +186,26 @@ class NllLoss(Builtin):
 
     without_edges = (1, 2)
     saved_names = ("self", "target", "weight", "total_weight")
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
+        """The loss of every example: all rows at once, and then reduced for each."""
+        input, target, weight, reduction, ignore_index = values
+        if in_dims[2] is not None or not info.batch_size:
+            return NotImplemented
+        input, target = all_batched(info.batch_size, in_dims[:2], (input, target))
+        check_classes(first_example(input), first_example(target), None)
+        if input.ndim > 2:
+            input = input.reshape(-1, *input.shape[2:])
+        rows = input, target.reshape(-1, *target.shape[2:]), weight, NONE, ignore_index
+        each = NllLoss.apply(*rows)[0].reshape(target.shape)
+        if reduction == NONE:
+            return (each, Tensor(np.zeros((), input.dtype))), (0, None)
+        ones = Tensor(np.full(input.shape, -1, input.dtype))
+        counts = NllLoss.apply(ones, *rows[1:])[0].reshape(info.batch_size, -1).sum(1)
+        total = each.reshape(info.batch_size, -1).sum(1)
+        return (total / counts if reduction == MEAN else total, counts), 0
 
     @staticmethod
     @quietly
@@ -234,6 +255,7 @@ class NllLoss(Builtin):
 class NllSlope(Builtin):
     """The transpose of NllLoss: minus the gradient at each right class, else 0."""
 
+    one_by_one = True
     linear = True
     without_edges = (2, 3, 4)
 

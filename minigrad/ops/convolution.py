@@ -103,6 +103,8 @@ class Convolution(Builtin):
 class Slope(Builtin):
     """A gradient of a convolution: linear in each of its first two inputs."""
 
+    one_by_one = True
+
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         first, second, *ctx.options = inputs

@@ -41,6 +41,7 @@ class Cumprod(Builtin):
     tensor([1., 2., 6.])
     """
 
+    dim_at = 1
     in_rows = True
     saved_names = ("self", "result")
 

@@ -40,6 +40,7 @@ class Diag(Builtin):
             [0., 2.]])
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -77,6 +78,7 @@ class Trace(Builtin):
     tensor(5.)
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod

@@ -26,7 +26,7 @@ def einsum_arguments(equation: str, *operands: Any) -> tuple[Any, ...]:
     for position, value in enumerate(operands):
         if not isinstance(value, Tensor):
             raise must_be_tensor("einsum", f"operands[{position}]", 2, value)
-    shapes = [value.array.shape for value in operands]
+    shapes = [tuple(value.shape) for value in operands]
     inputs, output = letters(equation, shapes)
     inputs, ones = without_diagonals(inputs, operands)
     return *operands, *ones, f"{','.join(inputs)}->{output}"
@@ -85,8 +85,8 @@ def without_diagonals(
             if letter in term[:index]:
                 new = next(fresh)
                 terms[place] = terms[place][:index] + new + terms[place][index + 1 :]
-                array = operands[place].array
-                ties.append(Tensor(np.eye(array.shape[index], dtype=array.dtype)))
+                given = operands[place]
+                ties.append(Tensor(np.eye(given.shape[index], dtype=given.dtype)))
                 terms.append(letter + new)
     return terms, ties
 
@@ -118,6 +118,19 @@ class Einsum(Builtin):
 
     operands = 2
     numbers_have_edges = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        """That of every example: a letter more, which the result names too."""
+        *tensors, equation = arguments
+        terms, output = split(equation)
+        letter = next(c for c in LETTERS if c not in equation)
+        batched = [
+            term if dim is None else letter + term
+            for term, dim in zip(terms, in_dims, strict=False)
+        ]
+        whole = f"{','.join(batched)}->{letter}{output}"
+        return Einsum.apply(*tensors, whole), 0
 
     @staticmethod
     def forward(*arguments: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched
 from minigrad.engine.promotion import as_floating, refuse_bools
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
@@ -319,6 +320,11 @@ class SlopeOfAbs(Builtin):
     """-1, 0 or 1. Its slope is 0, which is a gradient, while None would be none."""
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:
+        """That of every element of every example."""
+        return SlopeOfAbs.apply(input), 0
+
+    @staticmethod
     def forward(input: Array) -> Any:
         # torch has 0 where NumPy has NaN.
         return np.nan_to_num(np.sign(input))
@@ -336,6 +342,12 @@ class WherePositive(Builtin):
     """grad where output is positive, else 0. Slope in output: 0."""
 
     operands = 2
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *operands: Tensor) -> Any:
+        """That of every example."""
+        both = all_batched(info.batch_size, in_dims, operands)
+        return WherePositive.apply(*both), 0
 
     @staticmethod
     def forward(grad: Array, output: Array) -> Any:
@@ -374,6 +386,7 @@ class Fill(Builtin):
     tensor([7., 7.])
     """
 
+    one_by_one = True
     operands = 2
     numbers_have_edges = False
 

@@ -64,6 +64,15 @@ class Embedding(Builtin):
             [0.0000, 0.5000]])
     """
 
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, weight: Tensor, *more: Any) -> Any:
+        """The rows for the indices of every example, from one table."""
+        if in_dims[0] is not None:
+            return NotImplemented
+        return Embedding.apply(weight, *more), 0
+
     linear = True
     without_edges = (1,)
     saved_names = ("indices",)
@@ -95,6 +104,7 @@ class Embedding(Builtin):
 class EmbeddingSlope(Builtin):
     """Each gradient added to the row that its index names, but not to the padding."""
 
+    one_by_one = True
     linear = True
     without_edges = (1,)
 
@@ -125,6 +135,7 @@ class EmbeddingSlope(Builtin):
 class Dropout(Builtin):
     """Some elements 0, the others larger; which, is computed from a seed each time."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod

@@ -53,6 +53,7 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
 class Shared(Builtin):
     """A reduction to an extreme: all elements that are equal to it share its slope."""
 
+    one_by_one = True
     counts_nan = False
     """Whether NaN counts as equal to NaN."""
 
@@ -96,6 +97,7 @@ class Shared(Builtin):
 class Chosen(Builtin):
     """An extreme along one dimension, and where it is: the first of equals."""
 
+    dim_at = 1
     in_rows = True
     saved_names = ("indices",)
 
@@ -261,6 +263,8 @@ class Amax(Shared):
     tensor([4., 5.])
     """
 
+    dim_at = 1
+
     @staticmethod
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
         refuse_empty("amax", input, None if dim == () else dim)
@@ -279,6 +283,8 @@ class Amin(Shared):
     tensor([1., 2.])
     """
 
+    dim_at = 1
+
     @staticmethod
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
         refuse_empty("amin", input, None if dim == () else dim)
@@ -289,6 +295,8 @@ def position(name: str, find: Any, says: str) -> None:
     """``argmax`` or ``argmin``, registered."""
 
     class Position(Builtin):
+        dim_at = 1
+
         in_rows = True
 
         @staticmethod

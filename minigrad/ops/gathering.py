@@ -12,7 +12,7 @@ from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import beside, plain, zeros_of
-from minigrad.ops.shape import check_range
+from minigrad.ops.shape import check_range, in_example
 
 MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
 INDEX = np.array([1, 0, 1])
@@ -78,6 +78,7 @@ class Gather(Builtin):
             [4.]])
     """
 
+    dim_at = 1
     without_edges = (2,)
     saved_names = ("index", "self")
 
@@ -132,6 +133,7 @@ class ScatterAdd(Builtin):
     tensor([0., 0., 2.])
     """
 
+    dim_at = 1
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -184,6 +186,7 @@ class Scatter(Builtin):
     tensor([0., 0., 7.])
     """
 
+    dim_at = 1
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -239,6 +242,14 @@ class IndexSelect(Builtin):
 
     without_edges = (2,)
     saved_names = ("index",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, dim: int, index: Any) -> Any:
+        """The same rows of every example."""
+        if in_dims[2] is not None or input.ndim == 1:
+            return NotImplemented
+        return IndexSelect.apply(input, in_example(input, dim), index), 0
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array) -> Any:
@@ -299,6 +310,7 @@ class IndexAdd(Builtin):
     tensor([4., 0., 2.])
     """
 
+    one_by_one = True
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -365,6 +377,7 @@ class MaskedSelect(Builtin):
     tensor([1., 3.])
     """
 
+    one_by_one = True
     without_edges = (1,)
     saved_names = ("mask", "self")
 

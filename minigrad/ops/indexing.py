@@ -42,6 +42,15 @@ class Index(Builtin):
     """The elements that tensors of indices or a mask pick, in a new tensor."""
 
     without_edges = tuple(range(1, MOST_INDICES))
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, *picks: Any) -> Any:
+        """The same elements of every example."""
+        several = any([dim is not None for dim in in_dims[1:]])
+        if several or any([pick is None for pick in picks]):
+            return NotImplemented
+        return Index.apply(input, None, *picks), 0
 
     @staticmethod
     def forward(input: Array, *picks: Any) -> Array:
@@ -66,6 +75,7 @@ class Index(Builtin):
 class AddedAt(Builtin):
     """Zeros of ``shape`` with each element of ``input`` added where it was picked."""
 
+    one_by_one = True
     without_edges = tuple(range(2, MOST_INDICES))
 
     @staticmethod
@@ -121,6 +131,7 @@ class IndexPut(Builtin):
     tensor([5., 0., 6.])
     """
 
+    one_by_one = True
     operands = 2
     without_edges = tuple(range(3, MOST_INDICES))
 

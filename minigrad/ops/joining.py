@@ -11,9 +11,10 @@ from minigrad import errors
 from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin, must_be_tensor
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.elementwise import zeros_of
-from minigrad.ops.shape import check_range, reshaped
+from minigrad.ops.shape import check_range, in_example, reshaped
 
 A = [[1.0, 2.0], [3.0, 4.0]]
 B = [[5.0, 6.0]]
@@ -73,6 +74,7 @@ class Joined(Builtin):
     """An operation on any number of tensors; its last argument is the dimension."""
 
     in_rows = True
+    one_by_one = True
     operands = 2  # more than one: any of the tensors may be without a gradient
     numbers_have_edges = False
 
@@ -92,6 +94,14 @@ class Cat(Joined):
     >>> minigrad.cat([minigrad.ones(2), minigrad.zeros(1)])
     tensor([1., 1., 0.])
     """
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        """Those of every example, one behind the other."""
+        *tensors, dim = all_batched(info.batch_size, in_dims, arguments)
+        if any([tensor.ndim == 1 or tensor.shape[1:] == (0,) for tensor in tensors]):
+            return NotImplemented
+        return Cat.apply(*tensors, in_example(tensors[0], dim)), 0
 
     @staticmethod
     def forward(*arguments: Any) -> Any:
@@ -196,6 +206,14 @@ class Stack(Joined):
     tensor([[1., 1.],
             [0., 0.]])
     """
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        """Those of every example, side by side."""
+        *tensors, dim = all_batched(info.batch_size, in_dims, arguments)
+        rank = tensors[0].ndim
+        check_range(np.empty((0,) * rank), dim)
+        return Stack.apply(*tensors, dim % rank + 1), 0
 
     @staticmethod
     def forward(*arguments: Any) -> Any:

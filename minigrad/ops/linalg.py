@@ -269,6 +269,7 @@ class Addmm(Builtin):
             [3., 4.]])
     """
 
+    one_by_one = True
     tangent_names_operands = True
     tangent_names_from = 1
 

@@ -134,6 +134,8 @@ def over_dimensions(name: str, compute: Any, says: str) -> type[Builtin]:
     """One question to all elements along some dimensions, registered."""
 
     class Question(Builtin):
+        dim_at = 1
+
         in_rows = True
 
         @staticmethod
@@ -171,6 +173,7 @@ class CountNonzero(Builtin):
     tensor(2)
     """
 
+    dim_at = 1
     in_rows = True
 
     @staticmethod

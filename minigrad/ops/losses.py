@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
@@ -35,6 +36,15 @@ def reduced(losses: Any, reduction: int) -> Any:
     if reduction == NONE:
         return losses
     return losses.mean() if reduction == MEAN else losses.sum()
+
+
+def reduced_examples(losses: Tensor, reduction: int) -> Tensor:
+    """The losses of every example as they are, or their mean or their sum."""
+    if reduction == NONE:
+        return losses
+    size, *shape = losses.shape
+    rows = losses.reshape(size, number_of(tuple(shape)))
+    return rows.mean(1) if reduction == MEAN else rows.sum(1)
 
 
 def number_of(shape: tuple[int, ...]) -> int:
@@ -88,6 +98,14 @@ class OfDifference(Builtin):
         input, target = promoted(input, target)
         check_kind(cls.torchs_name, f"{cls.torchs_name}_cpu", input.dtype)
         return reduced(cls.value(input - target, *options), reduction)
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *values: Any) -> Any:
+        """The loss of every example."""
+        input, target, reduction, *options = values
+        both = lined_up((input, target), in_dims[:2])
+        each = cls.apply(*both, NONE, *options)
+        return reduced_examples(each, reduction), 0
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -288,6 +306,13 @@ class BinaryCrossEntropyWithLogits(Builtin):
     operands = 2
     without_edges = (2, 3)
     saved_names = ("self", "target", "weight", "pos_weight")
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *values: Any) -> Any:
+        """The loss of every example."""
+        *operands, reduction = values
+        each = cls.apply(*lined_up(tuple(operands), in_dims[:4]), NONE)
+        return reduced_examples(each, reduction), 0
 
     @staticmethod
     def forward(

@@ -56,6 +56,7 @@ def lower_median(x: Any) -> Any:
 class MedianOfAll(Shared):
     """The median of all elements; equals share the gradient."""
 
+    one_by_one = True
     counts_nan = True
 
     @staticmethod
@@ -79,6 +80,8 @@ named_median = values_and_indices("median")
 )
 class MedianAlong(Chosen):
     """The medians along ``dim``, and their indices."""
+
+    dim_at = 1
 
     @staticmethod
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.kernels._jit import shaped
@@ -147,6 +148,23 @@ class LayerNorm(Builtin):
     """
 
     saved_names = ("bias", "input", "weight", "result1", "result2")
+    one_by_one = True
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *values: Any) -> Any:
+        """Every example in rows of its own, and times its own parameters."""
+        input, sizes, weight, bias, eps = values
+        if in_dims[2] is None and in_dims[3] is None:
+            return cls.apply(*values), 0
+        if weight is None or bias is None or weight.dtype != input.dtype:
+            return NotImplemented
+        input, weight, bias = all_batched(
+            info.batch_size, (in_dims[0], *in_dims[2:4]), (input, weight, bias)
+        )
+        standard, mean, rstd = cls.apply(input, sizes, None, None, eps)
+        lined = info.batch_size, *(1,) * (input.ndim - weight.ndim), *sizes
+        result = standard * weight.reshape(lined) + bias.reshape(lined)
+        return (result, mean, rstd), 0
 
     @staticmethod
     @quietly
@@ -307,6 +325,7 @@ class BatchNorm(Builtin):
     See: ``minigrad.nn.functional.batch_norm``, whose arguments are easier.
     """
 
+    one_by_one = True
     without_edges = (3, 4)
     saved_names = (
         "input",

@@ -11,6 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.examples import first_example
 from minigrad.engine.memory_order import copy_in_order, ordered_by
 from minigrad.ops._registry import composite, op
 from minigrad.ops.elementwise import zeros_of
@@ -42,6 +43,7 @@ class Cumsum(Builtin):
     tensor([1., 3., 6.])
     """
 
+    dim_at = 1
     linear = True
     in_rows = True
 
@@ -83,6 +85,7 @@ class Flip(Builtin):
     tensor([3., 2., 1.])
     """
 
+    dim_at = 1
     linear = True
 
     @staticmethod
@@ -127,6 +130,7 @@ def taken(input: Array, indices: Array, dim: int) -> Array:
 class Ordered(Builtin):
     """Some elements along one dimension in order, and where they were."""
 
+    one_by_one = True
     saved_names = ("indices",)
 
     @staticmethod
@@ -183,6 +187,8 @@ class Sort(Ordered):
     tensor([1, 2, 0])
     """
 
+    dim_at = 1
+
     @classmethod
     def _in_memory_order(cls, result: Any, arrays: list[Any]) -> Any:
         input = arrays[0]
@@ -233,6 +239,8 @@ class Topk(Ordered):
     tensor([3., 2.])
     """
 
+    dim_at = 2
+
     @staticmethod
     def forward(
         input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -256,6 +264,12 @@ def triangle(name: str, keep: Callable[..., Any], says: str) -> type[Builtin]:
     class Triangle(Builtin):
         linear = True
         in_rows = True
+
+        @classmethod
+        def vmap(cls, info: Any, in_dims: Any, input: Tensor, diagonal: int) -> Any:
+            """The triangle of every example."""
+            cls.forward(first_example(input), diagonal)
+            return cls.apply(input, diagonal), 0
 
         @staticmethod
         def forward(input: Array, diagonal: int = 0) -> Any:

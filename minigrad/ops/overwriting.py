@@ -19,6 +19,7 @@ from minigrad.ops.elementwise import zeros
 class Fill(elementwise.Fill):
     """``fill`` in place, where its nodes have other names in torch."""
 
+    one_by_one = True
     may_overlap = True
 
 
@@ -26,6 +27,7 @@ class Fill(elementwise.Fill):
 class Zero(elementwise.Fill):
     """``fill`` with 0, in place."""
 
+    one_by_one = True
     may_overlap = True
 
 

@@ -52,6 +52,7 @@ class Part(Builtin):
 class Placed(Builtin):
     """Zeros of ``shape`` with ``input`` as their part ``key``."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -308,6 +309,8 @@ class Diagonal(AsStrided):
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).diagonal()
     tensor([1., 4.])
     """
+
+    one_by_one = True
 
 
 @composite(

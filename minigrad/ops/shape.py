@@ -121,6 +121,11 @@ class UnsafeView(Builtin):
     linear = True
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
+        """Every example in the shape."""
+        return UnsafeView.apply(input, (info.batch_size, *shape)), 0
+
+    @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
         return np.reshape(input, shape)
 
@@ -463,6 +468,8 @@ class AnyStrides(AsStrided):
     tensor([[0, 1],
             [3, 4]])
     """
+
+    one_by_one = True
 
     @staticmethod
     def forward(input: Array, geometry: Geometry) -> Array:

@@ -41,6 +41,7 @@ def as_floats(where: str, input: Array, dim: int, dtype: Any) -> Array:
 class AlongOne(Builtin):
     """An operation along one dimension whose slope is computed from its output."""
 
+    dim_at = 1
     in_rows = True
     saved_names = ("result",)
 

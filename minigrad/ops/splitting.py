@@ -46,6 +46,7 @@ class Parts(Builtin):
 class Assembled(Builtin):
     """Zeros of a shape with each of ``parts`` in its place; the places are apart."""
 
+    one_by_one = True
     operands = 2
     numbers_have_edges = False
 

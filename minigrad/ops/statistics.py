@@ -49,6 +49,7 @@ SAMPLES: list[tuple[Any, ...]] = [
 class Slope(Builtin):
     """A reduction whose tangent is the sum of its slopes times the tangents."""
 
+    one_by_one = True
     in_rows = True
     saved_names = ("self", "result")
     needs_output = True
@@ -96,6 +97,8 @@ class Prod(Slope):
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).prod(dim=0)
     tensor([3., 8.])
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly
@@ -173,6 +176,7 @@ class Var(Slope):
     tensor(7.)
     """
 
+    dim_at = 1
     needs_output = False
 
     @staticmethod
@@ -210,6 +214,8 @@ class Std(Slope):
     >>> minigrad.tensor([1.0, 2.0, 3.0]).std()
     tensor(1.)
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly
@@ -291,6 +297,8 @@ class Norm(Slope):
     (tensor(5.), tensor(7.))
     """
 
+    dim_at = 1
+
     @staticmethod
     @quietly
     def forward(input: Array, dim: Dim, keepdim: bool, p: float) -> Any:
@@ -350,6 +358,8 @@ class Logsumexp(Slope):
     >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)
     tensor(1000.6932)
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly

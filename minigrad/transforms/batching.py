@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,9 @@ from minigrad.engine import trees
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.examples import Stack, Unbind, VmapInfo
+from minigrad.engine.examples import Stack, Unbind, VmapInfo, all_batched, lined_up
 from minigrad.engine.inplace import apply_in_place
-from minigrad.engine.promotion import KINDS, common_dtype
+from minigrad.ops.shape import check_range, in_example
 from minigrad.transforms.batched import BatchedTensor, front, levels_of, no_storage
 
 if TYPE_CHECKING:
@@ -48,11 +49,63 @@ def examples_of(
     """All results at once, and the dimension that counts them."""
     if operation.elementwise:
         return operation.apply(*lined_up(values, in_dims)), 0
+    found: Any = NotImplemented
     if operation.vmap is not Function.vmap:
         info = VmapInfo(transform.size, transform.randomness)
-        result: tuple[Any, Any] = operation.vmap(info, in_dims, *values)
+        found = operation.vmap(info, in_dims, *values)
+    elif operation.dim_at is not None:
+        found = with_dims_shifted(operation, transform.size, in_dims, values)
+    if found is not NotImplemented:
+        result: tuple[Any, Any] = found
         return result
+    if not operation.one_by_one:
+        raise without_a_rule(operation)
     return one_by_one(operation.apply, transform.size, in_dims, values), 0
+
+
+def with_dims_shifted(
+    operation: type[Builtin],
+    size: int,
+    in_dims: tuple[Any, ...],
+    values: tuple[Any, ...],
+) -> Any:
+    """An operation along some dimensions, which now come after that of the examples."""
+    dim, options = values[operation.dim_at or 0], values[(operation.dim_at or 0) + 1 :]
+    input, *others = all_batched(size, in_dims, values)
+    rank = input.ndim - 1
+    if dim is None and any([option is True for option in options]):
+        dim = tuple(range(rank))
+    if rank == 0 or dim is None:
+        if any([isinstance(value, Tensor) for value in others]):
+            return NotImplemented
+        for one in dim if isinstance(dim, tuple) else (dim,):
+            check_range(np.empty(()), one or 0)
+        input = input.reshape(size, math.prod(input.shape[1:]))
+        shifted: Any = 1
+    elif isinstance(dim, (tuple, list)):
+        shifted = tuple([in_example(input, one) for one in dim])
+    else:
+        shifted = in_example(input, dim)
+    others[(operation.dim_at or 0) - 1] = shifted
+    output = operation.apply(input, *others)
+    if rank == 0:
+        several = type(output) is tuple
+        flat = [one.reshape(size) for one in (output if several else (output,))]
+        output = tuple(flat) if several else flat[0]
+    return output, 0
+
+
+def without_a_rule(operation: type[Builtin]) -> errors.TransformError:
+    """The error for an operation that says nothing of batches."""
+    name = operation.__name__.lower()
+    return errors.TransformError(
+        errors.message(
+            f"vmap, {name}",
+            f"Batching rule not implemented for {name}; the fallback path doesn't work",
+            "write a vmap staticmethod for it, or let it say one_by_one = True",
+            "15",
+        )
+    )
 
 
 def leaves_of(values: Any) -> list[Any]:
@@ -102,47 +155,6 @@ def batched_outputs(output: Any, out_dims: Any, transform: Vmap) -> Any:
         pairs = zip(output, dims, strict=True)
         return tuple([batched_outputs(one, dim, transform) for one, dim in pairs])
     return output if out_dims is None else BatchedTensor(output, transform, out_dims)
-
-
-def lined_up(values: tuple[Any, ...], in_dims: tuple[Any, ...]) -> list[Any]:
-    """Operands whose examples broadcast as one example would, and to its dtype."""
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    pairs = list(zip(values, in_dims, strict=True))
-    ranks = [rank_of(value, dim) for value, dim in pairs]
-    most = max(ranks)
-    deciding = [
-        value.dtype.dtype
-        for value, rank in zip(values, ranks, strict=True)
-        if rank > 0 and isinstance(value, Tensor)
-    ]
-    operands = []
-    for (value, dim), rank in zip(pairs, ranks, strict=True):
-        operand = value
-        if dim is not None:
-            if rank < most:
-                size, *rest = value.shape
-                operand = value.reshape(size, *(1,) * (most - rank), *rest)
-            if rank == 0 and deciding:
-                operand = following(operand, deciding)
-        elif most == 0 and len(tensors) > 1 and isinstance(value, Tensor):
-            # With a batch beside it, a single number would lose its say in the dtype.
-            operand = value.reshape(1)
-        operands.append(operand)
-    return operands
-
-
-def rank_of(value: Any, dim: int | None) -> int:
-    """The number of dimensions of one example; 0 for what is no tensor."""
-    if not isinstance(value, Tensor):
-        return 0
-    return value.ndim if dim is None else value.ndim - 1
-
-
-def following(tensor: Tensor, deciding: list[np.dtype[Any]]) -> Tensor:
-    """A batch of single numbers, which must not decide the dtype of the result."""
-    dtype = functools.reduce(common_dtype, deciding)
-    earlier = KINDS.index(tensor.dtype.kind) <= KINDS.index(dtype.kind)
-    return tensor.to(dtype) if earlier and tensor.dtype.kind != "b" else tensor
 
 
 def one_by_one(

@@ -24,7 +24,7 @@ from minigrad.transforms.tangents import (
     tangent_of,
     tangents_of,
 )
-from minigrad.transforms.transform import run
+from minigrad.transforms.transform import apply_of
 
 
 class ForwardLevel(Level):
@@ -39,12 +39,12 @@ class ForwardLevel(Level):
         tangents = tangents_of(inputs, self)
         is_dual = any([tangent is not None for tangent in tangents])
         if issubclass(function, Builtin):
-            output = self.below(run, function, inputs)
+            output = self.below(apply_of(function), *inputs)
             if is_dual:
                 self._follow_builtin(function, inputs, output, tangents)
             return output
         if not is_dual:
-            return self.below(run, function, inputs)
+            return self.below(apply_of(function), *inputs)
         call = StandIn(function)
         output = self.below(call.apply, *inputs)
         outputs = list(output) if isinstance(output, tuple) else [output]

@@ -64,11 +64,6 @@ class JvpCall:
         self.tangents = tangents_of(inputs, level)
         self.versions = [None if t is None else t._version for t in self.tangents]
 
-    @property
-    def has_tangent(self) -> bool:
-        """Whether there is anything to run jvp for."""
-        return any([tangent is not None for tangent in self.tangents])
-
     def run(self, wanted: int) -> tuple[Any, ...]:
         """What jvp returns, one tangent for each output.
 

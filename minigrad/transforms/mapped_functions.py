@@ -10,8 +10,8 @@ from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import VmapInfo
 from minigrad.transforms.batched import BatchedTensor
-from minigrad.transforms.generated import run_generated
-from minigrad.transforms.transform import run
+from minigrad.transforms.generated import run_generated, unwrapped
+from minigrad.transforms.transform import apply_of
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap
@@ -25,37 +25,21 @@ def apply_to_examples(
     Raises: TransformError if it has none, or two.
     """
     check_has_one_rule(function)
-    leaves, structure = trees.flatten(inputs)
-    values = [value_of(leaf, transform) for leaf in leaves]
-    dims = [batch_dim_of(leaf, transform) for leaf in leaves]
-    unwrapped = trees.unflatten(values, structure)
-    in_dims = trees.unflatten(dims, structure)
-
-    if all([dim is None for dim in dims]):
-        return transform.below(run, function, inputs)
+    values, in_dims = unwrapped(inputs, transform)
+    leaves = trees.flatten(inputs)[0]
+    if all([dim is None for dim in trees.flatten(in_dims)[0]]):
+        return transform.below(apply_of(function), *inputs)
     if function.generate_vmap_rule:
         output, out_dims = transform.below(
-            run_generated, function, transform, in_dims, unwrapped
+            run_generated, function, transform, in_dims, values
         )
     else:
         info = VmapInfo(transform.size, transform.randomness)
-        returned = transform.below(function.vmap, info, in_dims, *unwrapped)
+        returned = transform.below(function.vmap, info, in_dims, *values)
         output, out_dims = check_returned(function, returned)
-    return batched_again(function, output, out_dims, dict_of(values, leaves), transform)
-
-
-def value_of(value: Any, transform: Vmap) -> Any:
-    """All examples of an argument, as they lie; anything else as it is."""
-    if isinstance(value, BatchedTensor) and value.transform is transform:
-        return value.value
-    return value
-
-
-def batch_dim_of(value: Any, transform: Vmap) -> int | None:
-    """The dimension that counts the examples; None if there are none."""
-    if isinstance(value, BatchedTensor) and value.transform is transform:
-        return value.batch_dim
-    return None
+    return batched_again(
+        function, output, out_dims, dict_of(trees.flatten(values)[0], leaves), transform
+    )
 
 
 def dict_of(values: list[Any], originals: list[Any]) -> dict[int, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
-from minigrad.engine.interpreters import Interpreter, inner, opened_here, with_stack
+from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.interpreters import Interpreter, inner, opened_here
 from minigrad.transforms import mapped_gradients
 from minigrad.transforms.batched import no_requires_grad
 
@@ -26,9 +27,13 @@ class Transform(Interpreter):
 
     def below(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """``call(*args)``, as it was before this transform was opened."""
-        stack = opened_here()
-        lower = stack[: stack.index(self)]
-        return with_stack(lower, call, *args, **kwargs)
+        mode = _this_thread.mode
+        stack = mode.interpreters
+        try:  # for the reason that stands in `unrecorded`
+            mode.interpreters = stack[: stack.index(self)]
+            return call(*args, **kwargs)
+        finally:
+            mode.interpreters = stack
 
     def apply(self, function: type[Function], inputs: tuple[Any, ...]) -> Any:
         """The same Function one level below.
@@ -38,7 +43,7 @@ class Transform(Interpreter):
         """
         if function.setup_context is Function.setup_context:
             raise takes_ctx(function)
-        return self.below(run, function, inputs)
+        return self.below(apply_of(function), *inputs)
 
     def require_grad(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Refuse to make a leaf require grad: the transform decides that.
@@ -73,12 +78,13 @@ class Pushing(Transform):
     kind = "jvp"
 
 
-def run(function: type[Function], inputs: tuple[Any, ...]) -> Any:
-    """What ``function.apply(*inputs)`` does, unless the learner's class has another."""
-    apply: Any = function.apply
-    if not issubclass(function, Builtin):
-        apply = Function.apply.__func__.__get__(function)  # type: ignore[attr-defined]
-    return apply(*inputs)
+def apply_of(function: type[Function]) -> Callable[..., Any]:
+    """Its ``apply``; if a learner's class has another, the one that this calls."""
+    if issubclass(function, Builtin):
+        return function.apply
+    apply: Any = Function.apply
+    own: Callable[..., Any] = apply.__func__.__get__(function)
+    return own
 
 
 def depth_of(stack: tuple[Interpreter, ...]) -> int:

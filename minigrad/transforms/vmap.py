@@ -21,7 +21,7 @@ from minigrad.transforms.batched import (
 )
 from minigrad.transforms.mapped_gradients import number_of_gradients
 from minigrad.transforms.standing_in import StandIn
-from minigrad.transforms.transform import Transform, run
+from minigrad.transforms.transform import Transform, apply_of
 
 
 class Vmap(Transform):
@@ -49,7 +49,7 @@ class Vmap(Transform):
         """The operation on all examples, by the rule that it has for that."""
         if issubclass(function, Builtin):
             if not holds_batched(inputs):
-                return self.below(run, function, inputs)
+                return self.below(apply_of(function), *inputs)
             return batching.apply_to_examples(function, inputs, self)
         if function.setup_context is not Function.setup_context:
             return mapped_functions.apply_to_examples(function, inputs, self)

@@ -42,14 +42,8 @@ KEEPS = {
 }
 """The switches of a thread, of which forward mode has one."""
 
-LISTENS = {
-    "nn/replaying/guard.py: refuse_listeners",
-    "tracing/keeping.py: Keeper.ctx_created",
-    "tracing/keeping.py: Keeping.node_picked",
-    "tracing/program.py: program_of",
-    "tracing/rules.py: RuleKeeper.keeps",
-}
-"""Who can't do what it does with what an interpreter sees, and says so."""
+LISTENS = {"tracing/keeping.py: Keeper.ctx_created"}
+"""Who is told of a call below the transforms, and can't compute it once more."""
 
 
 def reads(node: ast.AST) -> bool:
