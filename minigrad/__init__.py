@@ -83,6 +83,12 @@ if TYPE_CHECKING:
         set_rng_state,
     )
     from minigrad.func import vmap
+    from minigrad.ops.conversion import (
+        BoolTensor,
+        DoubleTensor,
+        FloatTensor,
+        LongTensor,
+    )
     from minigrad.ops.functions import *  # noqa: F403  the op table says which
     from minigrad.ops.questions import is_tensor, result_type
     from minigrad.utils.serialization import load, save
@@ -99,7 +105,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BoolTensor",
+    "DoubleTensor",
+    "FloatTensor",
     "Generator",
+    "LongTensor",
     "Size",
     "TeachingWarning",
     "Tensor",
@@ -225,6 +235,8 @@ _RANDOM = (
     "set_rng_state",
 )
 
+_TYPES = ("BoolTensor", "DoubleTensor", "FloatTensor", "LongTensor")
+
 _FROM = {
     "compare": ".views",
     "course": ".course",
@@ -247,6 +259,7 @@ _FROM = {
     "vmap": ".func",
 }
 _FROM |= dict.fromkeys(_RANDOM, ".engine.randomness")
+_FROM |= dict.fromkeys(_TYPES, ".ops.conversion")
 _FROM |= dict.fromkeys(functions.__all__, ".ops.functions")
 
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from minigrad.autograd._gradients import grad
     from minigrad.autograd._versions import _unsafe_preserve_version_counter
     from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
-    from minigrad.autograd.grad_mode import set_multithreading_enabled
+    from minigrad.autograd.grad_mode import (
+        is_multithreading_enabled,
+        set_multithreading_enabled,
+    )
     from minigrad.autograd.variable import Variable
     from minigrad.engine.gradients import backward
 
@@ -41,6 +44,7 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
@@ -60,6 +64,7 @@ _FROM = {
     "grad": "._gradients",
     "grad_mode": ".grad_mode",
     "graph": ".graph",
+    "is_multithreading_enabled": ".grad_mode",
     "set_detect_anomaly": ".anomaly_mode",
     "set_multithreading_enabled": ".grad_mode",
     "variable": ".variable",

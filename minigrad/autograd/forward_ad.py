@@ -32,6 +32,9 @@ __all__ = [
 _public: Level | None = None
 """The level that ``enter_dual_level`` opened: number 0 to its users."""
 
+_current_level = -1
+"""The number of the level that is open; -1 for none."""
+
 
 class UnpackedDualTensor(NamedTuple):
     """A value and its tangent, as ``unpack_dual`` returns them."""
@@ -46,7 +49,7 @@ def enter_dual_level() -> int:
     Raises: LevelError if one is open already.
     See: torch ``forward_ad.enter_dual_level``.
     """
-    global _public
+    global _current_level, _public
     if open_levels():
         raise errors.LevelError(
             errors.message(
@@ -57,6 +60,7 @@ def enter_dual_level() -> int:
             )
         )
     _public = enter_level()
+    _current_level = 0
     return 0
 
 
@@ -66,7 +70,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     Raises: LevelError if ``level`` is not the one that is open.
     See: torch ``forward_ad.exit_dual_level``.
     """
-    global _public
+    global _current_level, _public
     if _public is None or level not in (None, 0):
         raise errors.LevelError(
             errors.message(
@@ -78,6 +82,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             )
         )
     leaving, _public = _public, None
+    _current_level = -1
     exit_level(leaving)
 
 

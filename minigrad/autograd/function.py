@@ -14,7 +14,7 @@ from minigrad.engine.function import (
     FunctionMeta,
 )
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
-from minigrad.engine.node import FIRST_OF_ALL
+from minigrad.engine.node import FIRST_OF_ALL, NOT_A_TENSOR
 from minigrad.engine.tensor import Tensor
 from minigrad.transforms.batched import physical, with_physical
 from minigrad.transforms.mapped_gradients import is_tracked
@@ -39,6 +39,9 @@ class Error(Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.marked = inputs[0]
+        # A gradient that is None keeps its place among next_functions.
+        kept = [None if edge is NOT_A_TENSOR else edge for edge in ctx._edges[1:]]
+        ctx._edges = (*ctx._edges[:1], *kept)
         ctx._set_sequence_nr(FIRST_OF_ALL)
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -18,10 +19,25 @@ __all__ = [
     "_unsafe_preserve_version_counter",
     "enable_grad",
     "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+
+class _Multithreading(threading.local):
+    """What each thread has said about threads of backward."""
+
+    enabled = True
+
+
+_multithreading = _Multithreading()
+
+
+def is_multithreading_enabled() -> bool:
+    """What ``set_multithreading_enabled`` has been told last in this thread."""
+    return _multithreading.enabled
 
 
 class set_multithreading_enabled:
@@ -34,12 +50,14 @@ class set_multithreading_enabled:
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
+        self.previous = _multithreading.enabled
+        _multithreading.enabled = mode
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Nothing was changed."""
+        _multithreading.enabled = self.previous
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return in_mode(lambda: type(self)(self.mode), function)

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import dataclasses
+import difflib
 import importlib.metadata
+import importlib.util
+import json
 import os
+import platform
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from minigrad.bench.engine import engine_tasks
-from minigrad.bench.growth import growth_tasks
-from minigrad.bench.kernels import kernel_tasks
+from minigrad.bench.layers import layer_tasks
 from minigrad.bench.models import model_tasks
-from minigrad.bench.peers import PEERS, peer_tasks
 from minigrad.bench.recording import recording_tasks
 from minigrad.bench.rows import HEAD, Row, Task, imported
-from minigrad.bench.saving import as_json, save_pictures
-from minigrad.bench.training import training_tasks
+from minigrad.bench.starts import start_tasks
 
 ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -35,67 +37,122 @@ ONE_THREAD = {
 }
 """What libraries read when they are loaded, so that each computes in one thread."""
 
-KINDS = "engine", "training", "models", "peers", "kernels", "growth", "recording"
+PEERS = "torch", "autograd", "mygrad", "jax"
 
 EXPLAINED = """\
 CPU time, one thread on each side, warmed up. A ratio below 1: minigrad takes less time.
 It is the median, and the least and the most, of rounds in which both took turns; before
-that, both have computed the same.\
+that, both have computed the same. Chains: the time of one node.\
 """
 
-LEFT_OUT = """\
---quick leaves out kernels in a graph, the chain of a million nodes, and the largest
-size of each growth. It measures each row for a tenth of the time, and begins none after
-75 seconds.\
+EPILOG = """\
+ROW is a part of a row's name: "layer", "softmax", "custom". A row that misses its goal
+says what bounds it. --quick measures each row for a tenth of the time, leaves out the
+chain of a million nodes, and begins no row after 75 seconds.\
 """
-
-SECONDS, QUICKLY = 3.0, 0.3
-"""For each row."""
 
 QUICK_LIMIT = 75.0
 """Seconds of the clock after which --quick begins no other row."""
 
+DRAWN = ".png", ".svg", ".pdf"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; never a test, so nothing fails."""
+    """Measure and print; never a test, so a missed goal does not fail."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    options = parsed(arguments)
+    tasks, options = planned(arguments)
     if any([os.environ.get(name) != value for name, value in ONE_THREAD.items()]):
         return in_one_thread(arguments)
-    versions = {} if options.alone else versions_of_others()
+    versions = versions_of_peers()
     print(EXPLAINED)
     print(who_is_here(versions))
     rows: list[Row] = []
     stopped = False
     try:
-        tasks = planned(options)
-        limit = QUICK_LIMIT if options.quick else float("inf")
-        for row in measured(tasks, time.monotonic() + limit):
+        for row in measured(tasks, options.quick):
             rows.append(row)
     except KeyboardInterrupt:
         stopped = True
         print("\nStopped; this is what was measured until then.")
     print(summary(rows))
-    if options.quick:
-        print(LEFT_OUT)
-    save(options, rows, versions)
+    if options.json is not None:
+        options.json.write_text(as_json(rows, versions), encoding="utf-8")
+        print(f"written: {options.json}")
+    ratios = [row for row in rows if row.ratio]
+    if options.plot is not None and ratios:
+        # Loaded here: a bench without a picture needs no matplotlib.
+        from minigrad.views import bars
+
+        bars.save_ratios(ratios, options.plot)
+        print(f"written: {options.plot}")
+    elif options.plot is not None:
+        print("nothing is drawn: no row has a ratio")
     return 130 if stopped else 0
 
 
-def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options, with the seconds for a row."""
-    parser = argparse.ArgumentParser(prog="python -m minigrad bench")
-    parser.add_argument("--seconds", type=float, help=f"for each row ({SECONDS:g})")
+def all_tasks() -> list[Task]:
+    """Everything that can be measured."""
+    return [
+        *engine_tasks(),
+        *start_tasks(),
+        *layer_tasks(),
+        *model_tasks(),
+        *recording_tasks(),
+    ]
+
+
+def planned(arguments: Sequence[str]) -> tuple[list[Task], argparse.Namespace]:
+    """What is to be measured, and the options; wrong ones end the process."""
+    parser = argparse.ArgumentParser(
+        prog="python -m minigrad bench",
+        description=EXPLAINED,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="only these rows")
     parser.add_argument("--quick", action="store_true", help="in about a minute")
-    parser.add_argument("--alone", action="store_true", help="without torch and others")
-    parser.add_argument("--only", choices=KINDS)
-    parser.add_argument("--json", type=Path, metavar="F", help="save the rows there")
-    plot = "draw the ratios there, and growth beside it"
-    parser.add_argument("--plot", type=Path, metavar="F", help=plot)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the rows there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the ratios")
     options = parser.parse_args(arguments)
-    if options.seconds is None:
-        options.seconds = QUICKLY if options.quick else SECONDS
-    return options
+    tasks = all_tasks()
+    chosen = {id(one) for word in options.rows for one in named(word, tasks, parser)}
+    if options.rows:
+        tasks = [task for task in tasks if id(task) in chosen]
+    elif options.quick:
+        tasks = [task for task in tasks if not task.is_long]
+    for path in filter(None, (options.json, options.plot)):
+        see_that_it_can_be_written(path, parser)
+    if options.plot is not None:
+        if options.plot.suffix not in DRAWN:
+            parser.error(f"--plot {options.plot}: its name ends in {', '.join(DRAWN)}")
+        if importlib.util.find_spec("matplotlib") is None:
+            parser.error("--plot draws with matplotlib: pip install matplotlib")
+    return tasks, options
+
+
+def named(word: str, tasks: list[Task], parser: argparse.ArgumentParser) -> list[Task]:
+    """The tasks whose name contains a word; it is an error if there is none."""
+    found = [task for task in tasks if word.lower() in task.name.lower()]
+    if not found:
+        words = {part for task in tasks for part in task.name.lower().split()}
+        near = difflib.get_close_matches(
+            word.lower(), [one.strip(",:") for one in words]
+        )
+        meant = f" (did you mean {' or '.join(near)}?)" if near else ""
+        names = "\n  ".join([task.name for task in tasks])
+        parser.error(f"no row's name contains {word!r}{meant}; there are\n  {names}")
+    return found
+
+
+def see_that_it_can_be_written(path: Path, parser: argparse.ArgumentParser) -> None:
+    """Now, and not after everything is measured."""
+    is_new = not path.exists()
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        parser.error(f"cannot write {path}: {error.strerror}")
+    if is_new:
+        path.unlink()
 
 
 def in_one_thread(arguments: Sequence[str]) -> int:
@@ -114,10 +171,10 @@ def in_one_thread(arguments: Sequence[str]) -> int:
                 continue
 
 
-def versions_of_others() -> dict[str, str | None]:
-    """torch and the peers, with their versions; None for who is not installed."""
+def versions_of_peers() -> dict[str, str | None]:
+    """The peers, with their versions; None for who is not installed."""
     found: dict[str, str | None] = {}
-    for name in ("torch", *PEERS):
+    for name in PEERS:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
@@ -129,99 +186,63 @@ def who_is_here(versions: dict[str, str | None]) -> str:
     """Who is compared with, and who cannot be."""
     here = [f"{name} {version}" for name, version in versions.items() if version]
     away = [name for name, version in versions.items() if not version]
-    said = f"Beside: {', '.join([*here, 'plain NumPy'])}."
+    said = f"Beside: {', '.join([*here, f'NumPy {np.__version__}'])}."
     return f"{said} Not installed: {', '.join(away)}." if away else said
 
 
-def torch_in_one_thread() -> Any:
-    """torch; None without it."""
-    torch = imported("torch")
-    if torch is not None:
-        torch.set_num_threads(1)
-    return torch
-
-
-def planned(options: argparse.Namespace) -> list[Task]:
-    """All that is to be measured."""
-    torch = None if options.alone else torch_in_one_thread()
-    seconds, quick = options.seconds, options.quick
-    tasks: dict[str, Callable[[], Iterable[Task]]] = {
-        "engine": lambda: engine_tasks(torch, seconds, quick),
-        "peers": lambda: [] if options.alone else peer_tasks(seconds),
-        "training": lambda: training_tasks(torch, seconds),
-        "models": lambda: model_tasks(torch, quick),
-        "kernels": lambda: kernel_tasks(torch, seconds / 3, quick),
-        "growth": lambda: growth_tasks(torch, seconds, quick),
-        "recording": lambda: recording_tasks(quick),
-    }
-    chosen = [options.only] if options.only else KINDS
-    return [task for kind in chosen for task in tasks[kind]()]
-
-
-def measured(tasks: list[Task], deadline: float) -> Iterator[Row]:
+def measured(tasks: list[Task], quick: bool) -> Iterator[Row]:
     """Print each row as soon as it is there, above a bar that tells how far it is.
 
-    After the deadline, say what is not measured any more.
+    When a quick one's time is over, say what is not measured any more.
     """
-    bar, write = bar_over(tasks)
-    with bar:
-        write(HEAD)
-        for number, task in enumerate(bar):
-            if time.monotonic() > deadline:
-                late = [late.name for late in tasks[number:]]
-                write(f"No time left for {len(late)}: {', '.join(late)}.")
-                return
-            bar.set_description(task.name)
-            for row in task.rows():
-                write(str(row))
-                yield row
+    shown, write = bar_over(tasks)
+    deadline = time.monotonic() + (QUICK_LIMIT if quick else float("inf"))
+    write(HEAD)
+    for number, task in enumerate(shown):
+        if time.monotonic() > deadline:
+            late = [late.name for late in tasks[number:]]
+            write(f"No time left for {len(late)}: {'; '.join(late)}.")
+            return
+        for row in task.rows(quick):
+            write(str(row))
+            yield row
 
 
 def bar_over(tasks: list[Task]) -> tuple[Any, Callable[[str], object]]:
-    """A bar for these tasks, and what writes a line above it."""
+    """A bar over the tasks, and what writes a line above it; none without tqdm."""
     tqdm = imported("tqdm")
     if tqdm is None:
-        return Unseen(tasks), partial(print, flush=True)
+        return tasks, partial(print, flush=True)
     # Where nobody watches, the rows themselves tell.
-    options = {"file": sys.stderr, "disable": None, "dynamic_ncols": True}
-    return tqdm.tqdm(tasks, unit="row", **options), tqdm.tqdm.write
-
-
-class Unseen(list[Task]):
-    """In place of a bar, where the library that draws it is not installed."""
-
-    def __enter__(self) -> None:
-        """Nothing to draw."""
-
-    def __exit__(self, *error: object) -> None:
-        """Nothing to clear."""
-
-    def set_description(self, name: str) -> None:
-        """The rows themselves tell."""
+    return tqdm.tqdm(tasks, unit="row", file=sys.stderr, disable=None), tqdm.tqdm.write
 
 
 def summary(rows: Sequence[Row]) -> str:
     """How many goals were met, and the names of those that were not."""
-    verdicts = Counter([row.goal.split()[-1] for row in rows])
-    said = [f"Goals: {verdicts['met']} met, {verdicts['missed']} missed."]
+    met = [row for row in rows if row.verdict.startswith("met")]
+    missed = [row for row in rows if row.verdict == "missed"]
+    said = [f"Goals: {len(met)} met, {len(missed)} missed."]
     for row in rows:
-        if row.goal.endswith("missed"):
-            said.append(f"  missed: {row.name} ({row.against or 'alone'})")
+        shown = f"{row.name} ({row.against or 'alone'})"
+        if row.verdict == "missed":
+            said.append(f"  missed: {shown}")
         elif row.note.startswith("different"):
-            said.append(f"  {row.note}: {row.name} ({row.against})")
+            said.append(f"  {row.note}: {shown}")
     return "\n".join(said)
 
 
-def save(
-    options: argparse.Namespace, rows: list[Row], versions: dict[str, str | None]
-) -> None:
-    """Into the files that were asked for."""
-    if options.json is not None:
-        options.json.write_text(as_json(rows, versions), encoding="utf-8")
-        print(f"written: {options.json}")
-    if options.plot is not None:
-        for path in save_pictures(rows, options.plot):
-            print(f"written: {path}")
+def as_json(rows: Sequence[Row], versions: dict[str, str | None]) -> str:
+    """All rows, and on what they were measured; None stands for not installed."""
+    machine = platform.processor() or platform.machine()
+    where = {"python": platform.python_version(), "numpy": np.__version__}
+    found = {**where, "processor": machine, "others": versions}
+    return json.dumps({**found, "rows": list(map(as_dict, rows))}, indent=1)
+
+
+def as_dict(row: Row) -> dict[str, Any]:
+    """A row with its verdict; the parts of its ratio have names."""
+    ratio = row.ratio and row.ratio._asdict()
+    return {**dataclasses.asdict(row), "ratio": ratio, "verdict": row.verdict}
 
 
 if __name__ == "__main__":

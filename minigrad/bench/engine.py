@@ -1,88 +1,199 @@
-"""The rows of the engine: what is timed, against what, and how good it should be."""
+"""The rows of the engine: chains of nodes beside torch, HIPS autograd, MyGrad and jax.
+
+A program takes minigrad or torch under torch's name, and returns what it computed: two
+sides have to return the same.
+"""
 
 from __future__ import annotations
 
 import gc
+import importlib
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 import minigrad
-from minigrad.bench.floor import (
-    bounded,
-    chain_on_arrays,
-    custom_on_arrays,
-    double_backward_on_arrays,
+from minigrad.bench.harness import Program, interleaved
+from minigrad.bench.rows import (
+    QUICKLY,
+    SECONDS,
+    Other,
+    Peer,
+    Row,
+    Task,
+    Timed,
+    ratio_row,
 )
-from minigrad.bench.harness import Phases, Program, in_phases, interleaved
-from minigrad.bench.programs import (
-    builtin_chain,
-    custom_chain,
-    double_backward,
-    leaf,
-)
-from minigrad.bench.rows import Row, Task, compared, judged, ratio_row, with_unit
-from minigrad.bench.starts import resident_bytes_of_a_node, start_tasks
-from minigrad.bench.unheard import ListeningPoints
-from minigrad.engine import observe
+from minigrad.bench.unheard import heard_and_unheard
 
-Make = Callable[[Any], Program]
+SIZE, LENGTH = 100, 400
 
 
-class ChainCase(NamedTuple):
-    """A program, the same by hand in NumPy, how many nodes it makes, and the goal."""
-
-    name: str
-    make: Make
-    by_hand: Program
-    nodes: int
-    goal: float
+def numbers(size: int) -> list[Any]:
+    """Three vectors of float32."""
+    random = np.random.default_rng(0)
+    return [random.uniform(0.5, 1.0, size).astype(np.float32) for _ in range(3)]
 
 
-def chain_cases(length: int = 1000) -> Iterator[ChainCase]:
-    """Chains of custom nodes in both styles, and derivatives of derivatives."""
-    for style in ("combined", "separate"):
-        for size in (1, 100):
-            chain = partial(custom_chain, style=style, size=size, length=length)
-            for backward, what in (
-                (True, "forward+backward, a node"),
-                (False, "forward"),
-            ):
-                name = f"custom {style}, size {size}: {what}"
-                make = partial(chain, backward=backward)
-                by_hand = custom_on_arrays(size, length, backward)
-                yield ChainCase(name, make, by_hand, length, 0.40)
-    for style, goal in (("built-in", 1.2), ("custom", 0.7)):
-        twice = partial(double_backward, length=50, custom=style == "custom")
-        by_hand = double_backward_on_arrays(50)
-        yield ChainCase(f"double backward, {style}", twice, by_hand, 50, goal)
+def leaves(torch: Any, size: int) -> list[Any]:
+    """The same as tensors that require grad."""
+    return [torch.tensor(one, requires_grad=True) for one in numbers(size)]
 
 
-def chain_row(case: ChainCase, torch: Any, seconds: float) -> Iterator[Row]:
-    """A chain on both engines, without torch only our own time; and what bounds it."""
-    name, make, by_hand, nodes, goal = case
-    ours, theirs = make(minigrad), None if torch is None else make(torch)
-    row = compared(name, ours, theirs, goal, units=nodes, seconds=seconds)
-    yield bounded(row, ours, by_hand, nodes, seconds / 3)
+def functions(torch: Any) -> dict[str, Any]:
+    """Custom Functions: ``x * 1.001`` in both styles, ``x * weight``, ``x * x``."""
+
+    class Combined(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 1.001
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (_x,) = ctx.saved_tensors  # read, as nearly every backward does
+            return grad * 1.001
+
+    class Separate(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 1.001
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (_x,) = ctx.saved_tensors
+            return grad * 1.001
+
+    class TwoSaved(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, weight: Any) -> Any:
+            ctx.save_for_backward(x, weight)
+            return x * weight
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            x, weight = ctx.saved_tensors
+            return grad * weight, grad * x
+
+    class Square(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2.0 * grad * x
+
+    styles = {"combined": Combined, "separate": Separate}
+    return {**styles, "two saved": TwoSaved, "square": Square}
 
 
-def builtin_row(torch: Any, seconds: float, backward: bool) -> Iterator[Row]:
-    """A chain of built-in operations, and what bounds it if it misses its goal."""
-    size, length = 100, 400
-    ours = builtin_chain(minigrad, size, length, backward)
-    theirs = None if torch is None else builtin_chain(torch, size, length, backward)
-    what, goal = ("forward+backward, an op", 0.80) if backward else ("forward", 0.95)
-    name = f"built-in chain, size {size}: {what}"
-    row = compared(name, ours, theirs, goal, units=length, seconds=seconds)
-    by_hand = chain_on_arrays(size, length, backward)
-    yield bounded(row, ours, by_hand, length, seconds / 3)
+def custom_chain(
+    torch: Any, style: str = "combined", size: int = SIZE, length: int = LENGTH
+) -> Program:
+    """``length`` custom nodes in a row, forward and backward."""
+    apply = functions(torch)[style].apply
+    x = leaves(torch, size)[0]
+    # Near 1, long chains of products stay finite.
+    weight = torch.tensor(np.full(size, 1.001, np.float32), requires_grad=True)
+    others = [weight] if style == "two saved" else []
+
+    def run() -> Any:
+        y = x
+        for _ in range(length):
+            y = apply(y, *others)
+        for leaf in (x, *others):
+            leaf.grad = None
+        y.sum().backward()
+        return y, x.grad, [one.grad for one in others]
+
+    return run
 
 
-def bytes_of_a_node(length: int = 20_000) -> float:
-    """What one recorded multiplication keeps, with its output of size 1."""
-    x = leaf(minigrad, 1)
+def builtin_chain(
+    torch: Any, size: int = SIZE, length: int = LENGTH, backward: bool = True
+) -> Program:
+    """mul, add, add, tanh: ``length`` operations in all."""
+    x, weight, bias = leaves(torch, size)
+
+    def run() -> Any:
+        y = x
+        for _ in range(length // 4):
+            y = (y * weight + bias + x).tanh()
+        if not backward:
+            return y
+        x.grad = weight.grad = bias.grad = None
+        y.sum().backward()
+        return x.grad, weight.grad, bias.grad
+
+    return run
+
+
+def chained(three: Any, tanh: Any) -> Any:
+    """The built-in chain as a function, for libraries without methods of torch's."""
+    x, weight, bias = three
+    y = x
+    for _ in range(LENGTH // 4):
+        y = tanh(y * weight + bias + x)
+    return y.sum()
+
+
+def chain_of_autograd(autograd: Any) -> Program:
+    """HIPS autograd: a tape of closures."""
+    tanh = importlib.import_module("autograd.numpy").tanh
+    gradient = autograd.grad(lambda three: chained(three, tanh))
+    three = tuple(numbers(SIZE))
+    return lambda: list(gradient(three))
+
+
+def chain_of_mygrad(mygrad: Any) -> Program:
+    """Tensors that forget their gradients by themselves."""
+    three = [mygrad.tensor(one) for one in numbers(SIZE)]
+
+    def run() -> Any:
+        chained(three, mygrad.tanh).backward()
+        return [one.grad for one in three]
+
+    return run
+
+
+def chain_of_jax(jax: Any) -> Program:
+    """Without compiling: each operation by itself, as in all the others."""
+    three = [jax.numpy.asarray(one) for one in numbers(SIZE)]
+    gradient = jax.grad(lambda *three: chained(three, jax.numpy.tanh), (0, 1, 2))
+    return lambda: [np.asarray(one) for one in gradient(*three)]
+
+
+def double_backward(torch: Any, length: int = 50, custom: bool = False) -> Program:
+    """The gradient of a gradient, of built-in or custom nodes."""
+    square = functions(torch)["square"].apply
+    # Squares of 1 stay 1: those of other numbers would soon be 0 or infinite.
+    x = torch.tensor(np.ones(SIZE, np.float32), requires_grad=True)
+
+    def run() -> Any:
+        y = x
+        for _ in range(length):
+            y = square(y) if custom else y * y
+        (first,) = torch.autograd.grad(y.sum(), [x], create_graph=True)
+        (second,) = torch.autograd.grad(first.sum(), [x])
+        return first, second
+
+    return run
+
+
+def memory_row(name: str, quick: bool, length: int = 20_000) -> Iterator[Row]:
+    """The bytes that Python counts for a product, with its output of size 1."""
+    x = leaves(minigrad, 1)[0]
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -91,106 +202,63 @@ def bytes_of_a_node(length: int = 20_000) -> float:
         y = y * x
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    del y
-    return (after - before) / length
+    yield Row(name, round((after - before) / length), goal=520, unit="B")
 
 
-def memory_row(torch: Any) -> Iterator[Row]:
-    """The bytes that Python counts of ours; beside them what both processes grow by."""
-    name, size = "memory a recorded node (mul)", bytes_of_a_node()
-    row = Row(name, f"{size:.0f} B", goal=judged(size, 600, " B"))
-    grown = [resident_bytes_of_a_node(one) for one in ("minigrad", "torch") if torch]
-    if grown and all(grown):
-        ours, theirs = grown
-        note = f"by the growth of the process: {ours:.0f} B, torch's {theirs:.0f} B"
-        row = replace(row, theirs=f"{theirs:.0f} B", against="torch", note=note)
-    yield row
+def listening_row(name: str, quick: bool) -> Iterator[Row]:
+    """What the engine pays for its observers while there is none."""
+    programs = heard_and_unheard(custom_chain(minigrad, size=1))
+    sides = dict(zip(("heard", "unheard"), programs, strict=True))
+    found = interleaved(sides, LENGTH, 3 * (QUICKLY if quick else SECONDS))
+    row = ratio_row(name, found["heard"], found["unheard"], "no seams")
+    yield replace(row, goal=1.02)
 
 
-def long_chain(torch: Any, length: int) -> Phases:
-    """A chain of very many nodes: forward, backward, deletion."""
-
-    def phases() -> Iterator[tuple[str, Any]]:
-        x = y = leaf(torch, 1)
-        for _ in range(length):
-            y = y * 1.0
-        yield "forward", y.detach()
-        y.sum().backward()
-        yield "backward", x.grad
-        del y
-        yield "deletion", None
-
-    return phases
-
-
-def long_chain_rows(
-    torch: Any, length: int = 1_000_000, rounds: int = 3
-) -> Iterator[Row]:
+def long_chain_rows(name: str, quick: bool, length: int = 1_000_000) -> Iterator[Row]:
     """No recursion anywhere, and nothing that is left for the collector."""
-    sides = {"minigrad": long_chain(minigrad, length)}
-    if torch is not None:
-        sides["torch"] = long_chain(torch, length)
-    found = in_phases(sides, rounds)
-    for phase, times in found.items():
-        name = f"chain of {length:,} nodes: {phase}"
-        if torch is None:
-            yield Row(name, with_unit(times["minigrad"].median))
-        else:
-            yield ratio_row(name, times["minigrad"], times["torch"])
-    for _ in long_chain(minigrad, length)():
-        pass
-    left = gc.collect()
-    name = f"chain of {length:,} nodes: objects left for gc"
-    yield Row(name, str(left), goal=judged(left, 0, " objects"))
+    torch = Peer("torch").module
+    modules = {"minigrad": minigrad} | ({} if torch is None else {"torch": torch})
+    sides = {one: builtin_chain(own, 1, length) for one, own in modules.items()}
+    found = interleaved(sides, length, seconds=0, rounds=2)
+    ours, gone = found["minigrad"], "torch: not installed"
+    if torch is None:
+        yield Row(name, ours.median, against="torch", note=gone)
+    else:
+        yield ratio_row(name, ours, found["torch"], "torch")
+    gc.collect()
+    sides["minigrad"]()
+    left, name = gc.collect(), "engine: a million nodes: left for the collector"
+    yield Row(name, left, goal=0, unit="objects")
 
 
-class Deaf:
-    """A listener that does nothing, at every point where one can listen."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return self.hear
-
-    def hear(self, *args: Any) -> None:
-        """Nothing."""
-
-
-def listening_rows(seconds: float) -> Iterator[Row]:
-    """What the engine pays for its listeners: while there is none, and for a deaf one.
-
-    Against the same functions without the question whether somebody listens.
-    """
-    program = custom_chain(minigrad, "combined", 1, 1000, True)
-    points = ListeningPoints()
-    deaf: Any = Deaf()
-
-    def listened() -> Any:
-        observe.observer = deaf
-        try:
-            return program()
-        finally:
-            observe.observer = None
-
-    programs = {
-        "unheard": points.unheard(program),
-        "silent": points.heard(program),
-        "listened": points.heard(listened),
-    }
-    found = interleaved(programs, 1000, seconds)
-    names = {"silent": ("nobody listening", 1.02), "listened": ("deaf listener", None)}
-    for key, (name, goal) in names.items():
-        shown = f"custom forward+backward, {name}"
-        yield ratio_row(shown, found[key], found["unheard"], goal, "no listeners")
-
-
-def engine_tasks(torch: Any, seconds: float, quick: bool = False) -> Iterable[Task]:
-    """All rows of the engine."""
-    for case in chain_cases(200 if quick else 1000):
-        yield Task(case.name, partial(chain_row, case, torch, seconds))
-    for backward in (True, False):
-        name = f"built-in chain, {'forward+backward' if backward else 'forward'}"
-        yield Task(name, partial(builtin_row, torch, seconds, backward))
-    yield Task("listening", partial(listening_rows, 3 * seconds))
-    yield Task("memory of a node", partial(memory_row, torch))
-    yield from start_tasks(torch, quick)
-    if not quick:
-        yield Task("chain of a million nodes", partial(long_chain_rows, torch))
+def engine_tasks() -> list[Task]:
+    """All rows of the engine, with their goals and, in second place, the stretch."""
+    two_saved = partial(custom_chain, style="two saved")
+    separate = partial(custom_chain, style="separate")
+    forward = partial(builtin_chain, backward=False)
+    twice = partial(double_backward, custom=True)
+    tasks: list[Task] = []
+    for name, make, units, arithmetic, goal, stretch in (
+        ("custom combined, forward+backward", custom_chain, LENGTH, 2, 0.45, 0.40),
+        ("custom, two saved, forward+backward", two_saved, LENGTH, 4, 0.60, 0.50),
+        ("custom separate, forward+backward", separate, LENGTH, 2, 0.33, 0.28),
+        ("built-in, forward", forward, LENGTH, 1, 1.0, 0.90),
+        ("double backward, built-in", double_backward, 50, 10, 1.4, 1.1),
+        ("double backward, custom", twice, 50, 10, 0.9, 0.7),
+    ):
+        peers: tuple[Peer, ...] = (Peer("torch", goal, stretch),)
+        tasks.append(Timed(f"engine: {name}", make, peers, units, arithmetic))
+    peers = (
+        Peer("torch", 0.90, 0.75),
+        Peer("autograd", 0.36, 0.28, chain_of_autograd),
+        Peer("mygrad", 0.36, 0.28, chain_of_mygrad),
+        Peer("jax", 1 / 40, None, chain_of_jax),
+    )
+    name = "engine: built-in, forward+backward"
+    return [
+        *tasks,
+        Timed(name, builtin_chain, peers, LENGTH, 3),
+        Other("engine: nobody listening, custom combined", listening_row),
+        Other("engine: memory of a recorded node", memory_row),
+        Other("engine: chain of a million nodes", long_chain_rows, is_long=True),
+    ]

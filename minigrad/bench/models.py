@@ -1,4 +1,4 @@
-"""Models from end to end, on the data in the package: a step beside one of torch's.
+"""The rows of training: steps of three models with Adam, on the data in the package.
 
 Both sides begin with the same parameters and see the same batches, so their losses stay
 together.
@@ -6,8 +6,8 @@ together.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,24 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad
-from minigrad.bench.harness import (
-    WARM_UP,
-    DifferentResultsError,
-    Measured,
-    Phases,
-    agree,
-    in_phases,
-)
-from minigrad.bench.reasons import because, most_of_a_step
-from minigrad.bench.rows import Row, Task, ratio_row, with_unit
+from minigrad.bench.harness import Program, agree
+from minigrad.bench.reasons import python_calls
+from minigrad.bench.rows import Other, Peer, Row, Task, Timed
 
-STEPS = 300
-"""So many of each side are timed, and their losses compared, step by step."""
-
-LAST = 20
-"""The final loss is the mean of so many."""
+BEFORE = 100
+"""So many steps are made before the losses of both sides are compared."""
 
 BATCH = 64
+RATE, BETA1, BETA2, EPS = 0.001, 0.9, 0.999, 1e-8
 WIDTH, HEADS = 64, 4
 LETTERS = 27
 """Those of the alphabet, and 0 for the end of a name."""
@@ -73,7 +64,7 @@ def name_batches() -> list[tuple[Any, Any]]:
 
 
 def perceptron(torch: Any) -> Any:
-    """64-128-64-10."""
+    """Two hidden layers."""
     nn = torch.nn
     sizes = (64, 128), (128, 64), (64, 10)
     one, two, three = [nn.Linear(*size) for size in sizes]
@@ -128,77 +119,135 @@ def character_model(torch: Any) -> Any:
 def models() -> list[Model]:
     """The three of them."""
     return [
-        Model("MLP on digits", perceptron, digit_batches(flat=True)),
+        Model("MLP 64-128-64-10 on digits", perceptron, digit_batches(flat=True)),
         Model("CNN on digits", convolutional, digit_batches(flat=False)),
         Model("character model on names", character_model, name_batches()),
     ]
 
 
-def parameters_of(model: Any) -> dict[str, Any]:
-    """Names and values, as arrays."""
-    return {name: p.detach().numpy().copy() for name, p in model.named_parameters()}
+def start_of(model: Model) -> list[Any]:
+    """Its parameters before the first step, as arrays."""
+    minigrad.manual_seed(0)
+    return [one.detach().numpy().copy() for one in model.make(minigrad).parameters()]
 
 
-def step_of(torch: Any, model: Model, start: dict[str, Any]) -> Phases:
-    """A training step with Adam on the next batch, phase by phase."""
+def step_of(
+    model: Model, torch: Any, before: int = 0, replayed: bool = False, **options: Any
+) -> Program:
+    """A training step on the next batch, with Adam: its loss. ``before`` are made.
+
+    ``replayed``: by ``nn.replay``, which has recorded it.
+    """
     own = model.make(torch)
-    with torch.no_grad():
-        for name, parameter in own.named_parameters():
-            parameter.copy_(torch.tensor(start[name]))
     batches = [(torch.tensor(x), torch.tensor(y)) for x, y in model.batches]
-    optimizer = torch.optim.Adam(own.parameters(), 0.001)
-    every = itertools.cycle(batches)
+    optimizer = torch.optim.Adam(own.parameters(), RATE, **options)
 
-    def phases() -> Iterator[tuple[str, Any]]:
-        x, y = next(every)
+    def begin() -> None:
+        optimizer.state.clear()
+        with torch.no_grad():
+            for parameter, values in zip(
+                own.parameters(), start_of(model), strict=True
+            ):
+                parameter.copy_(torch.tensor(values))
+
+    def step(x: Any, y: Any) -> Any:
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(own(x), y)
-        yield "forward", loss.item()
         loss.backward()
-        yield "backward", None
         optimizer.step()
-        yield "Adam's step", None
+        return loss
 
-    return phases
-
-
-class Trained(NamedTuple):
-    """Times of the phases of each step, on each side, and the losses."""
-
-    times: dict[str, dict[str, Measured]]
-    losses: dict[str, list[float]]
-
-    def step(self, side: str) -> Measured:
-        """Times of whole steps."""
-        phases = [sides[side] for sides in self.times.values()]
-        each = zip(*[phase.rounds for phase in phases], strict=True)
-        return Measured(tuple(map(sum, each)), phases[0].turns)
-
-    def final_loss(self, side: str) -> float:
-        """The mean of the last steps: one batch is easier than another."""
-        return float(np.mean(self.losses[side][-LAST:]))
+    begin()
+    run: Any = torch.nn.replay(step) if replayed else step
+    while replayed and not run.is_recorded:
+        run(*batches[0])
+    begin()
+    every = itertools.cycle(batches)
+    for _ in range(before):
+        run(*next(every))
+    return lambda: run(*next(every)).item()
 
 
-def trained(model: Model, sides: dict[str, Any], steps: int) -> Trained:
-    """Train on each side from the same start, with the same batches, in turns."""
-    minigrad.manual_seed(0)
-    start = parameters_of(model.make(minigrad))
-    losses: dict[str, list[float]] = {side: [] for side in sides}
+def step_in_numpy(numpy: Any = np) -> Program:
+    """The step of the perceptron by hand: forward, backward, Adam."""
+    model = models()[0]
+    parameters, every = start_of(model), itertools.cycle(model.batches)
+    means = [np.zeros_like(one) for one in parameters]
+    squares = [np.zeros_like(one) for one in parameters]
+    rows, made = np.arange(BATCH), itertools.count(1)
 
-    def program(side: str) -> Phases:
-        phases = step_of(sides[side], model, start)
+    def run() -> Any:
+        values, classes = next(every)
+        inputs = []
+        for weight, bias in zip(parameters[::2], parameters[1::2], strict=True):
+            inputs.append(values)
+            values = values @ weight.T + bias
+            if len(inputs) < 3:
+                values = np.maximum(values, 0)
+        values -= values.max(1, keepdims=True)
+        powers = np.exp(values)
+        total = powers.sum(1, keepdims=True)
+        loss = -np.mean((values - np.log(total))[rows, classes])
+        grad = powers / total
+        grad[rows, classes] -= 1
+        grad /= BATCH
+        slopes: list[Any] = []
+        for layer in (2, 1, 0):
+            slopes = [grad.T @ inputs[layer], grad.sum(0), *slopes]
+            if layer:
+                grad = (grad @ parameters[2 * layer]) * (inputs[layer] > 0)
+        number = next(made)
+        length, spread = RATE / (1 - BETA1**number), math.sqrt(1 - BETA2**number)
+        four = zip(parameters, slopes, means, squares, strict=True)
+        for parameter, slope, mean, square in four:
+            mean += (1 - BETA1) * (slope - mean)
+            square += (1 - BETA2) * (slope * slope - square)
+            parameter -= length * mean / (np.sqrt(square) / spread + EPS)
+        return float(loss)
 
-        def heard() -> Iterator[tuple[str, Any]]:
-            for phase, loss in phases():
-                if loss is not None:
-                    losses[side].append(loss)
-                yield phase, loss
+    return run
 
-        return heard
 
-    programs = {side: program(side) for side in sides}
-    in_phases(programs, WARM_UP, stay_together)
-    return Trained(in_phases(programs, steps, stay_together), losses)
+def step_in_jax(jax: Any) -> Program:
+    """The whole step of the perceptron compiled: forward, backward, Adam."""
+    numpy, model = jax.numpy, models()[0]
+
+    def loss_of(parameters: Any, x: Any, classes: Any) -> Any:
+        for layer in range(3):
+            x = x @ parameters[2 * layer].T + parameters[2 * layer + 1]
+            x = numpy.maximum(x, 0) if layer < 2 else x
+        return -numpy.mean(jax.nn.log_softmax(x)[numpy.arange(BATCH), classes])
+
+    def adam(number: Any, slope: Any, parameter: Any, mean: Any, square: Any) -> Any:
+        mean = BETA1 * mean + (1 - BETA1) * slope
+        square = BETA2 * square + (1 - BETA2) * slope * slope
+        length, spread = RATE / (1 - BETA1**number), numpy.sqrt(1 - BETA2**number)
+        return (
+            parameter - length * mean / (numpy.sqrt(square) / spread + EPS),
+            mean,
+            square,
+        )
+
+    @jax.jit  # type: ignore[untyped-decorator]
+    def step(number: Any, state: Any, x: Any, classes: Any) -> Any:
+        parameters = [parameter for parameter, _, _ in state]
+        loss, slopes = jax.value_and_grad(loss_of)(parameters, x, classes)
+        three = zip(slopes, state, strict=True)
+        return loss, [adam(number, slope, *own) for slope, own in three]
+
+    state: Any = [
+        (one, np.zeros_like(one), np.zeros_like(one)) for one in start_of(model)
+    ]
+    batches = [(numpy.asarray(x), numpy.asarray(y)) for x, y in model.batches]
+    made = enumerate(itertools.cycle(batches), 1)
+
+    def run() -> Any:
+        nonlocal state
+        number, batch = next(made)
+        loss, state = step(float(number), state, *batch)
+        return float(loss)
+
+    return run
 
 
 def stay_together(ours: Any, theirs: Any) -> bool:
@@ -206,38 +255,35 @@ def stay_together(ours: Any, theirs: Any) -> bool:
     return agree(ours, theirs, rtol=0.02, atol=0.005)
 
 
-def model_rows(model: Model, torch: Any, steps: int = STEPS) -> Iterator[Row]:
-    """A step of a model beside one of torch's, and what both have learned."""
-    shown = f"a step: {model.name}, batch {BATCH}"
-    sides = {"minigrad": minigrad} | ({} if torch is None else {"torch": torch})
-    try:
-        found = trained(model, sides, steps)
-    except DifferentResultsError:
-        yield Row(shown, against="torch", note="different losses")
-        return
-    lost = ", ".join([f"{side} {found.final_loss(side):.4f}" for side in sides])
-    lost = f"loss after {steps} steps: {lost}"
-    if torch is None:
-        took = with_unit(found.step("minigrad").median)
-        yield Row(shown, took, goal="1.00", note=lost)
-        return
-    row = ratio_row(shown, found.step("minigrad"), found.step("torch"), 1.0)
-    assert row.ratio is not None  # both sides took turns
-    ahead = row.ratio.median <= 1
-    by = f"{abs(1 - row.ratio.median):.0%}"
-    notes = [
-        lost,
-        f"{'ahead' if ahead else 'behind'} by {by}, {because(found.times, ahead)}",
+def calls_row(name: str, quick: bool) -> Iterator[Row]:
+    """How many functions written in Python a step runs: it can be counted anywhere."""
+    step = step_of(models()[0], minigrad)
+    step()
+    yield Row(name, python_calls(step), goal=300, unit="functions")
+
+
+def model_tasks() -> list[Task]:
+    """The step of the perceptron on all sides; those of the others beside torch."""
+    perceptron, *others = models()
+    name, step = f"step: {perceptron.name}", partial(step_of, perceptron)
+    fused = partial(step, fused=True)
+    eager = (
+        Peer("torch", 0.50),
+        Peer("torch, fused", 0.65, 0.45, fused),
+        Peer("NumPy, by hand", 1.0, None, step_in_numpy),
+        Peer("jax.jit", None, None, step_in_jax),
+    )
+    replayed = (
+        Peer("jax.jit", 1.0, None, step_in_jax),
+        Peer("torch, fused", None, None, fused),
+    )
+    tasks: list[Task] = [
+        Timed(name, step, eager),
+        Timed(f"{name}, in nn.replay", partial(step, replayed=True), replayed),
+        Other(f"{name}: Python functions", calls_row),
     ]
-    if not ahead:
-        start = parameters_of(model.make(minigrad))
-        where = most_of_a_step(step_of(minigrad, model, start))
-        notes.append(f"where minigrad's step is, profiled: {where}")
-    yield dataclasses.replace(row, note="\n".join(notes))
-
-
-def model_tasks(torch: Any, quick: bool = False) -> Iterator[Task]:
-    """The three models."""
-    for model in models():
-        steps = STEPS // 10 if quick else STEPS
-        yield Task(model.name, partial(model_rows, model, torch, steps))
+    for model in others:
+        make = partial(step_of, model, before=BEFORE)
+        peers = (Peer("torch", 1.0),)
+        tasks.append(Timed(f"step: {model.name}", make, peers, same=stay_together))
+    return tasks

@@ -1,54 +1,64 @@
-"""Why a step takes longer than torch's, or less long: from what was measured."""
+"""Why a program takes as long as it does: how many functions it calls, and which."""
 
 from __future__ import annotations
 
 import cProfile
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
+from typing import Any
 
 import minigrad
-from minigrad.bench.harness import Measured, Phases
-from minigrad.bench.rows import with_unit
+from minigrad.bench.harness import Program
 
 PACKAGE = Path(minigrad.__file__).parent
 
-Sides = Mapping[str, Measured]
 
+def with_unit(seconds: float) -> str:
+    """A time with its unit.
 
-def because(times: Mapping[str, Sides], ahead: bool) -> str:
-    """Which phases make a step shorter or longer than torch's, the most telling first.
-
-    Nothing but what was measured in this run.
+    >>> with_unit(1.26e-5), with_unit(0.0234), with_unit(2.5)
+    ('12.6 us', '23.4 ms', '2.50 s')
     """
-    agreeing: list[str] = []
-    opposed: list[str] = []
-    for phase, sides in sorted(times.items(), key=difference, reverse=True):
-        ours, theirs = sides["minigrad"].median, sides["torch"].median
-        shown = f"{phase} ({with_unit(ours)}, torch's {with_unit(theirs)})"
-        (agreeing if (ours <= theirs) is ahead else opposed).append(shown)
-    parts = [("because of", agreeing), ("in spite of", opposed)]
-    return ", ".join([f"{word} {' and '.join(them)}" for word, them in parts if them])
+    for scale, unit in ((1e6, "us"), (1e3, "ms"), (1.0, "s")):
+        if abs(seconds) * scale < 999.5 or unit == "s":
+            break
+    value = seconds * scale
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
 
 
-def difference(phase: tuple[str, Sides]) -> float:
-    """How far apart two sides are in a phase."""
-    _, sides = phase
-    return abs(sides["minigrad"].median - sides["torch"].median)
+def python_calls(program: Program) -> int:
+    """How many functions written in Python a run calls, its own among them.
+
+    >>> python_calls(lambda: sorted([2, 1], key=lambda number: -number))
+    3
+    """
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        program()
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
-def most_of_a_step(phases: Phases, steps: int = 20) -> str:
-    """Where our step spends its time, by Python's profiler: in layers, and functions.
+def profiled(program: Program, runs: int = 20) -> str:
+    """Where a program spends its time, by Python's profiler: layers, then functions.
 
     The profiler slows down what calls much, so the shares are rough.
     """
-    dict(phases())
-    profile = cProfile.Profile(time.thread_time)
+    program()
+    profile = cProfile.Profile(time.process_time)
     profile.enable()
-    for _ in range(steps):
-        dict(phases())
+    for _ in range(runs):
+        program()
     profile.disable()
     layers: dict[str, float] = defaultdict(float)
     functions: dict[str, float] = defaultdict(float)

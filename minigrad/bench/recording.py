@@ -1,57 +1,37 @@
-"""What recording costs: the time that it adds, for each event."""
+"""The rows of recording: the time that it adds, for each event."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from types import CodeType, FrameType
-from typing import Final
 
 import minigrad
-from minigrad.bench.harness import timed
-from minigrad.bench.programs import builtin_chain, custom_chain
-from minigrad.bench.rows import Row, Task, judged, with_unit
+from minigrad.bench.engine import builtin_chain, custom_chain
+from minigrad.bench.harness import Program, timed
+from minigrad.bench.reasons import profiled, python_calls, with_unit
+from minigrad.bench.rows import Other, Row, Task
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.listening import choose_backend
-from minigrad.tracing.names import Names
-from minigrad.tracing.values import ValueStore
-
-Program = Callable[[], object]
-
-LINES: Final = 2000
 
 
-def recording_tasks(quick: bool = False) -> list[Task]:
-    """All in one; in fewer rounds if it is to be quick."""
-    return [Task("recording", partial(recording_rows, 3 if quick else 9))]
-
-
-def recording_rows(repeats: int = 9) -> Iterator[Row]:
+def recording_rows(name: str, quick: bool) -> Iterator[Row]:
     """An event of the story, and of the lines, on small and on large arrays."""
-    small, large = (
-        custom_chain(minigrad, "combined", size, length, True)
-        for size, length in ((1, 100), (1_000_000, 3))
-    )
-    builtin = builtin_chain(minigrad, 1, 100, True)
-    for name, program, lines, goal in (
-        ("story, 1 element", small, False, 5),
-        ("story and lines, 1 element", small, True, 5),
-        ("story, built-in operations", builtin, False, 5),
-        ("story and lines, built-in operations", builtin, True, 5),
-        ("story, 1000x1000", large, False, 100),
-        ("story and lines, 1000x1000", large, True, 100),
+    small = custom_chain(minigrad, size=1, length=100)
+    large = custom_chain(minigrad, size=1_000_000, length=3)
+    builtin = builtin_chain(minigrad, size=1, length=100)
+    for size, program, goal in (
+        ("1 element", small, 5e-6),
+        ("built-in operations", builtin, 5e-6),
+        ("1000x1000", large, 1e-4),
     ):
-        recording, telling, events = costs_of_an_event(program, lines, repeats)
-        afterwards = f"telling it afterwards: {with_unit(telling)}"
-        note = f"while the program runs; {afterwards}, {events} events"
-        if lines and program is small:
-            note += f"\nbelow which no recorder comes: {floor(3 * repeats)}"
-        yield Row(
-            f"recording, an event: {name}",
-            with_unit(recording),
-            goal=judged(recording * 1e6, goal, " us"),
-            note=note,
-        )
+        for story, lines in (("story", False), ("story and lines", True)):
+            found = costs_of_an_event(program, lines, 3 if quick else 9)
+            recording, telling, events = found
+            row = Row(f"{name}: {story}, {size}", recording, goal=goal)
+            note = f"{events} events; telling one afterwards: {with_unit(telling)}"
+            if row.verdict == "missed":
+                note += f"\n{bound(program, lines, events)}"
+            yield replace(row, note=note)
 
 
 def costs_of_an_event(
@@ -72,79 +52,19 @@ def costs_of_an_event(
     return (min(recorded) - min(alone)) / events, min(told) / events, events
 
 
-def floor(repeats: int) -> str:
-    """What the parts of a line's event cost at the least, each alone, in words."""
-    alone = seconds_of_a_line(None, repeats)
-    heard = seconds_of_a_line(Deaf(), repeats)
-    read = seconds_of_a_line(Reader(), repeats)
-    values, tensor = ValueStore(Names()), minigrad.ones(1)
-    kept: list[object] = []
-    parts = {
-        "to hear a line": heard - alone,
-        "to read its variables": read - heard,
-        "to note a tensor": best_of(lambda: values.ref(tensor), repeats),
-        "to keep an event": best_of(lambda: kept.append({"k": "line"}), repeats),
-    }
-    return ", ".join([f"{with_unit(cost)} {what}" for what, cost in parts.items()])
+def bound(program: Program, lines: bool, events: int) -> str:
+    """How many Python functions run for an event, and which take the time."""
+    run = partial(record, program, None, lines)
+    calls = (python_calls(run) - python_calls(program)) / events
+    return f"{calls:.0f} Python functions an event: {profiled(run)}"
 
 
-def best_of(program: Program, repeats: int) -> float:
-    """Seconds that a short program takes."""
-    return min([timed(program, LINES) for _ in range(repeats)]) / LINES
-
-
-def seconds_of_a_line(listener: Deaf | None, repeats: int) -> float:
-    """Seconds that a line takes which ``listener`` is told of."""
-    times = []
-    for _ in range(repeats):
-        backend = None if listener is None else choose_backend(listener, None)
-        if backend is not None:
-            backend.start()
-        try:
-            times.append(timed(some_lines, 1))
-        finally:
-            if backend is not None:
-                backend.stop()
-    return min(times) / LINES
-
-
-def some_lines() -> None:
-    """Two lines, so often that all of them are LINES."""
-    done = 0
-    while done < LINES // 2:
-        done += 1
-
-
-class Deaf:
-    """Is told of lines, and does nothing about it."""
-
-    def wants(self, code: CodeType) -> bool:
-        """Only the lines of one function."""
-        return code is some_lines.__code__
-
-    def on_line(self, frame: FrameType, line: int) -> None:
-        """Do nothing, as in all the other cases."""
-
-    def on_call(self, frame: FrameType) -> None: ...
-
-    def on_return(self, frame: FrameType, value: object) -> None: ...
-
-    def on_suspend(self, frame: FrameType) -> None: ...
-
-    def on_exception(self, frame: FrameType, error: BaseException) -> None: ...
-
-    def on_unwind(self, frame: FrameType, error: BaseException | None) -> None: ...
-
-
-class Reader(Deaf):
-    """Reads the variables of each line."""
-
-    def on_line(self, frame: FrameType, line: int) -> None:
-        """Look, and do no more."""
-        _ = frame.f_locals
-
-
-def record(program: Program, trace: Trace, lines: bool) -> None:
-    """Run a program while it is recorded."""
-    with Recorder(trace, lines=lines):
+def record(program: Program, trace: Trace | None, lines: bool) -> None:
+    """Run a program while it is recorded, in a new trace if none is given."""
+    with Recorder(Trace() if trace is None else trace, lines=lines):
         program()
+
+
+def recording_tasks() -> list[Task]:
+    """All in one."""
+    return [Other("recording: an event", recording_rows)]

@@ -1,13 +1,17 @@
-"""A row of the table: our time beside another's, its ratio, and the goal."""
+"""What is measured (tasks, as data) and what comes of it (the rows of the table)."""
 
 from __future__ import annotations
 
 import importlib
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+import re
+import timeit
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
+import minigrad
 from minigrad.bench.harness import (
     DifferentResultsError,
     Measured,
@@ -17,50 +21,72 @@ from minigrad.bench.harness import (
     agree,
     interleaved,
 )
+from minigrad.bench.reasons import profiled, python_calls, with_unit
 
+Make: TypeAlias = Callable[[Any], Program]
+"""Makes a program with a module: minigrad, or a library that does the same."""
 
-@dataclass(frozen=True)
-class Growth:
-    """Seconds of each side for each size of the work, and the slopes of their lines."""
-
-    name: str
-    sizes: list[int]
-    times: dict[str, list[float]]
-    slopes: dict[str, float]
+SECONDS, QUICKLY = 3.0, 0.3
+"""For two programs that take turns."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One line: ours, theirs where there is a theirs, and the goal.
 
-    >>> print(Row("a sum", "1.0 us", "2.0 us", "torch", goal="0.40 missed"))
-    a sum  1.0 us  2.0 us  torch  -  0.40 missed
+    The goal is for the ratio to ``against``; for ours, where there is no other.
+
+    >>> print(Row("a sum", 1e-6, 2e-6, "torch", goal=0.4, note="in words"))
+    a sum  1.00 us  2.00 us  torch  -  0.40
+        in words
+    >>> Row("a node", 512, goal=520, unit="B").shown_goal
+    '520 B met'
     """
 
     name: str
-    ours: str = "-"
-    theirs: str = "-"
+    ours: float | None = None
+    theirs: float | None = None
     against: str = ""
     ratio: Ratio | None = None
-    goal: str = "-"
-    limit: float | None = None
-    """The goal as a number, for a ratio that has one."""
+    goal: float | None = None
+    stretch: float | None = None
+    unit: str = "s"
     note: str = ""
-    growth: Growth | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal is met; empty if there is none, or nothing was measured."""
+        measured = self.ours
+        if self.against:
+            measured = self.ratio and self.ratio.median
+        if self.goal is None or measured is None:
+            return ""
+        if measured > self.goal:
+            return "missed"
+        stretched = self.stretch is not None and measured <= self.stretch
+        return "met, and the stretch" if stretched else "met"
+
+    @property
+    def shown_goal(self) -> str:
+        """The goal, its stretch and the verdict in words."""
+        unit = "" if self.against else self.unit
+        stretch = "" if self.stretch is None else f"({shown(self.stretch, unit)})"
+        return " ".join(filter(None, [shown(self.goal, unit), stretch, self.verdict]))
 
     def __str__(self) -> str:
         middle, least, most = "-", "", ""
         if self.ratio is not None:
-            middle, least, most = [f"{one:.2f}" for one in self.ratio[:3]]
-        times = f"{self.ours:>9} {self.theirs:>9}  {self.against:<15}"
+            middle, least, most = [f"{one:.2f}" for one in self.ratio]
+        ours, theirs = shown(self.ours, self.unit), shown(self.theirs, self.unit)
+        times = f"{ours:>9} {theirs:>9}  {self.against:<15}"
         ratio = f"{middle:>6} {least:>6} {most:>6}"
         notes = [f"\n    {line}" for line in self.note.splitlines()]
-        return f"{self.name:<56} {times} {ratio}  {self.goal}{''.join(notes)}"
+        return f"{self.name:<52} {times} {ratio}  {self.shown_goal}{''.join(notes)}"
 
 
 HEAD = (
-    f"{'':<56} {'minigrad':>9} {'other':>9}  {'which other':<15} "
-    f"{'ratio':>6} {'min':>6} {'max':>6}  goal"
+    f"{'':<52} {'minigrad':>9} {'other':>9}  {'which other':<15} "
+    f"{'ratio':>6} {'min':>6} {'max':>6}  goal (stretch)"
 )
 
 
@@ -68,106 +94,59 @@ def table(rows: Iterable[Row]) -> str:
     """The rows under their head, as text.
 
     >>> print(table([compared("a sum", lambda: 1 + 2, lambda: 3, against="literal")]))
-    minigrad other which other ratio min max goal
+    minigrad other which other ratio min max goal (stretch)
     a sum ... literal ... -
     """
     return "\n".join([HEAD, *map(str, rows)])
 
 
-@dataclass(frozen=True)
-class Task:
-    """Something to measure: what it is called while it runs, and its rows."""
+def shown(value: float | None, unit: str) -> str:
+    """A measured value with its unit; a ratio has none.
 
-    name: str
-    rows: Callable[[], Iterable[Row]]
-
-
-def with_unit(seconds: float) -> str:
-    """A time with its unit.
-
-    >>> with_unit(1.26e-5), with_unit(0.0234), with_unit(2.5)
-    ('12.6 us', '23.4 ms', '2.50 s')
+    >>> shown(0.4, ""), shown(0.025, ""), shown(0.02, "s"), shown(520, "B")
+    ('0.40', '0.025', '20.0 ms', '520 B')
     """
-    for scale, unit in ((1e6, "us"), (1e3, "ms"), (1.0, "s")):
-        if seconds * scale < 999.5 or unit == "s":
-            break
-    shown = seconds * scale
-    return f"{shown:.{2 if shown < 10 else 1 if shown < 100 else 0}f} {unit}"
-
-
-def judged(measured: float, goal: float | None, unit: str = "") -> str:
-    """The goal, if there is one, and whether it is met.
-
-    >>> judged(0.31, 0.4), judged(700, 600, " B"), judged(1.0, None)
-    ('0.40 met', '600 B missed', '-')
-    """
-    if goal is None:
+    if value is None:
         return "-"
-    shown = f"{goal:.0f}{unit}" if unit else as_goal(goal)
-    return f"{shown} {'met' if measured <= goal else 'missed'}"
+    if unit == "s":
+        return with_unit(value)
+    if unit:
+        return f"{value:.0f} {unit}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
 
 
-def as_goal(goal: float | None) -> str:
-    """The goal of a ratio.
-
-    >>> as_goal(0.4), as_goal(0.025), as_goal(None)
-    ('0.40', '0.025', '-')
-    """
-    if goal is None:
-        return "-"
-    return f"{goal:.2f}" if goal >= 0.1 else f"{goal:.3f}"
-
-
-def ratio_row(
-    name: str,
-    ours: Measured,
-    theirs: Measured,
-    goal: float | None = None,
-    against: str = "torch",
-) -> Row:
+def ratio_row(name: str, ours: Measured, theirs: Measured, against: str) -> Row:
     """The line of two programs that took turns."""
-    ratio = ours.ratio_to(theirs)
-    return Row(
-        name,
-        with_unit(ours.median),
-        with_unit(theirs.median),
-        against,
-        ratio,
-        judged(ratio.median, goal),
-        goal,
-    )
+    return Row(name, ours.median, theirs.median, against, ours.ratio_to(theirs))
 
 
 def compared(
     name: str,
     ours: Program,
-    theirs: Program | None,
+    theirs: Program,
     goal: float | None = None,
     against: str = "torch",
     units: int = 1,
     seconds: float = 1.0,
     same: Same = agree,
-    clock: Callable[[], float] = time.thread_time,
 ) -> Row:
-    """Measure two programs, if they compute the same; our own time without the other.
+    """Measure two programs, if they compute the same.
 
     >>> row = compared("a sum", lambda: 1 + 2, lambda: 3, 99.0, "literal", seconds=0.01)
-    >>> row.goal, row.against
+    >>> row.shown_goal, row.against
     ('99.00 met', 'literal')
     >>> compared("a sum", lambda: 1 + 2, lambda: 4, against="wrong").note
     'different results'
     """
-    programs = {"minigrad": ours} | ({} if theirs is None else {against: theirs})
+    programs = {"minigrad": ours, against: theirs}
+    # In little time, fewer rounds: each of them costs something besides.
+    rounds = 15 if seconds >= 1 else 5
     try:
-        # In little time, fewer rounds: each of them costs something besides.
-        rounds = 15 if seconds >= 1 else 5
-        found = interleaved(programs, units, seconds, rounds, same, clock)
+        found = interleaved(programs, units, seconds, rounds, same)
     except DifferentResultsError:
-        return Row(name, against=against, note="different results")
-    if theirs is None:
-        ours_alone = with_unit(found["minigrad"].median)
-        return Row(name, ours_alone, goal=as_goal(goal))
-    return ratio_row(name, found["minigrad"], found[against], goal, against)
+        return Row(name, against=against, goal=goal, note="different results")
+    row = ratio_row(name, found["minigrad"], found[against], against)
+    return replace(row, goal=goal)
 
 
 def imported(name: str) -> Any:
@@ -178,6 +157,101 @@ def imported(name: str) -> Any:
         return None
 
 
-def missing(name: str, against: str, goal: float | None = None) -> Row:
-    """The line of a library that is not here."""
-    return Row(name, against=against, goal=as_goal(goal), note="not installed")
+class Peer(NamedTuple):
+    """Beside whom a task is timed, and what our time over theirs is to be.
+
+    Its name begins with that of its module. ``make`` makes its program; None means the
+    task's own, under torch's names.
+    """
+
+    name: str
+    goal: float | None = None
+    stretch: float | None = None
+    make: Make | None = None
+
+    @property
+    def module(self) -> Any:
+        """Its module, imported; None if it is not installed.
+
+        >>> Peer("NumPy, by hand").module.__name__, Peer("no_such_module").module
+        ('numpy', None)
+        """
+        return imported(re.split(r"\W", self.name)[0].lower())
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A program that is timed beside those of its peers.
+
+    A run does ``units`` pieces of work. ``arithmetic`` is how many calls of NumPy one
+    of them needs at the least, by hand, with arrays of 100 elements.
+    """
+
+    name: str
+    make: Make
+    peers: tuple[Peer, ...]
+    units: int = 1
+    arithmetic: float = 0
+    same: Same = agree
+    is_long: bool = False
+    """Too long for ``--quick``."""
+
+    def rows(self, quick: bool) -> Iterator[Row]:
+        """One beside each peer; who is not installed is named."""
+        for peer in self.peers:
+            yield self.beside(peer, QUICKLY if quick else SECONDS)
+
+    def beside(self, peer: Peer, seconds: float) -> Row:
+        """Our time over the peer's, and what bounds it if it misses the goal."""
+        ours, module, note = self.make(minigrad), peer.module, ""
+        if module is None:
+            found = interleaved({"minigrad": ours}, self.units, seconds, 5)
+            row = Row(self.name, found["minigrad"].median, against=peer.name)
+            note = f"{peer.name}: not installed"
+        else:
+            theirs = (peer.make or self.make)(module)
+            case = self.name, ours, theirs, peer.goal, peer.name, self.units
+            row = compared(*case, seconds, self.same)
+        row = replace(row, goal=peer.goal, stretch=peer.stretch, note=note or row.note)
+        missed = row.verdict == "missed"
+        return replace(row, note=self.bound(row, ours)) if missed else row
+
+    def bound(self, row: Row, ours: Program) -> str:
+        """How many Python functions run, for how many the goal has room, and which."""
+        assert row.ours is not None  # it was missed
+        assert row.ratio is not None
+        assert row.goal is not None
+        calls = python_calls(ours) / self.units
+        said = f"{calls:.0f} Python functions run"
+        if self.arithmetic:
+            alone = self.arithmetic * seconds_of_numpy()
+            each = (row.ours - alone) / calls
+            room = max(0.0, (row.ours * row.goal / row.ratio.median - alone) / each)
+            by_hand = f"by hand {self.arithmetic:g} NumPy calls, {with_unit(alone)}"
+            said = (
+                f"{by_hand}; around it {said}, {with_unit(each)} each; "
+                f"the goal has room for {room:.0f}"
+            )
+        return f"{said}\nprofiled: {profiled(ours)}"
+
+
+def seconds_of_numpy() -> float:
+    """What NumPy takes for one product of 100 elements."""
+    x = np.ones(100, np.float32)
+    return min(timeit.repeat(lambda: x * x, number=1000, repeat=5)) / 1000
+
+
+@dataclass(frozen=True)
+class Other:
+    """What is not timed beside a peer: ``run``, with its name, makes the rows."""
+
+    name: str
+    run: Callable[[str, bool], Iterable[Row]]
+    is_long: bool = False
+
+    def rows(self, quick: bool) -> Iterable[Row]:
+        """All of them; less is measured if it is to be quick."""
+        return self.run(self.name, quick)
+
+
+Task: TypeAlias = Timed | Other

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import minigrad
 from minigrad.bench.harness import Measured, Program, timed
-from minigrad.bench.rows import Row, Task, judged, ratio_row
-from minigrad.bench.training import step_of
+from minigrad.bench.models import models, step_of
+from minigrad.bench.reasons import with_unit
+from minigrad.bench.rows import Other, Peer, Row, Task, ratio_row
 
 NOT_LOADED = "numba", "graphviz", "matplotlib", "ipywidgets"
 """What ``import minigrad`` leaves alone."""
@@ -41,29 +41,6 @@ for kernel in (softmax.softmax_of_rows, activations.gelu):
 """
 
 
-GROWTH = """
-import os
-import {module} as engine
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-x = engine.ones(1, requires_grad=True)
-y = x * x
-before = resident()
-for _ in range(100_000):
-    y = y * x
-assert y.item() == 1.0
-print((resident() - before) / 100_000)
-"""
-
-
-def resident_bytes_of_a_node(module: str) -> float | None:
-    """By how much a process grows for each recorded node; None where Linux is not."""
-    if not Path("/proc/self/statm").exists():
-        return None
-    return float(printed_by(GROWTH.format(module=module)))
-
-
 def printed_by(code: str, **environment: str) -> str:
     """What a fresh Python prints that has one thread and this minigrad."""
     own = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment}
@@ -80,74 +57,48 @@ def printed_by(code: str, **environment: str) -> str:
     return done.stdout
 
 
-def import_times(modules: list[str], rounds: int) -> tuple[Any, set[str]]:
+def import_times(
+    modules: list[str], rounds: int
+) -> tuple[dict[str, list[float]], set[str]]:
     """CPU seconds of importing each, in turns; and what minigrad loaded of others."""
     times: dict[str, list[float]] = {module: [] for module in modules}
     loaded: set[str] = set()
-    for _ in range(rounds + 1):
+    for number in range(rounds + 1):
         for module in modules:
             code = IMPORTS.format(module=module, others=NOT_LOADED)
             took, *others = printed_by(code).split()
-            times[module].append(float(took))
+            if number:  # the first one warms up
+                times[module].append(float(took))
             loaded |= set(others) if module == "minigrad" else set()
-    turns = object()
-    return {
-        module: Measured(tuple(own[1:]), turns) for module, own in times.items()
-    }, loaded
+    return times, loaded
 
 
-def import_rows(torch: Any, rounds: int) -> Iterator[Row]:
-    """Beside importing NumPy alone, and beside importing torch."""
-    modules = ["numpy", "minigrad"] + ([] if torch is None else ["torch"])
-    times, loaded = import_times(modules, rounds)
-    numpy, ours = times["numpy"].median, times["minigrad"].median
-    more = (ours - numpy) * 1e3
-    yield Row(
-        "import minigrad, beyond NumPy",
-        f"{more:.0f} ms",
-        f"{numpy * 1e3:.0f} ms",
-        "NumPy alone",
-        goal=judged(more, 20, " ms"),
-        note=f"loads {', '.join(sorted(loaded))}" if loaded else "nothing else loaded",
-    )
-    if torch is not None:
-        theirs = times["torch"].median
-        name = "import minigrad, with NumPy"
-        yield Row(name, f"{ours * 1e3:.0f} ms", f"{theirs * 1e3:.0f} ms", "torch")
+def import_row(name: str, quick: bool) -> Iterator[Row]:
+    """What it takes beyond importing NumPy; beside that, torch's import."""
+    modules = ["numpy", "minigrad"] + (["torch"] if Peer("torch").module else [])
+    times, loaded = import_times(modules, 1 if quick else 7)
+    took = {module: statistics.median(own) for module, own in times.items()}
+    each = [f"{module} {with_unit(own)}" for module, own in took.items()]
+    others = f"loads {', '.join(sorted(loaded))}" if loaded else "nothing else loaded"
+    more = took["minigrad"] - took["numpy"]
+    yield Row(name, more, goal=0.020, note=f"{', '.join(each)}; {others}")
 
 
-def first_call_rows() -> Iterator[Row]:
+def first_call_rows(name: str, quick: bool) -> Iterator[Row]:
     """The first two kernels that a process calls; the first one loads Numba too."""
     with tempfile.TemporaryDirectory() as folder:
         for kind, goals in (("cold", (1.0, 0.3)), ("from disk", (0.5, 0.01))):
             printed = printed_by(FIRST_CALLS, NUMBA_CACHE_DIR=folder).split()
-            for which, took, goal in zip(
-                ("first", "next"), map(float, printed), goals, strict=True
-            ):
-                yield Row(
-                    f"{which} kernel call of a process, {kind}",
-                    f"{took * 1e3:.0f} ms",
-                    goal=judged(took * 1e3, goal * 1e3, " ms"),
-                )
+            each = zip(("first", "next"), map(float, printed), goals, strict=True)
+            for which, took, goal in each:
+                yield Row(f"{name}, {which}, {kind}", took, goal=goal)
 
 
-def busy_core_rows(torch: Any, rounds: int) -> Iterator[Row]:
-    """A training step while another process keeps one core busy: seconds of the clock.
-
-    Torch may use two threads here, as it would unasked on two cores.
-    """
-    name = "MLP step, batch 1024, one busy core beside it: slower by"
-    ours = slowed_by_a_neighbour(step_of(minigrad, batch=1024), rounds)
-    row = ratio_row(name, *ours, 1.5, "itself alone")
-    if torch is not None:
-        torch.set_num_threads(2)
-        try:
-            theirs = slowed_by_a_neighbour(step_of(torch, batch=1024), rounds)
-        finally:
-            torch.set_num_threads(1)
-        slower = theirs[0].ratio_to(theirs[1])
-        row = replace(row, note=f"torch, two threads: {slower}")
-    yield row
+def busy_core_row(name: str, quick: bool) -> Iterator[Row]:
+    """A training step while another process keeps a core busy: seconds of the clock."""
+    step = step_of(models()[1], minigrad)
+    found = slowed_by_a_neighbour(step, 3 if quick else 7)
+    yield replace(ratio_row(name, *found, "itself alone"), goal=1.5)
 
 
 def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Measured]:
@@ -155,11 +106,11 @@ def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Meas
     program()
     busy, alone = [], []
     for _ in range(rounds):
-        alone.append(timed(program, 10, time.perf_counter))
+        alone.append(timed(program, 10, time.perf_counter) / 10)
         neighbour = subprocess.Popen([sys.executable, "-Sc", "while True: pass"])
         try:
             time.sleep(0.1)  # until it is up
-            busy.append(timed(program, 10, time.perf_counter))
+            busy.append(timed(program, 10, time.perf_counter) / 10)
         finally:
             neighbour.kill()
             neighbour.wait()
@@ -167,9 +118,10 @@ def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Meas
     return Measured(tuple(busy), turns), Measured(tuple(alone), turns)
 
 
-def start_tasks(torch: Any, quick: bool) -> Iterator[Task]:
-    """Importing, the first kernels, a busy core; in fewer rounds if quick."""
-    rounds = 1 if quick else 7
-    yield Task("import", partial(import_rows, torch, rounds))
-    yield Task("first kernel calls", first_call_rows)
-    yield Task("a busy core", partial(busy_core_rows, torch, max(rounds, 3)))
+def start_tasks() -> list[Task]:
+    """Importing, the first kernels, a busy core."""
+    return [
+        Other("start: import minigrad, beyond NumPy", import_row),
+        Other("start: kernel call of a process", first_call_rows),
+        Other("start: a busy core beside it, step of the CNN", busy_core_row),
+    ]

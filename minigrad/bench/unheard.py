@@ -1,102 +1,84 @@
-"""The engine without the places where a recorder may listen, to time what they cost."""
+"""The engine without the places where an observer may listen, to time what they cost.
+
+All that the bench knows of the engine's inside stands here.
+"""
 
 from __future__ import annotations
 
 import ast
-import inspect
+import functools
+import gc
 import sys
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, TypeAlias
 
-from minigrad.bench.programs import Program
+from minigrad import errors
+from minigrad.bench.harness import NotComparedError, Program
 
-IS_HEARD = "observe.observer is not None"
-IS_UNHEARD = "observe.observer is None"
+Codes: TypeAlias = dict[tuple[str, str, int], CodeType]
+
+ENGINE = "minigrad.engine."
+
+ANSWERS = {"observe.observer is not None": False, "observe.observer is None": True}
+"""How the engine asks whether somebody listens, and what is so when nobody can."""
 
 
 class WithoutListening(ast.NodeTransformer):
-    """Leaves out what runs only if somebody listens, and the question whether."""
-
-    def visit_If(self, node: ast.If) -> Any:
-        """Nothing, in place of ``if observe.observer is not None: ...``."""
-        if ast.unparse(node.test) == IS_HEARD and not node.orelse:
-            return None
-        return self.generic_visit(node)
+    """Puts the answer in the place of the question: the compiler does the rest."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """True, in place of ``observe.observer is None``."""
-        is_question = ast.unparse(node) == IS_UNHEARD
-        return ast.copy_location(ast.Constant(True), node) if is_question else node
+        """True or False, if this is one of the questions."""
+        answer = ANSWERS.get(ast.unparse(node))
+        return node if answer is None else ast.copy_location(ast.Constant(answer), node)
 
 
-class ListeningPoints:
-    """The functions of the engine that ask for a listener, each in two forms."""
+def heard_and_unheard(program: Program) -> tuple[Program, Program]:
+    """``program`` on the engine as it is, and on one that never asks who listens.
 
-    def __init__(self) -> None:
-        self.codes: list[tuple[FunctionType, CodeType, CodeType]] = []
-        for name, module in list(sys.modules.items()):
-            if name.startswith("minigrad.engine."):
-                self.codes += two_forms(module)
+    Raises: NotComparedError if no function of the engine asks.
+    """
+    found = [one for one in gc.get_objects() if type(one) is FunctionType]
+    asks = {one: one.__code__ for one in found if place(one.__code__) in codes_of(one)}
+    silent = {one: codes_of(one)[place(code)] for one, code in asks.items()}
+    changed = [one for one, code in asks.items() if code.co_code != silent[one].co_code]
+    if not changed:
+        what = f"no function of the engine asks {' or '.join(ANSWERS)}"
+        fix = "write down in ANSWERS how it asks now"
+        raise NotComparedError(errors.message("minigrad.bench.unheard", what, fix))
 
-    def ask(self) -> None:
-        """The engine as it is."""
-        for function, code, _ in self.codes:
-            function.__code__ = code
-
-    def do_not_ask(self) -> None:
-        """The engine as if nobody could listen."""
-        for function, _, code in self.codes:
-            function.__code__ = code
-
-    def unheard(self, program: Program) -> Program:
-        """``program`` on an engine without the questions."""
-        return self._with(self.do_not_ask, program)
-
-    def heard(self, program: Program) -> Program:
-        """``program`` on the engine as it is, after as much preparation."""
-        return self._with(self.ask, program)
-
-    def _with(self, choose: Callable[[], None], program: Program) -> Program:
+    def with_codes(codes: dict[FunctionType, CodeType]) -> Program:
         def run() -> Any:
-            choose()
+            for function in changed:
+                function.__code__ = codes[function]
             try:
                 return program()
             finally:
-                self.ask()
+                for function in changed:
+                    function.__code__ = asks[function]
 
         return run
 
-
-def two_forms(module: ModuleType) -> Iterator[tuple[FunctionType, CodeType, CodeType]]:
-    """The functions of a module that ask: their code, and the code without that."""
-    if "observe" not in vars(module):
-        return
-    file = str(module.__file__)
-    tree = WithoutListening().visit(ast.parse(inspect.getsource(module)))
-    whole = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
-    bare = {code.co_qualname: code for code in codes_in(whole)}
-    for function in functions_of(module):
-        code = function.__code__
-        if "observer" in code.co_names:
-            yield function, code, bare[code.co_qualname]
+    return with_codes(asks), with_codes(silent)
 
 
-def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """A code object and all those inside of it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from codes_in(constant)
+def place(code: CodeType) -> tuple[str, str, int]:
+    """Where a code stands: a property has several of one name."""
+    return code.co_filename, code.co_qualname, code.co_firstlineno
 
 
-def functions_of(module: ModuleType) -> Iterator[FunctionType]:
-    """The functions and methods that a module defines."""
-    for thing in vars(module).values():
-        if getattr(thing, "__module__", None) != module.__name__:
-            continue
-        values = vars(thing).values() if isinstance(thing, type) else [thing]
-        for value in values:
-            function = getattr(value, "__func__", value)
-            if isinstance(function, FunctionType):
-                yield function
+def codes_of(function: FunctionType) -> Codes:
+    """The codes of a function's module, by their place, as they are without asking."""
+    module = str(function.__module__)
+    return unheard_codes(module) if module.startswith(ENGINE) else {}
+
+
+@functools.cache
+def unheard_codes(module: str) -> Codes:
+    """The same for a module of the engine."""
+    file = str(sys.modules[module].__file__)
+    tree = WithoutListening().visit(ast.parse(Path(file).read_text(encoding="utf-8")))
+    codes = [compile(tree, file, "exec", dont_inherit=True)]
+    for code in codes:
+        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    return {place(code): code for code in codes}

@@ -6,8 +6,8 @@ solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
                          -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
-Text that is generated elsewhere (the op table's type stub, the table of rules, the list
-of what torch has and we have not) is kept current here too.
+Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
+current here too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigrad.course import asked, coverage
+from minigrad.course import asked
 from minigrad.course.rulebook import table_file
 
 TAGS = frozenset(
@@ -208,7 +208,6 @@ GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     op_stubs,
     table_file,
     answer_table,
-    coverage.missing_file,
 )
 
 
@@ -250,7 +249,7 @@ def main(argv: Sequence[str], root: Path | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m minigrad build",
         description="Write the notebooks from their sources, and the text that is "
-        "generated: type stubs, the table of rules, MISSING.md.",
+        "generated: type stubs, the table of rules.",
     )
     parser.add_argument(
         "--check", action="store_true", help="change nothing; say what is stale"

@@ -46,10 +46,7 @@ def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tens
 
 
 def is_own(node: AccumulateGrad, gradient: Any) -> bool:
-    """Whether nobody but the backward that runs holds ``gradient``.
-
-    Not asked for a leaf with hooks, which may have kept what they were shown.
-    """
+    """Whether nobody but the backward that runs holds ``gradient``."""
     task = _this_thread.mode.task
     return task is not None and task.own.get(node) is gradient
 

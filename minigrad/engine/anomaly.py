@@ -123,7 +123,13 @@ def tell_lines(node: Any, what: str) -> None:
             "13",
         )
     frame = frames_outside()[-1]
-    warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
+    try:
+        warnings.warn_explicit(
+            text, UserWarning, frame.f_code.co_filename, frame.f_lineno
+        )
+    except UserWarning as warning:
+        # Where warnings are errors: the error that is under way is the one to raise.
+        print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
 
 def shown(lines: list[str]) -> str:

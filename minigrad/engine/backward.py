@@ -11,13 +11,14 @@ from typing import Any
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.function import BackwardCFunction
+from minigrad.engine.grad_mode import Entered
 from minigrad.engine.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.node import (
     NOT_A_TENSOR,
     AccumulateGrad,
     _FunctionBase,
 )
-from minigrad.engine.own_gradients import note_own
+from minigrad.engine.own_gradients import note_own, note_own_after_hooks
 from minigrad.engine.structural import SumTo, ToCopy, sums_to
 from minigrad.engine.tensor import Tensor
 
@@ -34,6 +35,9 @@ class GraphTask:
     """
 
     is_watched = False
+
+    modes: tuple[bool, *Entered]
+    """The modes in which every node begins: grad mode, and those of ``entered``."""
 
     def __init__(
         self,
@@ -103,6 +107,8 @@ class GraphTask:
         gradients = self.waiting.pop(node)
         if node._attached is not None:
             gradients = run_before(self, node, gradients)
+            if type(node) is AccumulateGrad and self.takes_over:
+                note_own_after_hooks(self, node, gradients)
         if observe.observer is not None:
             observe.observer.node_picked(self, node, gradients)
         return node, gradients

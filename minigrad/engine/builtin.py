@@ -18,7 +18,7 @@ from minigrad.engine.grad_mode import (
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of
+from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of, run_alone
 from minigrad.engine.outputs import metadata_of_output
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.saved import take, unpack_values
@@ -30,6 +30,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     """Base of the nodes of built-in operations."""
 
     _forward_cls: ClassVar[type[Builtin]]
+
+    __call__ = run_alone
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

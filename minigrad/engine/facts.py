@@ -116,12 +116,15 @@ class TensorFacts:
 
     def storage_offset(self) -> int:
         """How many elements of the memory lie before the first of this tensor."""
-        whole = self.array
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        start = self.array.__array_interface__["data"][0]
+        whole: Any = self.array
+        while whole.base is not None:
+            # What as_strided made names the array whose memory it lies in.
+            base = getattr(whole.base, "owner", whole.base)
+            if not isinstance(base, np.ndarray):
+                break
+            whole = base
         first = whole.__array_interface__["data"][0]
-        return int(start - first) // self.array.itemsize
+        return int(self.data_ptr() - first) // self.array.itemsize
 
     def data_ptr(self) -> int:
         """The address of the first element."""

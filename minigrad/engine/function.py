@@ -13,6 +13,7 @@ from minigrad.engine.grad_mode import (
     _this_thread,
     anomaly,
     is_grad_enabled,
+    leave_open_modes,
     unrecorded,
 )
 from minigrad.engine.hooks import _HookMixin
@@ -127,6 +128,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     __slots__ = (
         "__dict__",
         "_materialize_grads",
+        "_zeros_for_non_diff",
         "dirty_tensors",
         "non_differentiable",
         "saved_for_forward",
@@ -139,6 +141,25 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
     _takes_detached = True
 
     _is_pure_view = False
+
+    @property
+    def _materialize_non_diff_grads(self) -> bool:
+        """With False, an output that has no gradient gives backward None, not zeros."""
+        return getattr(self, "_zeros_for_non_diff", True)
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "ctx._materialize_non_diff_grads",
+                    "set_materialize_non_diff_grads received an invalid combination of "
+                    f"arguments - got {type(value).__name__}, but expected (bool)",
+                    "set it to True or False",
+                    "07",
+                )
+            )
+        self._zeros_for_non_diff = value
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
@@ -201,8 +222,10 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if self._edges:
             metadata = []
             for output_nr, output in enumerate(outputs):
-                metadata.append(metadata_of(output))
-                if differentiable[output_nr]:
+                can = differentiable[output_nr]
+                wants_zeros = can or self._materialize_non_diff_grads
+                metadata.append(metadata_of(output) if wants_zeros else None)
+                if can:
                     if dirty or output._base is not None:
                         rewrite_history(self, output_nr, output, inputs, dirty)
                     else:
@@ -229,6 +252,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             returned = rule(self, wrapped)
         else:
             returned = rule(self, *wrapped)
+        if self._attached is None:  # else the hooks that come after see them too
+            leave_open_modes()
         if lint.enabled:
             lint_backward.after_rule(self, returned)
         return returned

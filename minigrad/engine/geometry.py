@@ -82,8 +82,6 @@ def strided(
 
     The caller knows that it ends where the memory does.
     """
-    if 0 in shape:
-        return np.empty(shape, array.dtype)
     size = array.itemsize
     interface = dict(array.__array_interface__)
     address, read_only = interface["data"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from minigrad.engine.grad_mode import leave_open_modes
 from minigrad.engine.hooks import attached_to, check_tuple, check_value, tell
 from minigrad.engine.node import (
     NOT_A_TENSOR,
@@ -58,6 +59,7 @@ def run_captured(
 ) -> list[Any]:
     """What happens to gradients that are asked for, of a node that does not run."""
     values = run_tensor_hooks(node, gradients)
+    leave_open_modes()
     return values if task.carries_tensors else as_arrays(values)
 
 
@@ -74,6 +76,7 @@ def run_after(
     """The post hooks: they see ``returned`` where no gradient is needed, too."""
     hooks = attached_to(node).posthooks
     if not hooks:
+        leave_open_modes()
         return gradients
     slots = [i for i, edge in enumerate(node._edges) if edge is not NOT_A_TENSOR]
     seen = [returned[i] if node._edges[i] is None else gradients[i] for i in slots]
@@ -89,6 +92,7 @@ def run_after(
             result = None
         tell("post", node, 0, hook, values, result)
         values = values if result is None else result
+    leave_open_modes()
     for slot, value in zip(slots, values, strict=True):
         gradients[slot] = value
     return gradients if task.carries_tensors else as_arrays(gradients)

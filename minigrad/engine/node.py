@@ -17,7 +17,7 @@ from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.engine.facts import Size
-from minigrad.engine.grad_mode import _this_thread, anomaly
+from minigrad.engine.grad_mode import _this_thread, anomaly, leave_open_modes
 from minigrad.engine.hooks import (
     Attached,
     _HookMixin,
@@ -243,6 +243,55 @@ class _FunctionBase:
         raise NotImplementedError
 
 
+def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
+    """The gradients of a node's inputs from those of its outputs, outside a backward.
+
+    No hook runs, nothing is checked against shapes, and what was saved stays. One
+    gradient comes as it is, several as a tuple.
+    Raises: ArgumentTypeError for another number of gradients, or no Tensor.
+    See: torch, where a built-in ``grad_fn`` can be called.
+
+    >>> x = minigrad.tensor(3.0, requires_grad=True)
+    >>> (x * 2).grad_fn(minigrad.tensor(1.0))
+    (tensor(2.), None)
+    """
+    check_gradients_of(node, gradients)
+    mode = _this_thread.mode
+    before = mode.rules_see_tensors
+    try:
+        mode.rules_see_tensors = True
+        returned = node._run_backward(list(gradients), mode.grad_enabled)
+    finally:
+        mode.rules_see_tensors = before
+    pairs = zip(node._edges, node._check_returned(returned, True), strict=True)
+    found = [
+        gradient if needs_gradient(edge) else None
+        for edge, gradient in pairs
+        if edge is not NOT_A_TENSOR
+    ]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def check_gradients_of(node: _FunctionBase, gradients: tuple[Any, ...]) -> None:
+    """Refuse what a node cannot be called with.
+
+    Raises: ArgumentTypeError.
+    """
+    wanted = len(node._output_metadata)
+    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
+    what = ""
+    if len(gradients) != wanted:
+        what = f"expected {wanted} arguments, got {len(gradients)} instead"
+    elif wrong:
+        what = f"argument {wrong[0]} is not a Variable"
+    if what:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                node.name(), what, "give a Tensor or None for each output of the node"
+            )
+        )
+
+
 class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
     """The type of every ``grad_fn``, for ``isinstance``.
 
@@ -250,14 +299,22 @@ class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
     """
 
     @classmethod
-    def __subclasshook__(cls, subclass: type) -> bool:
-        return issubclass(subclass, _FunctionBase)
+    def __subclasshook__(cls, subclass: type) -> Any:
+        return issubclass(subclass, _FunctionBase) or NotImplemented
 
 
 class AccumulateGrad(_FunctionBase, _HookMixin):
     """Where the graph ends at a leaf: adds what arrives into the leaf's ``.grad``."""
 
     __slots__ = ("variable",)
+
+    def __call__(self, *gradients: Tensor | None) -> Any:
+        """Add a gradient, stretched to the leaf's shape, into its ``.grad``."""
+        check_gradients_of(self, gradients)
+        shape = self.variable.shape
+        return run_alone(
+            self, *[None if g is None else g.expand(shape) for g in gradients]
+        )
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable
@@ -286,6 +343,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             self._accumulate(gradient, create_graph)
         if leaf._post_accumulate_hooks is not None:
             run_post_accumulate(leaf, leaf._post_accumulate_hooks)
+            leave_open_modes()
         return ()
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
@@ -296,7 +354,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         leaf = self.variable
         with accumulating:
             first = leaf._grad is None
-            own = first and self._attached is None and is_own(self, gradient)
+            own = first and is_own(self, gradient)
             leaf._grad = added(leaf, gradient, create_graph, own)
         if observe.observer is not None:
             observe.observer.gradient_accumulated(leaf, first, gradient, leaf._grad)

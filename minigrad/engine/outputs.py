@@ -141,20 +141,14 @@ def view_of(tensor: Tensor) -> Tensor:
 def check_dirty(
     ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
 ) -> None:
-    """Refuse a change in place that no graph can describe."""
+    """Refuse a change in place that no graph can describe.
+
+    Of what no gradient can reach, anything goes: there is no graph to describe it.
+    """
     where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
-    if not contains(inputs, tensor):
-        warnings.warn(
-            errors.message(
-                where,
-                "ctx.mark_dirty() received a tensor that was not an input",
-                "mark the input that forward changed, and return that input",
-                "08",
-            ),
-            UserWarning,
-            stacklevel=4,
-        )
-    elif can and tensor._requires_grad and tensor._grad_fn is None:
+    if not can:
+        return
+    if tensor._requires_grad and tensor._grad_fn is None:
         raise errors.InplaceError(
             errors.message(
                 where,
@@ -164,8 +158,20 @@ def check_dirty(
                 "08",
             )
         )
-    elif can and tensor._base is not None:
-        check_dirty_view(tensor, where, count)
+    if contains(inputs, tensor):
+        if tensor._base is not None:
+            check_dirty_view(tensor, where, count)
+        return
+    says = errors.message(
+        where,
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors "
+        "that have been mutated should be passed to ctx.mark_dirty().",
+        "mark the input that forward changed, and return that input",
+        "08",
+    )
+    if tensor._base is not None:
+        raise errors.InplaceError(says)
+    warnings.warn(says, UserWarning, stacklevel=4)
 
 
 def check_dirty_view(view: Tensor, where: str, count: int) -> None:
@@ -194,7 +200,8 @@ def not_returned(ctx: Any) -> errors.InplaceError:
         errors.message(
             f"{type(ctx).__name__.removesuffix('Backward')}.forward",
             "Some elements marked as dirty during the forward method were not returned "
-            "as output",
+            "as output. The inputs that are modified inplace must all be outputs of "
+            "the Function.",
             "return the very tensor that was given to ctx.mark_dirty",
             "08",
         )

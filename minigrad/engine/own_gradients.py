@@ -49,6 +49,24 @@ def note_own(
             task.own[edge] = gradient
 
 
+def note_own_after_hooks(
+    task: GraphTask, leaf_node: AccumulateGrad, gradients: list[Any]
+) -> None:
+    """Note whether a leaf may keep what its hooks have made of the gradient.
+
+    The Tensor that they saw is held by ``task.received`` alone, and the array by that
+    Tensor and by ``gradients``, unless somebody else keeps one of them.
+    """
+    task.own.pop(leaf_node, None)
+    if (
+        leaf_node.variable._grad is None
+        and owns_memory(gradients[0])
+        and references(task.received) == [0]
+        and references(gradients) == [1]
+    ):
+        task.own[leaf_node] = gradients[0]
+
+
 def references(values: Any) -> list[int]:
     """For each value of a list or tuple: how many references to it exist elsewhere."""
     # One more is that of map itself. No local variable holds a value meanwhile.

@@ -40,6 +40,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
     """Run the traversal in this thread."""
     if mode.stops:
         raise KeyboardInterrupt
+    entered = mode.entered()
     before = mode.grad_enabled, mode.rules_see_tensors, mode.task
     warnings = NUMPY_WARNINGS.get()
     # No `with`: Ctrl-C can come between the end of a block and its __exit__.
@@ -48,6 +49,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
         NUMPY_WARNINGS.set(SILENCE)
         mode.grad_enabled = bool(task.create_graph)
         mode.rules_see_tensors = task.carries_tensors
+        task.modes = mode.grad_enabled, *entered
         mode.task = task
         task.start()
         task.run()
@@ -56,6 +58,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
             callback()
     finally:
         mode.grad_enabled, mode.rules_see_tensors, mode.task = before
+        mode.leave(entered)
         NUMPY_WARNINGS.set(warnings)
 
 

@@ -171,7 +171,20 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                 )
             )
         self.array = value.array
+        if self._memory is not None:
+            self._memory = None
+        self._remember_memory(value)
         self._tell_accumulate_node()
+
+    @data.deleter
+    def data(self) -> None:
+        raise errors.GraphError(
+            errors.message(
+                "Tensor.data",
+                "Deleting tensor data is not allowed. Delete tensor instead!",
+                "delete the name: del x",
+            )
+        )
 
     def __copy__(self) -> Tensor:
         """Another tensor on the same memory; of a leaf, a leaf of its own."""
@@ -345,6 +358,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         """
         if tensor._version_counter is NO_COUNTER:
             self._version_counter = NO_COUNTER
+            self._memory = tensor._whole_memory()
             return
         base = tensor if tensor._base is None else tensor._base
         self._base = base
@@ -433,8 +447,9 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                 errors.message(
                     "Tensor.numpy",
                     "Can't call numpy() on Tensor that requires grad. "
-                    "What NumPy does with it would not be recorded",
-                    "Use tensor.detach().numpy() instead.",
+                    "Use tensor.detach().numpy() instead. What NumPy does with it "
+                    "would not be recorded",
+                    "write x.detach().numpy(), or compute with x itself",
                 )
             )
         return self.array

@@ -26,6 +26,26 @@ class TensorHooks:
     _grad_fn: _FunctionBase | None
     _requires_grad: bool
 
+    @property
+    def _backward_hooks(self) -> Hooks | None:
+        """The hooks on the gradient of this tensor, by the id of their handle."""
+        tensor = cast("Tensor", self)
+        node = tensor.grad_fn
+        if node is None:
+            return tensor._tensor_hooks
+        attached = node._attached
+        return None if attached is None else attached.on_outputs.get(tensor.output_nr)
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise errors.GraphError(
+            errors.message(
+                "Tensor._backward_hooks",
+                "Deletion of _backwards_hooks not allowed!",
+                "remove a hook by its handle: handle.remove()",
+            )
+        )
+
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(grad)`` when the gradient of this tensor is complete.
 

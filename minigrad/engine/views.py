@@ -22,29 +22,38 @@ from minigrad.engine.node import (
     accumulate_node,
     edge_of,
     needs_gradient,
+    run_alone,
 )
 from minigrad.engine.saved import freed_error
 from minigrad.engine.structural import CloneInRows, sums_to
 from minigrad.engine.tensor import Tensor, ViewKind
 
+
+def both_sides_of(block: str) -> str:
+    """torch's words for a view and its change on two sides of the edge of a block."""
+    return (
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You "
+        "can clarify your code by moving both the view and the inplace either both "
+        f"inside the {block} block (if you don't want the inplace to be tracked) or "
+        "both outside (if you want the inplace to be tracked)."
+    )
+
+
 FORBIDDEN: Final = {
     ViewKind.SEVERAL_OUTPUTS: (
         " This view is the output of a function that returns multiple views. Such "
         "functions do not allow the output views to be modified inplace. You should "
-        "replace the inplace operation by an out-of-place one"
+        "replace the inplace operation by an out-of-place one."
     ),
     ViewKind.IN_CUSTOM_FUNCTION: (
         " This view was created inside a custom Function (or because an input was "
         "returned as-is) and the autograd logic to handle view+inplace would override "
         "the custom backward associated with the custom Function, leading to "
-        "incorrect gradients. This behavior is forbidden"
+        "incorrect gradients. This behavior is forbidden. You can fix this by cloning "
+        "the output of the custom Function."
     ),
-    ViewKind.NO_GRAD: (
-        " Given that this use case is ambiguous and error-prone, it is forbidden"
-    ),
-    ViewKind.INFERENCE: (
-        " Given that this use case is ambiguous and error-prone, it is forbidden"
-    ),
+    ViewKind.NO_GRAD: both_sides_of("no_grad"),
+    ViewKind.INFERENCE: both_sides_of("inference_mode"),
 }
 """Why the history of a view of some kind cannot be rewritten, in torch's words."""
 
@@ -66,6 +75,8 @@ class CopySlices(_FunctionBase, _HookMixin):
     """
 
     __slots__ = ("geometry", "inner", "slot")
+
+    __call__ = run_alone
 
     inner: _FunctionBase | None
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.dtypes import DTYPES
 from minigrad.engine.grad_mode import no_grad
+from minigrad.engine.hooks import Hooks, RemovableHandle, register
 from minigrad.engine.tensor import Tensor
 from minigrad.nn import registry, state
 from minigrad.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from minigrad.nn.backward_hooks import HookedCall
 
 LAYERS = "minigrad.nn."
 """Where the layers are that come with this package."""
@@ -40,6 +45,7 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _not_in_state: set[str]
+    _backward_hooks: Hooks | None = None
 
     def __init__(self) -> None:
         # Past __setattr__, which needs these.
@@ -66,10 +72,15 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = hooked_call(self) if self._backward_hooks else None
+        if call is not None:
+            args = call.enter(args)
         observer = observe.observer
         if observer is None or not type(self).__module__.startswith(LAYERS):
-            return self.forward(*args, **kwargs)
-        return heard(observer, self, args, kwargs)
+            result = self.forward(*args, **kwargs)
+        else:
+            result = heard(observer, self, args, kwargs)
+        return result if call is None else call.leave(result)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not registry.register(self, name, value):
@@ -131,6 +142,35 @@ class Module:
         self._modules[name] = module
 
     add_module = register_module
+
+    def register_full_backward_hook(
+        self,
+        hook: Callable[[Any, Any, Any], Any],
+        prepend: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_inputs, grad_outputs)`` when backward has passed.
+
+        It returns None, or a tuple that takes the place of ``grad_inputs``. Arguments
+        given by keyword, and what is no Tensor, have no gradient here.
+        Raises: HookError in backward for another number of gradients.
+        See: torch ``nn.Module.register_full_backward_hook``.
+
+        >>> scale = minigrad.nn.Linear(1, 1, bias=False)
+        >>> handle = scale.register_full_backward_hook(
+        ...     lambda module, grad_inputs, grad_outputs: (grad_inputs[0] * 0,)
+        ... )
+        >>> x = minigrad.ones(1, requires_grad=True)
+        >>> scale(x).backward()
+        >>> x.grad
+        tensor([0.])
+        """
+        if self._backward_hooks is None:
+            vars(self)["_backward_hooks"] = OrderedDict()
+        hooks = cast("Hooks", self._backward_hooks)
+        handle = register(hooks, hook)
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
 
     def named_modules(
         self,
@@ -324,6 +364,14 @@ class Module:
             inside = "\n  ".join(lines)
             return f"{type(self).__name__}(\n  {inside}\n)"
         return f"{type(self).__name__}({extra})"
+
+
+def hooked_call(module: Module) -> HookedCall:
+    """What puts the module's hooks around one call of it."""
+    # Imported here because few modules have any.
+    from minigrad.nn.backward_hooks import HookedCall
+
+    return HookedCall(module, cast("Hooks", module._backward_hooks))
 
 
 def heard(

@@ -9,11 +9,13 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import creation
 from minigrad.engine.device import check_device, device
-from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, as_dtype
+from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, DType, as_dtype
+from minigrad.engine.facts import Size
 from minigrad.engine.interpreters import door
 from minigrad.engine.structural import CloneInRows, ToCopy
 from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op, publish
+from minigrad.ops.parts import Alias
 
 
 def with_dtype(
@@ -133,6 +135,71 @@ def one_for_each(made: Tensor, pattern: Tensor) -> Tensor:
     return made
 
 
+def legacy_tensor(dtype: Any, args: tuple[Any, ...]) -> Tensor:
+    """What torch's oldest constructors make: by lengths, of a sequence, of a Tensor.
+
+    Raises: ArgumentTypeError for a number in the place of a sequence.
+    """
+    given = args[0] if len(args) == 1 else Size(args)
+    if type(given) is int:
+        given = Size((given,))
+    if isinstance(given, Size):
+        return creation.empty(given or (0,), dtype=dtype)
+    if isinstance(given, Tensor):
+        if given.dtype != dtype:
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "new()",
+                    f"expected a Tensor of dtype {dtype} (got one of {given.dtype})",
+                    "convert it: x.to(dtype)",
+                )
+            )
+        alias: Tensor = Alias.apply(given, ())
+        return alias
+    if not hasattr(given, "__len__") or isinstance(given, str):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "new()",
+                f"data must be a sequence (got {type(given).__name__})",
+                "write minigrad.tensor(value) for one number",
+            )
+        )
+    return creation.tensor(given).to(dtype)
+
+
+class TensorType(type):
+    """The type of ``LongTensor`` and its like: calls make tensors of one dtype."""
+
+    dtype: DType
+
+    def __call__(cls, *args: Any) -> Tensor:
+        return legacy_tensor(cls.dtype, args)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.dtype == cls.dtype
+
+
+def tensor_type(dtype: str) -> TensorType:
+    """torch's old constructor of tensors of one dtype, which isinstance takes too."""
+    body = {"dtype": DTYPES[dtype], "__module__": "minigrad"}
+    return TensorType(TENSOR_TYPES[dtype], (), body)
+
+
+BoolTensor = tensor_type("bool")
+DoubleTensor = tensor_type("float64")
+FloatTensor = tensor_type("float32")
+LongTensor = tensor_type("int64")
+
+
+def new(self: Tensor, *args: Any) -> Tensor:
+    """A tensor of this dtype: by lengths, of a sequence, or of the memory of another.
+
+    >>> minigrad.tensor([1.5]).new([1, 2])
+    tensor([1., 2.])
+    """
+    return legacy_tensor(self.dtype, args)
+
+
 def new_full(
     self: Tensor,
     size: Any,
@@ -170,6 +237,6 @@ def add_new(name: str, make: Any) -> None:
 
 for make in (creation.zeros, creation.ones, creation.empty):
     add_new(f"new_{make.__name__}", make)
-for spelled in (type_as, cpu, cuda, contiguous, new_tensor, new_full):
+for spelled in (type_as, cpu, cuda, contiguous, new, new_tensor, new_full):
     publish(spelled.__name__, spelled, function=False)
 publish("type", change_type, function=False)

@@ -60,6 +60,12 @@ def is_complex(input: Tensor) -> bool:
     return input.is_complex()
 
 
+def is_inference(input: Tensor) -> bool:
+    """Whether it was made in inference mode, and is no view of a normal tensor."""
+    check_tensor("is_inference", input)
+    return input.is_inference()
+
+
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element is not zero.
 
@@ -98,7 +104,12 @@ def allclose(
 
 
 QUESTIONS: list[Callable[..., Any]] = [equal, allclose, is_nonzero]
-FUNCTIONS: list[Callable[..., Any]] = [numel, is_floating_point, is_complex]
+FUNCTIONS: list[Callable[..., Any]] = [
+    numel,
+    is_floating_point,
+    is_complex,
+    is_inference,
+]
 
 for question in QUESTIONS:
     publish(question.__name__, question)

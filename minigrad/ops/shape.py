@@ -460,7 +460,7 @@ def with_geometry(
     size, stride = tuple(size), tuple(stride)
     _, last = reach_of(size, stride)
     _, end = reach_of(root.shape, steps_of(root))
-    if first < 0 or first + last > end:
+    if first < 0 or (0 not in size and first + last > end):
         raise errors.ShapeError(
             errors.message(
                 "as_strided",

@@ -145,9 +145,7 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     if input.ndim == 0:
         raise no_pieces("split", "split expects at least a 1-dimensional tensor")
     if isinstance(split_size_or_sections, (tuple, list)):
-        sizes = [int(size) for size in split_size_or_sections]
-        check_sizes(input, sizes, dim)
-        return SplitWithSizes.apply(input, keys_of(sizes, dim))
+        return split_with_sizes(input, split_size_or_sections, dim)
     size, length = split_size_or_sections, input.shape[dim]
     if size < 0:
         raise no_pieces(
@@ -162,6 +160,35 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
         )
     lengths = [min(size, length - start) for start in range(0, length, size or 1)]
     return Split.apply(input, keys_of(lengths or [0], dim))
+
+
+@composite(
+    "split_with_sizes",
+    reference=lambda x, sizes, dim=0: tuple(np.split(x, ends_of(x, sizes, dim), dim)),
+    samples=[(MATRIX, (1, 1)), (MATRIX, (1, 2), -1), (MATRIX, (0, 3), 1)],
+)
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
+    """Pieces of the lengths listed, along a dimension, as views.
+
+    Raises: DimensionError; ShapeError for lengths that do not add up to it.
+
+    >>> minigrad.arange(5).split_with_sizes([2, 3])
+    (tensor([0, 1]), tensor([2, 3, 4]))
+    """
+    check_is_tensor(input, "split_with_sizes")
+    if not isinstance(split_sizes, (tuple, list)):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "split_with_sizes()",
+                "argument 'split_sizes' (position 1) must be tuple of ints, not "
+                f"{type(split_sizes).__name__}",
+                "list the lengths, or call split for pieces of one length",
+            )
+        )
+    dim = dimension(input, dim)
+    sizes = [int(size) for size in split_sizes]
+    check_sizes(input, sizes, dim)
+    return SplitWithSizes.apply(input, keys_of(sizes, dim))
 
 
 @composite(

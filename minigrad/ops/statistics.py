@@ -162,8 +162,9 @@ def checked(where: str, input: Array) -> None:
         raise errors.OperandError(
             errors.message(
                 where,
-                "std and var only support floating point and complex dtypes"
-                if where in ("std", "var")
+                f"{'var_mean' if where == 'var_mean' else 'std and var'} only support "
+                "floating point and complex dtypes"
+                if where != "norm"
                 else "linalg.vector_norm: Expected a floating point or complex tensor "
                 f"as input. Got {input.dtype}",
                 "convert first, for example x.float()",
@@ -242,6 +243,51 @@ class Std(Slope):
         deviation = stretched(ctx, output)
         slope = Var.slope(ctx) / (deviation * 2)
         return kept(ctx, slope, plain(deviation) != 0)
+
+
+@op(
+    "var_mean",
+    node_name="VarMeanBackward0",
+    reference=lambda x, dim=None: (np.var(x, axis=dim, ddof=1), np.mean(x, axis=dim)),
+    samples=VARIANCES,
+    arguments=with_correction,
+    method=False,
+)
+class VarMean(Builtin):
+    """The variance and the mean, of one pass over the elements.
+
+    >>> minigrad.var_mean(minigrad.tensor([1.0, 2.0, 6.0]))
+    (tensor(7.), tensor(3.))
+    """
+
+    dim_at = 1
+    in_rows = True
+    saved_names = ("self",)
+
+    @staticmethod
+    def forward(input: Array, dim: Dim, keepdim: bool, correction: Any) -> Any:
+        checked("var_mean", input)
+        variance = Var.forward(input, dim, keepdim, correction)
+        return np.asarray(variance), np.asarray(Mean.forward(input, dim, keepdim))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        Var.setup_context(ctx, inputs, output)
+
+    @staticmethod
+    def backward(ctx: Any, g_variance: Any, g_mean: Any) -> Any:
+        parts = []
+        if g_variance is not None:
+            parts.append(stretched(ctx, g_variance) * Var.slope(ctx))
+        if g_mean is not None:
+            number = copies(ctx.shape, ctx.kept_shape)
+            parts.append(stretched(ctx, g_mean) / number)
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1], None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
+        mean = Mean.of(tangent, ctx.dim, ctx.keepdim, None)
+        return Var.jvp(ctx, tangent), mean
 
 
 def with_order(

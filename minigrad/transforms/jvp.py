@@ -128,9 +128,11 @@ class JvpCall:
                 fix,
             )
         if base is not forward_root_of(of_input):
+            stands_alone = forward_base_of(of_input) is None
+            whose = "the" if stands_alone else "the same base as the"
             raise self.refused(
                 "A custom Function is returning a view but the jvp is not returning a "
-                "view of the given grad input, or of the same base as it.",
+                f"view of {whose} given grad input.",
                 fix,
             )
 

@@ -159,8 +159,14 @@ class Recomputation:
         region = self.region
         if not self.checks:
             return
-        both = f"\n  first run: {region.metadata}\n  recomputed: {self.metadata}"
-        details = both if region.explain else ""
+        details = ""
+        if region.explain:
+            details = (
+                "\nDetected non-determinism while running activation checkpointing. "
+                "You are seeing this error because you passed `debug=True` to "
+                f"checkpoint\n  first run: {region.metadata}\n  "
+                f"recomputed: {self.metadata}"
+            )
         if len(self.metadata) != len(region.metadata):
             raise differs(
                 "A different number of tensors was saved during the original forward "
@@ -211,7 +217,7 @@ def differs(how: str) -> errors.CheckpointError:
     return errors.CheckpointError(
         errors.message(
             "torch.utils.checkpoint",
-            f"torch.utils.checkpoint: {how}",
+            how,
             "let the function do the same each time: nothing may depend on what "
             "changes between forward and backward; debug=True lists what was saved",
             "12",
@@ -221,7 +227,7 @@ def differs(how: str) -> errors.CheckpointError:
 
 def shape_and_dtype(tensor: Tensor) -> Any:
     """What has to agree by default."""
-    return {"shape": tuple(tensor.shape), "dtype": tensor.dtype}
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
 
 
 def nothing(tensor: Tensor) -> Any:

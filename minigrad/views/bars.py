@@ -10,7 +10,7 @@ from minigrad.views.plots import COLOURS
 
 
 def save_ratios(rows: Sequence[Any], path: Path) -> None:
-    """Draw them into a file; each row has name, against, ratio, and limit or None."""
+    """Draw them into a file; each row has name, against, ratio, and goal or None."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -19,7 +19,7 @@ def save_ratios(rows: Sequence[Any], path: Path) -> None:
     axes = figure.add_subplot()
     places = range(len(rows), 0, -1)
     for place, row in zip(places, rows, strict=True):
-        ratio, goal = row.ratio, row.limit
+        ratio, goal = row.ratio, row.goal
         met = goal is None or ratio.median <= goal
         # Missed goals differ in shade and in hatching: not in colour alone.
         colour, hatch = (COLOURS[0], "") if met else (COLOURS[1], "//")
@@ -27,7 +27,6 @@ def save_ratios(rows: Sequence[Any], path: Path) -> None:
         length = ratio.median - 1
         axes.barh(place, length, 0.7, 1, color=colour, hatch=hatch, edgecolor="w")
         axes.plot([ratio.min, ratio.max], [place, place], color="black", linewidth=0.7)
-        axes.plot([ratio.low, ratio.high], [place, place], color="black", linewidth=2)
         if goal is not None:
             axes.plot(goal, place, marker="|", markersize=11, color="black")
     axes.axvline(1.0, color="black", linewidth=0.8)
@@ -42,7 +41,7 @@ def save_ratios(rows: Sequence[Any], path: Path) -> None:
     axes.set_axisbelow(True)
     axes.set_xlabel(
         "minigrad's time over the other's: to the left of 1, minigrad takes less\n"
-        "thin line: least to most; thick: quartiles; mark: goal; hatched: goal missed"
+        "line: least to most; mark: goal; hatched: goal missed"
     )
     axes.tick_params(labeltop=len(rows) > 40, top=len(rows) > 40)
     axes.spines[["top", "right"]].set_visible(False)

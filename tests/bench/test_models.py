@@ -1,6 +1,4 @@
-"""The models of the bench learn, and losses that differ get no ratio."""
-
-from typing import Any
+"""The models of the bench learn, and their steps are the same on all sides."""
 
 import numpy as np
 import pytest
@@ -9,13 +7,11 @@ import minigrad
 from minigrad.bench import models
 
 
-def test_models_learn() -> None:
-    for model in models.models():
-        minigrad.manual_seed(0)
-        start = models.parameters_of(model.make(minigrad))
-        run = models.step_of(minigrad, model, start)
-        losses = [dict(run())["forward"] for _ in range(15)]
-        assert losses[-1] < 0.985 * losses[0], model.name
+@pytest.mark.parametrize("model", models.models(), ids=lambda model: model.name)
+def test_models_learn(model: models.Model) -> None:
+    step = models.step_of(model, minigrad)
+    losses = [step() for _ in range(15)]
+    assert losses[-1] < 0.985 * losses[0]
 
 
 def test_names_are_numbers_and_the_next_letter_is_asked_for() -> None:
@@ -27,32 +23,38 @@ def test_names_are_numbers_and_the_next_letter_is_asked_for() -> None:
     assert x.max() <= 26
 
 
-@pytest.mark.parametrize(("factor", "fair"), [(1.0, True), (1.2, False)])
-def test_losses_that_differ_get_no_ratio(
-    monkeypatch: pytest.MonkeyPatch, factor: float, fair: bool
-) -> None:
-    inner = models.step_of
+def test_steps_by_hand_and_with_layers_have_the_same_losses() -> None:
+    by_hand, ours = models.step_in_numpy(), models.step_of(models.models()[0], minigrad)
+    losses = [(by_hand(), ours()) for _ in range(5)]
+    np.testing.assert_allclose(*np.transpose(losses), rtol=1e-4)
+    assert losses[4][0] != losses[0][0]
 
-    def step_of(torch: Any, *rest: Any) -> Any:
-        run = inner(minigrad, *rest)
-        by = factor if torch is not minigrad else 1.0
 
-        def phases() -> Any:
-            for name, loss in run():
-                yield name, loss and loss * by
+def test_replayed_step_begins_where_the_others_do() -> None:
+    perceptron = models.models()[0]
+    replayed = models.step_of(perceptron, minigrad, replayed=True)
+    ours = models.step_of(perceptron, minigrad)
+    assert [replayed() for _ in range(5)] == [ours() for _ in range(5)]
 
-        return phases
 
-    monkeypatch.setattr(models, "step_of", step_of)
-    model = models.models()[0]
-    (row,) = models.model_rows(model, "torch", steps=2)
-    assert (row.ratio is not None) is fair
-    assert (row.note == "different losses") is not fair
-    if fair:
-        lost, verdict, *profiled = row.note.splitlines()
-        assert bool(profiled) is verdict.startswith("behind by")
-        assert lost.startswith("loss after 2 steps: minigrad 2.")
-        assert verdict.startswith(("ahead by", "behind by"))
-    (alone,) = models.model_rows(model, None, steps=2)
-    assert alone.ratio is None
-    assert alone.note.startswith("loss after 2 steps: minigrad 2.")
+def test_steps_before_the_first_have_been_made() -> None:
+    perceptron = models.models()[0]
+    late, ours = (
+        models.step_of(perceptron, minigrad, 2),
+        models.step_of(perceptron, minigrad),
+    )
+    assert [ours() for _ in range(3)][2] == late()
+
+
+def test_losses_that_drift_apart_do_not_agree() -> None:
+    assert models.stay_together(1.0, 1.01)
+    assert not models.stay_together(1.0, 1.05)
+
+
+def test_functions_of_a_step_are_counted() -> None:
+    tasks = {task.name: task for task in models.model_tasks()}
+    name = "step: MLP 64-128-64-10 on digits: Python functions"
+    (row,) = tasks[name].rows(True)
+    assert row.ours is not None
+    assert 50 < row.ours < 2000
+    assert row.shown_goal.startswith("300 functions ")

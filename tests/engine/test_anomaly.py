@@ -357,3 +357,16 @@ def test_nan_in_a_batch_of_gradients_is_found_where_torch_gives_up() -> None:
             raises(minigrad, errors.AnomalyError, "1 of its 4 are NaN"),
         ):
             minigrad.autograd.grad(y, x, rows, is_grads_batched=True)
+
+
+def test_real_error_is_raised_where_warnings_are_errors(
+    torch: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = failing(torch).apply(leaf(torch, 1.0))
+        with pytest.raises(Boom, match="in backward"):
+            y.backward()
+    says = capfd.readouterr().err
+    assert "UserWarning: " in says
+    assert "Error detected in FBackward. Traceback of forward call" in says

@@ -3,9 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad
+from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from tests.engine.support import raises
 
 
 class SinCos(Builtin):
@@ -81,3 +84,29 @@ def test_one_output_and_a_tuple_of_one_are_told_apart() -> None:
     assert type(outputs) is tuple
     outputs[0].backward()
     assert x.grad.item() == 2.0
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"dim": 1}, {"dim": 0, "keepdim": True}, {"dim": (0, 1)}]
+)
+def test_variance_and_mean_are_those_of_the_two_functions(
+    torch: Any, options: dict[str, Any]
+) -> None:
+    x = torch.tensor([[1.0, 2.0, 6.0], [3.0, 5.0, 4.0]], requires_grad=True)
+    variance, mean = torch.var_mean(x, **options)
+    assert variance.tolist() == x.var(**options).tolist()
+    assert mean.tolist() == x.mean(**options).tolist()
+    assert variance.grad_fn is mean.grad_fn
+    assert variance.grad_fn.name() == "VarMeanBackward0"
+    assert torch.var_mean(x, False)[0].tolist() == x.var(unbiased=False).tolist()
+
+
+def test_variance_and_mean_take_keywords_and_refuse_whole_numbers(torch: Any) -> None:
+    x = torch.tensor([[1.0, 2.0, 6.0]], requires_grad=True)
+    variance, mean = torch.var_mean(x, dim=1, keepdim=True, correction=0)
+    assert (tuple(variance.shape), mean.tolist()) == ((1, 1), [[3.0]])
+    assert variance.item() == pytest.approx(14 / 3)
+    (variance * 3 + mean).backward()
+    assert x.grad.tolist() == [pytest.approx([-4 + 1 / 3, -2 + 1 / 3, 6 + 1 / 3])]
+    with raises(torch, errors.OperandError, "var_mean only support floating point"):
+        torch.var_mean(torch.tensor([1, 2]))

@@ -471,3 +471,39 @@ def test_checkpoint_warns_of_nothing_when_the_variant_is_chosen(torch: Any) -> N
         warnings.simplefilter("error")
         checkpoint(torch, torch.sin, leaf(torch, 1.0), use_reentrant=True).backward()
         checkpoint(torch, torch.sin, leaf(torch, 1.0)).backward()
+
+
+@pytest.mark.rule("Y05", "Y06")
+def test_debug_names_the_cause_where_recomputation_differs(torch: Any) -> None:
+    changing = in_turn(lambda x: x.exp().sin(), lambda x: x.exp())
+    y = checkpoint(torch, changing, leaf(torch, 2.0), debug=True)
+    says = (
+        r"(?s)Detected non-determinism while running activation checkpointing.*"
+        r"You are seeing this error because you passed `debug=True` to checkpoint"
+    )
+    with pytest.raises(torch.utils.checkpoint.CheckpointError, match=says):
+        y.backward()
+
+
+@pytest.mark.rule("Y05")
+def test_error_of_another_recomputation_begins_with_the_name_once(torch: Any) -> None:
+    changing = in_turn(lambda x: x.exp().sin(), lambda x: x.exp())
+    y = checkpoint(torch, changing, leaf(torch, 2.0))
+    says = r"^torch.utils.checkpoint: A different number of tensors was saved"
+    with pytest.raises(torch.utils.checkpoint.CheckpointError, match=says):
+        y.backward()
+
+
+@pytest.mark.rule("Y06")
+def test_error_of_another_shape_shows_shape_dtype_and_device(torch: Any) -> None:
+    changing = in_turn(lambda x: x.exp(), lambda x: x.reshape(2, 1).exp())
+    y = checkpoint(torch, changing, leaf(torch, 2.0, 3.0))
+    name = torch.__name__
+    says = (
+        f"saved metadata: {{'shape': {name}.Size([2]), 'dtype': {name}.float64, "
+        "'device': device(type='cpu')}\n"
+        f"recomputed metadata: {{'shape': {name}.Size([2, 1])"
+    )
+    with pytest.raises(torch.utils.checkpoint.CheckpointError) as caught:
+        y.sum().backward()
+    assert says in str(caught.value)

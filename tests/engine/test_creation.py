@@ -191,3 +191,47 @@ def test_shapes_may_be_given_by_their_names(torch: Any) -> None:
     assert torch.reshape(x, shape=(2, 3)).shape == x.reshape(shape=[2, 3]).shape
     assert x.expand(size=(2, 6)).shape == (2, 6)
     assert x.view(size=(3, 2)).permute(dims=(1, 0)).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("LongTensor", "int64"),
+        ("BoolTensor", "bool"),
+        ("FloatTensor", "float32"),
+        ("DoubleTensor", "float64"),
+    ],
+)
+def test_old_constructors_take_values_or_lengths(
+    torch: Any, name: str, dtype: str
+) -> None:
+    make, dtype = getattr(torch, name), getattr(torch, dtype)
+    made = make([1, 0])
+    assert (made.tolist(), made.dtype) == ([1, 0], dtype)
+    assert tuple(make(2, 3).shape) == (2, 3)
+    assert tuple(make(torch.Size([2, 3])).shape) == (2, 3)
+    assert make().tolist() == []
+    assert isinstance(made, make)
+    assert not isinstance(3, make)
+    assert not isinstance(torch.tensor([1], dtype=torch.int8), make)
+
+
+def test_new_tensor_has_the_dtype_of_the_one_it_is_asked_of(torch: Any) -> None:
+    x = torch.tensor([1.5], dtype=torch.float64, requires_grad=True)
+    made = x.new([1, 2])
+    assert (made.tolist(), made.dtype) == ([1.0, 2.0], torch.float64)
+    assert not made.requires_grad
+    assert tuple(x.new(2, 3).shape) == (2, 3)
+    assert x.new().tolist() == []
+    alias = x.new(x.detach())
+    assert same_memory(alias, x)
+
+
+def test_old_constructors_refuse_a_number_and_another_dtype(torch: Any) -> None:
+    x = torch.tensor([1.5])
+    for make in (torch.FloatTensor, x.new):
+        says = "data must be a sequence (got float)"
+        with raises(torch, errors.ArgumentTypeError, says):
+            make(3.5)
+        with raises(torch, errors.ArgumentTypeError, "expected "):
+            make(torch.tensor([1]))

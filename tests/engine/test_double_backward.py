@@ -215,3 +215,23 @@ def test_graph_of_a_gradient_reaches_the_leaf(torch: Any) -> None:
         following = [n for n, _ in node.next_functions if n is not None]
         node = following[-1] if following else None
     assert names == ["MulBackward0", "torch::autograd::AccumulateGrad"]
+
+
+@pytest.mark.rule("K06")
+def test_none_keeps_its_place_before_the_error_of_once_differentiable(
+    torch: Any,
+) -> None:
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Any) -> Any:
+        return None, grad, None
+
+    a, b = leaf(torch, 2.0), leaf(torch, 3.0)
+    upstream = leaf(torch, 1.0)
+    y = rule(torch, lambda ctx, a, b, k: a * b, backward).apply(a, b, 4)
+    first, second = torch.autograd.grad(
+        y, [a, b], upstream, create_graph=True, allow_unused=True
+    )
+    assert first is None
+    assert second.output_nr == 1
+    before = [node and node.name() for node, _ in second.grad_fn.next_functions]
+    assert before == [None, "torch::autograd::AccumulateGrad", None]

@@ -468,3 +468,11 @@ def test_tangent_of_a_layer_is_in_the_graph_of_its_weight_only(torch: Any) -> No
             values[2] = fwAD.make_dual(values[2], x)
             tangent = fwAD.unpack_dual(torch.addmm(*values)).tangent
         assert tangent.requires_grad == (place > 0)
+
+
+def test_number_of_the_open_level_is_there_to_read(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    assert fwAD._current_level == -1
+    with fwAD.dual_level() as number:
+        assert fwAD._current_level == number == 0
+    assert fwAD._current_level == -1

@@ -775,3 +775,60 @@ def test_view_changed_through_its_base_loses_hooks_and_keeps_retain_grad(
     base.mul_(2)
     (view * 3).sum().backward()
     assert (log, view.grad.tolist()) == ([], [3.0, 3.0])
+
+
+def sum_with_hooks(torch: Any, x: Any, kept: list[Any]) -> tuple[Any, list[str]]:
+    """The sum of a leaf whose hooks change the gradient; the order in which they ran.
+
+    The hook before it keeps its result if ``kept`` is not empty.
+    """
+    y = x * 1
+    node = y.grad_fn.next_functions[0][0]
+    order: list[str] = []
+
+    def before(grads: Any) -> Any:
+        order.append("before")
+        result = grads[0] / 4
+        kept[1:] = [result] * len(kept)
+        return (result,)
+
+    def accumulated(leaf: Any) -> None:
+        order.append("accumulated")
+        leaf.grad.add_(0.5)
+
+    def after(returned: Any, given: Any) -> None:
+        order.append("after")
+        x.grad = given[0] * 10
+
+    node.register_hook(after)
+    x.register_post_accumulate_grad_hook(accumulated)
+    node.register_prehook(before)
+    x.register_hook(lambda grad: grad - 5)
+    return y.sum(), order
+
+
+@pytest.mark.rule("O01", "Q11")
+def test_hook_after_a_leaf_sees_the_gradient_as_it_was_accumulated(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    y, order = sum_with_hooks(torch, x, [])
+    y.backward()
+    assert order == ["before", "accumulated", "after"]
+    assert x.grad.tolist() == [-5.0, -5.0]
+
+
+@pytest.mark.rule("O02", "Q11")
+def test_hook_after_a_leaf_sees_the_old_gradient_if_somebody_keeps_it(
+    torch: Any,
+) -> None:
+    kept: list[Any] = [None]
+    x = leaf(torch, 1.0, 2.0)
+    sum_with_hooks(torch, x, kept)[0].backward()
+    assert (kept[1].tolist(), x.grad.tolist()) == ([-1.0, -1.0], [-10.0, -10.0])
+
+
+@pytest.mark.rule("O04", "Q11")
+def test_hook_after_a_leaf_sees_what_was_added_to_its_grad(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    x.grad = torch.ones(2, dtype=torch.float64)
+    sum_with_hooks(torch, x, [])[0].backward()
+    assert x.grad.tolist() == [-10.0, -10.0]

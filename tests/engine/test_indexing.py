@@ -370,3 +370,17 @@ def test_range_picks_like_a_list(torch: Any) -> None:
     y = torch.zeros(3)
     y[range(0, 3, 2)] = 1.0
     assert y.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_split_with_sizes_is_split_by_a_list(torch: Any) -> None:
+    x = torch.arange(5.0).requires_grad_(True)
+    for pieces in (x.split_with_sizes([2, 3]), torch.split_with_sizes(x, (2, 3), 0)):
+        assert isinstance(pieces, tuple)
+        assert [piece.tolist() for piece in pieces] == [[0.0, 1.0], [2.0, 3.0, 4.0]]
+        assert pieces[1].grad_fn.name() == "SplitWithSizesBackward0"
+    says = "split_with_sizes expects split_sizes to sum exactly to 5"
+    with raises(torch, errors.ShapeError, says):
+        x.split_with_sizes([2, 2])
+    says = "argument 'split_sizes' (position 1) must be tuple of ints, not int"
+    with raises(torch, errors.ArgumentTypeError, says):
+        x.split_with_sizes(2)

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from tests.engine.support import Boom, leaf, raises, rule
+from tests.engine.support import Boom, leaf, raises, rule, same_memory
 
 NO_VERSION = "Inference tensors do not track version counter."
 NO_CHANGE = "Inplace update to inference tensor outside InferenceMode is not allowed"
@@ -227,3 +227,51 @@ def test_decorating_a_class_is_deprecated_and_wraps_its_init(
     assert isinstance(model, Model)
     assert model.inside == (mode == "enable_grad")
     assert model.now()
+
+
+VIEWS = {
+    "view": lambda x: x.view(6),
+    "row": lambda x: x[0],
+    "transpose": lambda x: x.transpose(0, 1),
+    "expand": lambda x: x.expand(2, 2, 3),
+    "as_strided": lambda x: x.as_strided((2,), (1,), 1),
+    "unbind": lambda x: x.unbind(1)[1],
+    "split": lambda x: x.split(1)[1],
+    "detach": lambda x: x.detach(),
+    "view_as": lambda x: x.view_as(torch_grad(x)),
+}
+
+
+def torch_grad(x: Any) -> Any:
+    """A normal tensor of the same shape that requires grad."""
+    return x.clone().requires_grad_(True)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_view_of_an_inference_tensor_is_a_leaf_without_grad(
+    torch: Any, name: str
+) -> None:
+    with torch.inference_mode():
+        x = torch.ones(2, 3)
+    view = VIEWS[name](x)
+    assert view.is_inference()
+    assert (view.is_leaf, view.requires_grad, view.grad_fn) == (True, False, None)
+    assert (view._is_view(), view._base) == (False, None)
+    assert same_memory(view, x)
+
+
+def test_view_of_an_inference_tensor_knows_the_whole_memory(torch: Any) -> None:
+    with torch.inference_mode():
+        x = torch.arange(6.0)
+    view = x[3:]
+    assert view.storage_offset() == 3
+    assert view[1:].as_strided((2,), (1,), 0).tolist() == [0.0, 1.0]
+
+
+def test_function_is_inference_asks_the_tensor(torch: Any) -> None:
+    with torch.inference_mode():
+        x = torch.ones(2)
+    assert torch.is_inference(x)
+    assert not torch.is_inference(torch.ones(2))
+    with raises(torch, errors.ArgumentTypeError, "argument 'input' (position 1) must"):
+        torch.is_inference(3)

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from tests.engine.support import leaf, raises, rule
+from tests.engine.support import dual, leaf, raises, rule, same_memory, tangent_of
 
 
 @pytest.mark.rule("D18")
@@ -365,3 +365,164 @@ def test_changed_views_leave_no_cycle() -> None:
     del b, v, w
     assert gc.collect() == 0
     assert copy.copy(x).requires_grad
+
+
+RESHAPING = {
+    "transpose_": (0, 1),
+    "swapaxes_": (0, 1),
+    "swapdims_": (0, 1),
+    "t_": (),
+    "squeeze_": (0,),
+    "unsqueeze_": (-1,),
+    "as_strided_": ((2, 1), (1, 1), 1),
+}
+
+
+def row_of_three(torch: Any) -> Any:
+    """A leaf of shape (1, 3)."""
+    values = [[1.0, 2.0, 3.0]]
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("name", RESHAPING)
+def test_tensor_changes_its_own_shape_as_the_new_one_would(
+    torch: Any, name: str
+) -> None:
+    x = row_of_three(torch)
+    expected = getattr(x * 2, name[:-1])(*RESHAPING[name])
+    y = x * 2
+    memory = y.detach()
+    assert getattr(y, name)(*RESHAPING[name]) is y
+    assert (y.tolist(), y.stride()) == (expected.tolist(), expected.stride())
+    assert (y.storage_offset(), y._version) == (expected.storage_offset(), 1)
+    assert same_memory(y, memory)
+    weight = torch.arange(y.numel(), dtype=torch.float64).reshape(y.shape) + 1
+    grads = [torch.autograd.grad((v * weight).sum(), x)[0] for v in (y, expected)]
+    assert grads[0].tolist() == grads[1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "node"),
+    [
+        ("transpose_", (0, 1), "TransposeBackward1"),
+        ("swapaxes_", (0, 1), "TransposeBackward1"),
+        ("t_", (), "TBackward1"),
+        ("squeeze_", (), "SqueezeBackward3"),
+        ("squeeze_", (0,), "SqueezeBackward4"),
+        ("squeeze_", ((0, 1),), "SqueezeBackward5"),
+        ("unsqueeze_", (0,), "UnsqueezeBackward1"),
+        ("as_strided_", ((2,), (1,)), "AsStridedBackward1"),
+    ],
+)
+def test_node_of_a_change_of_shape_comes_after_the_history_until_now(
+    torch: Any, name: str, args: Any, node: str
+) -> None:
+    y = row_of_three(torch) * 2
+    getattr(y, name)(*args)
+    before = y.grad_fn.next_functions[0][0]
+    assert (y.grad_fn.name(), before.name()) == (node, "MulBackward0")
+    assert not y._is_view()
+
+
+def test_view_that_changes_its_shape_leaves_the_history_of_its_base(torch: Any) -> None:
+    x = row_of_three(torch)
+    y = x * 2
+    view = y[:, 1:]
+    view.t_()
+    assert (view.grad_fn.name(), y.grad_fn.name()) == ("TBackward1", "MulBackward0")
+    assert (view._base is y, y._version) == (True, 1)
+    view.mul_(torch.tensor([[5.0], [7.0]], dtype=torch.float64))
+    assert y.tolist() == [[2.0, 20.0, 42.0]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[2.0, 10.0, 14.0]]
+
+
+def test_views_of_a_tensor_that_changes_its_shape_show_what_they_showed(
+    torch: Any,
+) -> None:
+    x = row_of_three(torch)
+    y = x * 2
+    view = y[:, 1:]
+    y.t_()
+    assert (view.tolist(), view.grad_fn.name()) == ([[4.0, 6.0]], "AsStridedBackward0")
+    view.mul_(5)
+    assert y.tolist() == [[2.0], [20.0], [30.0]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[2.0, 10.0, 10.0]]
+
+
+@pytest.mark.parametrize("name", RESHAPING)
+def test_shape_of_a_leaf_that_requires_grad_is_changed_without_recording(
+    torch: Any, name: str
+) -> None:
+    x = row_of_three(torch)
+    change = getattr(x, name)
+    with raises(torch, errors.InplaceError, "a leaf Variable that requires grad is be"):
+        change(*RESHAPING[name])
+    with raises(torch, errors.InplaceError, "a view of a leaf Variable"):
+        getattr(x[:], name)(*RESHAPING[name])
+    assert x._version == 0
+    with torch.no_grad():
+        change(*RESHAPING[name])
+    x.sum().backward()
+    assert (x.is_leaf, x.grad.shape) == (True, x.shape)
+
+
+def test_change_of_shape_is_counted_as_one_of_values(torch: Any) -> None:
+    y = row_of_three(torch) * 2
+    total = (y * y).sum()
+    y.squeeze_()
+    with raises(
+        torch, errors.SavedModifiedError, "output 0 of Squeeze3, is at version"
+    ):
+        total.backward()
+
+
+def test_change_of_shape_leaves_hooks_with_the_history_until_now(torch: Any) -> None:
+    y = row_of_three(torch) * 2
+    seen: list[Any] = []
+    y.register_hook(lambda grad: seen.append(tuple(grad.shape)))
+    y.retain_grad()
+    y.squeeze_()
+    y.sum().backward()
+    assert (seen, tuple(y.grad.shape)) == ([(1, 3)], (1, 3))
+
+
+def test_shape_of_an_inference_tensor_is_changed_only_inside(torch: Any) -> None:
+    with torch.inference_mode():
+        x = torch.ones(2, 3)
+        assert tuple(x.t_().shape) == (3, 2)
+    with raises(torch, errors.InferenceError, "Inplace update to inference tensor"):
+        x.t_()
+
+
+def test_tangent_changes_its_shape_with_the_tensor(torch: Any) -> None:
+    fwAD = torch.autograd.forward_ad
+    with fwAD.dual_level():
+        y = dual(torch, [[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]) * 2
+        view = y[:, 1:]
+        assert tangent_of(torch, view.t_()) == [[10.0], [12.0]]
+        assert tangent_of(torch, y) == [[8.0, 10.0, 12.0]]
+        assert tangent_of(torch, y.squeeze_()) == [8.0, 10.0, 12.0]
+        assert tangent_of(torch, y.as_strided_((2,), (2,))) == [8.0, 12.0]
+
+
+def test_examples_under_vmap_change_their_shape(torch: Any) -> None:
+    def function(x: Any) -> Any:
+        y = x * 2
+        assert y.transpose_(0, 1) is y
+        return y.unsqueeze_(0)
+
+    batch = torch.arange(6.0).reshape(2, 1, 3)
+    result = torch.func.vmap(function)(batch)
+    assert result.tolist() == (batch * 2).transpose(1, 2).unsqueeze(1).tolist()
+    grads = torch.func.vmap(torch.func.grad(lambda x: (function(x) * x.t()).sum()))
+    assert grads(batch).tolist() == (batch * 4).tolist()
+
+
+def test_second_derivative_goes_through_a_change_of_shape(torch: Any) -> None:
+    x = row_of_three(torch)
+    y = (x * x * x).squeeze_().unsqueeze_(1)
+    (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert second.tolist() == [[6.0, 12.0, 18.0]]

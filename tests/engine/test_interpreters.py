@@ -30,7 +30,10 @@ ASKS = {
 
 KEEPS = {
     "engine/grad_mode.py: _Mode.__init__",
+    "engine/grad_mode.py: _Mode.entered",
+    "engine/grad_mode.py: _Mode.leave",
     "engine/grad_mode.py: forward_limit",
+    "engine/grad_mode.py: leave_open_modes",
     "engine/grad_mode.py: unrecorded",
     "engine/grad_mode.py: with_forward_limit.__enter__",
     "engine/grad_mode.py: with_forward_limit.__exit__",

@@ -61,7 +61,7 @@ def test_view_of_something_else_is_refused(torch: Any, tangent_is_view: bool) ->
             torch,
             errors.TangentError,
             "A custom Function is returning a view but the jvp is not returning a view "
-            "of",
+            f"of the {'same base as the ' if tangent_is_view else ''}given grad input.",
         ),
     ):
         apply(fwAD.make_dual(torch.ones(1, 2), t))
@@ -290,3 +290,16 @@ def test_stretched_tangent_has_memory_of_its_own(torch: Any) -> None:
         assert not fwAD.unpack_dual(y).tangent._is_view()
         y.mul_(10)
         assert tangent_of(torch, x) == [1.0, 1.0]
+
+
+@pytest.mark.rule("L20")
+def test_view_of_a_dual_wants_a_view_of_the_same_base(torch: Any) -> None:
+    apply = with_jvp(torch, lambda ctx, x: x[:1], lambda ctx, t: t.clone()[:1])
+    says = (
+        "A custom Function is returning a view but the jvp is not returning a view of "
+        "the same base as the given grad input."
+    )
+    with torch.autograd.forward_ad.dual_level():
+        x = dual(torch, [1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+        with raises(torch, errors.TangentError, says):
+            apply(x[:2])

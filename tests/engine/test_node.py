@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.engine.support import leaf, logged, rule
+from minigrad import errors
+from tests.engine.support import leaf, logged, raises, rule
 
 
 @pytest.mark.rule("R01")
@@ -98,3 +99,73 @@ def test_grad_fn_alone_keeps_the_graph_below_it(torch: Any) -> None:
             break
         node = node.next_functions[0][0]
     assert names == ["AddBackward0", "MulBackward0", "AccumulateGrad"]
+
+
+def test_node_is_a_subclass_of_itself_and_numbers_are_none(torch: Any) -> None:
+    Node = torch.autograd.graph.Node
+    assert issubclass(Node, Node)
+    node = (leaf(torch, 2.0) * 2).grad_fn
+    assert issubclass(type(node), Node)
+    assert not issubclass(int, Node)
+    assert not isinstance(Node, Node)
+
+
+@pytest.mark.rule("A27")
+def test_built_in_node_is_called_with_the_gradients_of_its_outputs(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    node = (x * 5).grad_fn
+    node.register_hook(lambda *grads: pytest.fail("hooks belong to backward"))
+    ones = torch.ones(2, dtype=torch.float64)
+    first, second = node(ones)
+    assert (first.tolist(), second) == ([5.0, 5.0], None)
+    assert x.exp().grad_fn(None) is None
+    pieces = x.unbind()
+    assert pieces[0].grad_fn(ones[0], None).tolist() == [1.0, 0.0]
+
+
+def test_called_node_keeps_what_it_saved_and_computes_in_the_graph(torch: Any) -> None:
+    x = leaf(torch, 2.0)
+    y = x.exp()
+    for _ in range(2):
+        slope = y.grad_fn(torch.tensor(1.0, dtype=torch.float64))
+        assert slope.requires_grad
+    with torch.no_grad():
+        assert not y.grad_fn(torch.tensor(1.0)).requires_grad
+    (second,) = torch.autograd.grad(slope, x, retain_graph=True)
+    assert second.item() == pytest.approx(y.item())
+    y.backward()
+    with raises(torch, errors.SavedFreedError, "Trying to backward through the graph"):
+        y.grad_fn(torch.tensor(1.0))
+
+
+def test_called_node_wants_a_tensor_for_each_output(torch: Any) -> None:
+    node = (leaf(torch, 2.0) * 5).grad_fn
+    one = torch.tensor(1.0)
+    for given, says in (
+        ((), "expected 1 arguments, got 0 instead"),
+        ((one, one), "expected 1 arguments, got 2 instead"),
+        ((3,), "argument 0 is not a Variable"),
+    ):
+        with raises(torch, errors.ArgumentTypeError, says):
+            node(*given)
+
+
+def test_called_node_of_a_leaf_adds_into_its_grad(torch: Any) -> None:
+    x = leaf(torch, 2.0, 3.0)
+    y = x * 1
+    node = y.grad_fn.next_functions[0][0]
+    assert node(torch.ones(2, dtype=torch.float64)) == ()
+    assert node(torch.ones(1, dtype=torch.float64)) == ()
+    assert x.grad.tolist() == [2.0, 2.0]
+    x.grad = None
+    with raises(torch, errors.ShapeError, "must match"):
+        node(torch.ones(3, dtype=torch.float64))
+
+
+def test_called_node_of_a_changed_base_goes_by_the_rule_of_the_change(
+    torch: Any,
+) -> None:
+    y = leaf(torch, 2.0, 3.0) * 1
+    y[:1].mul_(5)
+    ones = torch.ones(2, dtype=torch.float64)
+    assert y.grad_fn(ones)[0].tolist() == [5.0, 1.0]

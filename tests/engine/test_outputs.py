@@ -254,7 +254,7 @@ def test_dirty_tensor_must_be_returned(torch: Any) -> None:
 
     says = (
         "Some elements marked as dirty during the forward method were not returned as "
-        "output"
+        "output. The inputs that are modified inplace must all be outputs of the Func"
     )
     with raises(torch, errors.InplaceError, says):
         rule(torch, forward).apply(leaf(torch, 2.0).clone())
@@ -269,7 +269,7 @@ def test_marking_a_new_tensor_dirty_warns(torch: Any) -> None:
 
     F = rule(torch, forward, lambda ctx, grad: grad * 2)
     x = leaf(torch, 2.0)
-    with pytest.warns(UserWarning, match="received a tensor that was not an input"):
+    with pytest.warns(UserWarning, match=r"received a tensor that was not an input\."):
         y = F.apply(x.clone())
     y.backward()
     assert x.grad.item() == 2.0
@@ -607,3 +607,79 @@ def call_two_outputs_a_pure_view(ctx: Any, x: Any) -> Any:
 def test_errors_about_outputs_name_the_class_of_the_learner(forward: Any) -> None:
     with pytest.raises(errors.MinigradError, match=r"^F\.forward: "):
         rule(minigrad, forward).apply(leaf(minigrad, 2.0))
+
+
+@pytest.mark.rule("H05")
+@pytest.mark.parametrize("recorded", [True, False])
+def test_new_view_of_a_leaf_that_is_marked_dirty_is_refused(
+    torch: Any, recorded: bool
+) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        with torch.set_grad_enabled(recorded):
+            view = base[:1]
+        ctx.mark_dirty(view)
+        return view
+
+    base = leaf(torch, 2.0, 3.0)
+    says = "ctx.mark_dirty() received a tensor that was not an input. Only input Tens"
+    if not recorded:
+        says = "a leaf Variable that requires grad has been used in an in-place"
+    with raises(torch, errors.InplaceError, says):
+        rule(torch, forward).apply(leaf(torch, 1.0))
+
+
+@pytest.mark.rule("H05")
+def test_new_view_of_a_plain_tensor_that_is_marked_dirty_is_refused(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        view = torch.zeros(2)[:1]
+        ctx.mark_dirty(view)
+        return view
+
+    F = rule(torch, forward)
+    with raises(torch, errors.InplaceError, "received a tensor that was not an input."):
+        F.apply(leaf(torch, 1.0))
+    with torch.no_grad():
+        assert F.apply(leaf(torch, 1.0)).tolist() == [0.0]
+
+
+@pytest.mark.rule("H05")
+def test_new_tensor_marked_dirty_warns_only_in_a_graph(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x * 2
+        ctx.mark_dirty(y)
+        return y
+
+    F = rule(torch, forward)
+    with torch.no_grad():
+        assert F.apply(leaf(torch, 1.0)).item() == 2.0
+    with pytest.warns(UserWarning, match="Only input Tensors that have been mutated"):
+        F.apply(leaf(torch, 1.0))
+
+
+@pytest.mark.rule("I03")
+def test_flag_of_ctx_gives_none_for_outputs_without_gradients(torch: Any) -> None:
+    seen: list[Any] = []
+
+    def forward(ctx: Any, x: Any) -> Any:
+        assert ctx._materialize_non_diff_grads is True
+        ctx._materialize_non_diff_grads = False
+        marked = x * 3
+        ctx.mark_non_differentiable(marked)
+        return x * 2, x * 1, marked, torch.ones(2, dtype=torch.int64)
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        seen.extend([None if grad is None else grad.tolist() for grad in grads])
+        return grads[0]
+
+    rule(torch, forward, backward).apply(leaf(torch, 2.0, 3.0))[0].sum().backward()
+    assert seen == [[1.0, 1.0], [0.0, 0.0], None, None]
+
+
+@pytest.mark.rule("I03")
+def test_flag_of_ctx_is_true_or_false(torch: Any) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx._materialize_non_diff_grads = 3
+
+    says = "set_materialize_non_diff_grads received an invalid combination"
+    with raises(torch, errors.ArgumentTypeError, says):
+        rule(torch, forward).apply(leaf(torch, 1.0))

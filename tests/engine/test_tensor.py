@@ -111,8 +111,6 @@ def test_numpy_of_a_tensor_that_requires_grad_is_refused(torch: Any) -> None:
         "Can't call numpy() on Tensor that requires grad. Use "
         "tensor.detach().numpy() instead."
     )
-    if torch.__name__ == "minigrad":
-        says = "Can't call numpy() on Tensor that requires grad."
     with raises(torch, errors.GraphError, says):
         x.numpy()
     x.detach().numpy()[0] = 9.0
@@ -359,3 +357,33 @@ def test_dimensions_and_lengths_are_integers(torch: Any) -> None:
     ):
         with raises(torch, errors.ArgumentTypeError, " "):
             use()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("data", "Deleting tensor data is not allowed. Delete tensor instead!"),
+        ("_backward_hooks", "Deletion of _backwards_hooks not allowed!"),
+    ],
+)
+def test_what_makes_a_tensor_cannot_be_deleted(
+    torch: Any, name: str, says: str
+) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    y = x * 2
+    for tensor in (x, y):
+        with raises(torch, errors.GraphError, says):
+            delattr(tensor, name)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_hooks_of_a_tensor_are_listed(torch: Any) -> None:
+    x = leaf(torch, 1.0)
+    assert x._backward_hooks is None
+    handle = x.register_hook(print)
+    assert dict(x._backward_hooks) == {handle.id: print}
+    y = x * 2
+    assert y._backward_hooks is None
+    handle = y.register_hook(print)
+    assert dict(y._backward_hooks) == {handle.id: print}

@@ -274,3 +274,47 @@ def test_dirty_part_takes_the_rule_and_the_rest_goes_past_it(torch: Any) -> None
     assert b.tolist() == [10.0, 3.0]
     (b * (first + 1)).sum().backward()
     assert x.grad.tolist() == [20.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "start"),
+    [((0,), (1,), 0), ((2, 0), (1, 1), 1), ((0, 3), (3, 1), 4), ((0,), (5,), 99)],
+)
+def test_as_strided_without_elements_goes_anywhere(
+    torch: Any, size: Any, stride: Any, start: int
+) -> None:
+    x = leaf(torch, 1.0, 2.0, 3.0, 4.0)
+    view = x.as_strided(size, stride, start)
+    assert (tuple(view.shape), view.stride()) == (size, stride)
+    assert (view.storage_offset(), view._base is x) == (start, True)
+    view.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_place_in_memory_is_counted_from_its_first_element(torch: Any) -> None:
+    x = torch.arange(6.0)
+    row = x.reshape(2, 3)[1]
+    assert (row.storage_offset(), row.detach()[1:].storage_offset()) == (3, 4)
+    assert x.as_strided((2,), (1,), 2)[1:].storage_offset() == 3
+    alone = row.detach()
+    alone.data = torch.ones(2)
+    assert alone.storage_offset() == 0
+    assert alone.as_strided((2,), (1,), 0).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_change_of_a_view_of_a_view_says_where_to_move_it(
+    torch: Any, mode: str
+) -> None:
+    x = torch.zeros(2)
+    with getattr(torch, mode)():
+        y = x.view(2)
+    y.requires_grad_(True)
+    z = y.view(2)
+    says = (
+        "You can clarify your code by moving both the view and the inplace either both "
+        f"inside the {mode} block (if you don't want the inplace to be tracked) or both"
+    )
+    with raises(torch, errors.InplaceError, says) as caught:
+        z /= 2
+    assert "Output 0 of View is a view of a view which was" in str(caught.value)

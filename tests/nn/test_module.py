@@ -328,3 +328,109 @@ def test_parameter_of_a_list_is_refused(torch: Any) -> None:
         torch, errors.ModuleAttributeError, "'list' object has no attribute 'detach'"
     ):
         torch.nn.Parameter([1.0])
+
+
+def product(torch: Any, seen: list[Any]) -> Any:
+    """A module whose hook notes the gradients that it is given, as lists."""
+
+    def listed(gradients: Any) -> list[Any]:
+        assert isinstance(gradients, tuple)
+        return [None if one is None else one.tolist() for one in gradients]
+
+    class Product(torch.nn.Module):
+        def forward(self, a: Any, k: Any) -> Any:
+            return a * k, a.detach(), "text"
+
+    module = Product()
+    module.handle = module.register_full_backward_hook(
+        lambda *given: seen.append((given[0] is module, *map(listed, given[1:])))
+    )
+    return module
+
+
+def test_backward_hook_sees_the_gradients_on_both_sides_of_a_module(torch: Any) -> None:
+    seen: list[Any] = []
+    module = product(torch, seen)
+    x = torch.ones(2, requires_grad=True)
+    y, plain, text = module(x * 1, 3)
+    assert (plain.requires_grad, text) == (False, "text")
+    assert y.grad_fn.name() == "BackwardHookFunctionBackward"
+    (y * 5).sum().backward()
+    assert x.grad.tolist() == [15.0, 15.0]
+    outside = [[5.0, 5.0], None, None]
+    assert seen == [(True, [[15.0, 15.0], None], outside)]
+
+
+def test_backward_hook_sees_no_gradient_of_arguments_by_keyword(torch: Any) -> None:
+    seen: list[Any] = []
+    module = product(torch, seen)
+    module(torch.ones(1, requires_grad=True), k=3)[0].backward()
+    assert seen == [(True, [[3.0]], [[1.0], None, None])]
+
+
+def test_backward_hook_changes_the_gradients_of_the_inputs(torch: Any) -> None:
+    module = torch.nn.Linear(1, 1, bias=False)
+    order: list[int] = []
+
+    def times(factor: int) -> Any:
+        def hook(module: Any, grad_inputs: Any, grad_outputs: Any) -> Any:
+            order.append(factor)
+            return (grad_inputs[0] * factor,)
+
+        return hook
+
+    module.register_full_backward_hook(times(2))
+    module.register_full_backward_hook(times(3))
+    module.register_full_backward_hook(times(5), prepend=True)
+    x = torch.ones(1, requires_grad=True)
+    module(x).backward()
+    assert order == [5, 2, 3]
+    assert x.grad.item() == pytest.approx(module.weight.item() * 30)
+
+
+def test_backward_hook_that_was_removed_leaves_the_module_as_it_was(torch: Any) -> None:
+    seen: list[Any] = []
+    module = product(torch, seen)
+    module.handle.remove()
+    y = module(torch.ones(1, requires_grad=True), 3)[0]
+    y.backward()
+    assert (y.grad_fn.name(), seen) == ("MulBackward0", [])
+
+
+def test_backward_hook_needs_a_graph(torch: Any) -> None:
+    seen: list[Any] = []
+    module = product(torch, seen)
+    with torch.no_grad():
+        y = module(torch.ones(1, requires_grad=True), 3)[0]
+    assert y.grad_fn is None
+    assert module(torch.ones(1), 3)[0].grad_fn is None
+
+
+@pytest.mark.parametrize(
+    ("wants", "returned", "says"),
+    [
+        (True, 2, "Backward hook returned an invalid number of grad_input, got 2, but"),
+        (False, 1, "Backward hook for Modules where no input requires gradient should"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:(?s).*Full backward hook is firing")
+def test_backward_hook_that_returns_what_nobody_wants_is_refused(
+    torch: Any, wants: bool, returned: int, says: str
+) -> None:
+    module = torch.nn.Linear(1, 1)
+    module.register_full_backward_hook(lambda m, ins, outs: (outs[0],) * returned)
+    y = module(torch.ones(1, requires_grad=wants))
+    with raises(torch, errors.HookError, says):
+        y.backward()
+
+
+def test_backward_hook_warns_where_no_input_wants_a_gradient(torch: Any) -> None:
+    seen: list[Any] = []
+    module = torch.nn.Linear(1, 1)
+    module.register_full_backward_hook(lambda m, ins, outs: seen.append((ins, outs)))
+    y = module(torch.ones(1))
+    with pytest.warns(UserWarning, match="Full backward hook is firing"):
+        y.backward()
+    ((inside, outside),) = seen
+    assert (inside, outside[0].tolist()) == ((None,), [1.0])
+    assert module.bias.grad.item() == 1.0

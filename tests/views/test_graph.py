@@ -1,5 +1,6 @@
 """DOT text, its rendering, and what must not go wrong in either."""
 
+import shutil
 import stat
 import sys
 from collections.abc import Callable
@@ -45,8 +46,9 @@ def leaf_used(times: int) -> str:
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
-    """Makes a shell script to be found on PATH, where nothing else is."""
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    """Makes a shell script to be found on PATH, where nothing else is but ``sleep``."""
+    (tmp_path / "sleep").symlink_to(shutil.which("sleep") or "/bin/sleep")
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.delenv("MINIGRAD_DOT", raising=False)
 

@@ -1,14 +1,19 @@
-"""Paths in a zip: which of them are for us, and whose they are."""
+"""Zips: which of their files are for us, and how they are read."""
 
 from __future__ import annotations
 
 import re
 import stat
 import zipfile
-from collections.abc import Sequence
-from pathlib import PurePosixPath
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+from minigrad.course.grading.bounds import said_of
 
 PROGRESS = "progress.jsonl"
+ZIP = ".zip"
+MOST_FILES = 100_000
 
 _SAYS_UTF8 = 0x800
 _OF_A_LESSON = re.compile(r"\d\d_[a-z]")
@@ -32,16 +37,50 @@ def wrapping(paths: Sequence[PurePosixPath]) -> str:
     return tops.pop() if wrapped else ""
 
 
+class ArchiveError(Exception):
+    """The list of files in a zip can't be read; the text says why."""
+
+
+def opened(source: Path | BytesIO) -> zipfile.ZipFile:
+    """The zip. Raises: ArchiveError.
+
+    A list of files that a stranger wrote can make zipfile raise nearly anything.
+    """
+    try:
+        archive = zipfile.ZipFile(source)
+        count = len(archive.infolist())
+    except Exception as error:
+        raise ArchiveError(said_of(error)) from None
+    if count > MOST_FILES:
+        raise ArchiveError(f"it holds {count} files; at most {MOST_FILES} are read")
+    return archive
+
+
+def reader(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[int], bytes]:
+    """Reads at most so many bytes of one file in it."""
+
+    def read(most: int) -> bytes:
+        with archive.open(entry) as file:
+            return file.read(most)
+
+    return read
+
+
 def inside(entry: zipfile.ZipInfo) -> PurePosixPath | None:
     """The path of a file in a zip; None for links, folders and paths that lead out."""
-    name = name_of(entry)
+    path = PurePosixPath(name_of(entry))
+    wanted = not entry.is_dir() and is_readable(path.name, zips=True)
+    return path if wanted and not why_not(entry) else None
+
+
+def why_not(entry: zipfile.ZipInfo) -> str:
+    """Why a file in a zip is not read; empty if it is."""
     mode = entry.external_attr >> 16
-    if entry.is_dir() or (mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode)):
-        return None
-    path = PurePosixPath(name)
-    if not stays_inside(path):
-        return None
-    return path if is_readable(path.name) and not entry.flag_bits & 1 else None
+    if mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
+        return "it is a link"
+    if not stays_inside(PurePosixPath(name_of(entry))):
+        return "its path leads out of the zip, or to a hidden place"
+    return "it is encrypted" if entry.flag_bits & 1 else ""
 
 
 def stays_inside(path: PurePosixPath, top: str = "") -> bool:
@@ -68,6 +107,8 @@ def name_of(entry: zipfile.ZipInfo) -> str:
         return entry.filename
 
 
-def is_readable(name: str) -> bool:
+def is_readable(name: str, zips: bool = False) -> bool:
+    """Whether a file of this name is for us; ``zips``: it may hold such files."""
     known = name.endswith((".ipynb", ".py", PROGRESS))
+    known = known or (zips and name.lower().endswith(ZIP))
     return known and not name.startswith((".", "__"))

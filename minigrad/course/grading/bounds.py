@@ -28,12 +28,31 @@ DEPTH = 24
 NOTEBOOK = 5 * 10**6
 """Bytes of a submitted file."""
 
+ARCHIVE = 20 * 10**6
+"""Bytes of a submitted zip."""
+
+STUDENT = 100 * 10**6
+"""Bytes that are read of all files of a student together."""
+
+BUDGET = 15
+"""Times the seconds for one exercise are those for everything of a student."""
+
+
+def said_of(error: BaseException) -> str:
+    """An exception in a line, as long as a line may be.
+
+    >>> said_of(ValueError("odd")), said_of(MemoryError())
+    ('ValueError: odd', 'MemoryError')
+    """
+    return f"{type(error).__name__}: {error!s:.300}".removesuffix(": ")
+
 
 @dataclass(frozen=True)
 class Limits:
     """What one exercise of one submission may take; a right answer needs under 1 %.
 
-    ``seconds`` are for loading the notebook, and as many again for the exercise.
+    ``seconds`` are for loading the notebook, and as many again for the exercise in all
+    its parts together.
     ``memory`` is the sum over all its processes, ``address_space`` that of each one.
     """
 

@@ -24,8 +24,10 @@ import numpy as np
 
 import minigrad
 from minigrad import errors
-from minigrad.course.grading import confine, frames, messages, plain, scratch
+from minigrad.course.grading import cgroups, confine, frames, messages, plain, scratch
+from minigrad.course.grading.accounting import Consumption, Watch, parents
 from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.cgroups import Group
 from minigrad.course.grading.confine import BUBBLEWRAP, LANDLOCK, UNSAFE
 from minigrad.course.grading.plain import Message
 
@@ -222,19 +224,20 @@ class Box:
         self.process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._count = 0
+        self.watch = Watch()
+        self.groups = cgroups.find()
 
     def worker(self, limits: Limits | None = None) -> Worker:
         """A new worker, forked just now. Raises: BoxError."""
         limits = limits or self.limits
+        own = "" if self.mode == BUBBLEWRAP else own_folder()
         ends = [os.pipe(), os.pipe()]
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
-        shared = self.mode == BUBBLEWRAP
-        own = confine.OWN if shared else tempfile.mkdtemp()
-        worker = Worker(ends[0][1], ends[1][0], ours, limits, "" if shared else own)
+        worker = Worker(self, limits, own, ends[0][1], ends[1][0], ours)
         try:
             with self._lock:
-                task = self._task(own, limits)
+                task = self._task(own or confine.OWN, limits)
                 files = [ends[0][0], ends[1][1], theirs.fileno()]
                 for attempt in (1, 2):
                     try:
@@ -328,6 +331,16 @@ class Box:
             raise BoxError(f"the box does not start: {text}")
 
 
+def own_folder() -> str:
+    """A new folder for a worker to write in. Raises: BoxError."""
+    try:
+        return tempfile.mkdtemp()
+    except OSError as error:
+        what = f"no folder for a submission can be made ({error.strerror})"
+        fix = f"make room in {tempfile.gettempdir()}, or set TMPDIR"
+        raise BoxError(errors.message("grade", what, fix)) from None
+
+
 _PASS_CREDENTIALS = getattr(socket, "SO_PASSCRED", 16)
 
 
@@ -336,17 +349,19 @@ class Worker:
 
     def __init__(
         self,
+        box: Box,
+        limits: Limits,
+        own: str,
         requests: int,
         replies: int,
         line: socket.socket,
-        limits: Limits,
-        own: str = "",
     ) -> None:
         self._requests, self._replies, self._line = requests, replies, line
         self.limits, self._own = limits, own
-        self._keeper = 0
-        self._kinds: tuple[int, ...] = ()
-        line.settimeout(0)
+        self._watch, self._groups = box.watch, box.groups
+        self._group: Group | None = None
+        self._excess = ""
+        self.keeper = 0
         # The pipe is as small as its reader makes it, and full as long as it likes.
         os.set_blocking(requests, False)
 
@@ -355,9 +370,15 @@ class Worker:
         # It may not read what it is asked: then there is nobody to answer.
         until = time.monotonic() + seconds
         said = plain.packed(message, trusted=True)
-        frames.write(self._requests, *said, until=until, meanwhile=self._look)
-        header, body = frames.read(self._replies, until=until, meanwhile=self._look)
+        try:
+            frames.write(self._requests, *said, until=until)
+            header, body = frames.read(self._replies, until=until)
+        except frames.FrameError:
+            self.see_that_it_kept_its_share()
+            raise
         self._look_at_files()
+        if self._watch.failure:
+            raise BoxError(f"nobody counts memory any more: {self._watch.failure}")
         return plain.unpacked(header, body, [kind])
 
     def see_that_it_is_shut_in(self) -> None:
@@ -370,20 +391,29 @@ class Worker:
             raise BoxError(f"no worker has come up: {error}") from None
         if ready.trouble:
             raise BoxError(f"a worker cannot be shut in: {ready.trouble}")
+        if platform.system() == "Linux":
+            try:
+                self._is_kept()
+            except OSError as error:
+                raise BoxError(f"a worker cannot be counted: {error}") from None
 
     def close(self) -> None:
         """End it, with every process that it has started."""
+        self._watch.remove(self)
         os.close(self._requests)
         os.close(self._replies)
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
         if self._own:
             self._wait_for_its_end()
             scratch.remove(self._own)
+        if self._group is not None:
+            self._group.remove()
         self._line.close()
 
     def _wait_for_its_end(self) -> None:
-        """Hang up, and wait until nobody is left who could write in its folder."""
+        """Wait until nobody is left who could write in its folder."""
         with contextlib.suppress(OSError):
-            self._line.shutdown(socket.SHUT_WR)
             self._line.settimeout(_END_SECONDS)
             while self._line.recv(64):
                 pass
@@ -394,19 +424,34 @@ class Worker:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _look(self) -> None:
-        """See that it does not take too much. Raises: TooMuchError."""
-        if platform.system() != "Linux":
-            return
-        if not self._keeper:
-            self._keeper = self._who_keeps_it()
-        processes, memory = consumption(self._keeper)
-        if memory > self.limits.memory:
-            what = f"more than {self.limits.memory / 1e6:.0f} MB of memory"
-            raise TooMuchError(what)
-        if processes > self.limits.processes + 2:
-            raise TooMuchError(f"more than {self.limits.processes} processes")
-        self._look_at_files()
+    def look_at(self, taken: Consumption) -> None:
+        """End it if its processes have taken too much; the watch calls this."""
+        killed = self._group is not None and self._group.was_exceeded()
+        if killed or taken.memory > self.limits.memory:
+            self._end(self._too_much_memory())
+        elif taken.processes > self.limits.processes + 2:
+            self._end(f"more than {self.limits.processes} processes")
+        else:
+            try:
+                self._look_at_files()
+            except TooMuchError as error:
+                self._end(str(error))
+
+    def see_that_it_kept_its_share(self) -> None:
+        """Say so if it took more than that at any time. Raises: TooMuchError."""
+        if not self._excess and self._group is not None and self._group.was_exceeded():
+            self._excess = self._too_much_memory()
+        if self._excess:
+            raise TooMuchError(self._excess)
+
+    def _too_much_memory(self) -> str:
+        return f"more than {self.limits.memory / 1e6:.0f} MB of memory"
+
+    def _end(self, excess: str) -> None:
+        """Have its keeper end it; whoever waits for an answer is told why."""
+        self._excess = self._excess or excess
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
 
     def _look_at_files(self) -> None:
         """The same for its folder, if that is one of this machine's."""
@@ -420,42 +465,15 @@ class Worker:
             what = f"more than {self.limits.disk / 1e6:.0f} MB of files"
             raise TooMuchError(what)
 
-    def _who_keeps_it(self) -> int:
-        try:
-            size = socket.CMSG_SPACE(struct.calcsize("3i"))
-            _, said, _, _ = self._line.recvmsg(1, size)
-        except OSError:
-            return 0
-        numbers = array.array("i", said[0][2]) if said else [0]
-        return int(numbers[0])
-
-
-def consumption(root: int) -> tuple[int, int]:
-    """How many processes descend from this one, and how many bytes they hold.
-
-    What was moved to a disk to make room is theirs as well.
-    """
-    if not root:
-        return 0, 0
-    parents: dict[int, int] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                text = Path(f"/proc/{entry}/stat").read_text()
-            except OSError:
-                continue
-            parents[int(entry)] = int(text.rpartition(")")[2].split()[1])
-    family, last = {root}, 0
-    while len(family) != last:
-        last = len(family)
-        family |= {child for child, parent in parents.items() if parent in family}
-    memory = 0
-    for number in family - {root}:
-        try:
-            words = Path(f"/proc/{number}/status").read_text().split()
-        except OSError:
-            continue
-        for name in ("VmRSS:", "VmSwap:"):
-            if name in words:
-                memory += 1024 * int(words[words.index(name) + 1])
-    return len(family), memory
+    def _is_kept(self) -> None:
+        """Learn who keeps it, and have it counted. Raises: OSError."""
+        self._line.settimeout(_START_SECONDS)
+        size = socket.CMSG_SPACE(struct.calcsize("3i"))
+        _, said, _, _ = self._line.recvmsg(1, size)
+        self.keeper = int(array.array("i", said[0][2])[0])
+        if self._groups is not None:
+            self._group = self._groups.group(self.limits.memory)
+            for child, parent in parents().items():
+                if parent == self.keeper:
+                    self._group.add(child)
+        self._watch.add(self)

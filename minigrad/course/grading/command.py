@@ -12,18 +12,27 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Iterator, Sequence, Set
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from minigrad import errors
 from minigrad.course.grading import box, choosing, pages, results, submissions
-from minigrad.course.grading.bounds import Limits
+from minigrad.course.grading.bounds import BUDGET, Limits, said_of
 from minigrad.course.grading.confine import UNSAFE
-from minigrad.course.grading.examiner import Result, Work, grade
-from minigrad.course.grading.pages import Left
+from minigrad.course.grading.examiner import (
+    NOT_GRADED,
+    Result,
+    Work,
+    grade,
+    not_graded,
+)
 from minigrad.course.grading.progress import Progress
 from minigrad.course.grading.results import Ledger
+from minigrad.course.grading.submissions import Left, Submitted
+from minigrad.course.verdict import SOLVED
 from minigrad.errors import count_of
 
 _boxes: dict[tuple[str, Limits], box.Box] = {}
@@ -41,7 +50,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     try:
         return run(options)
-    except (box.BoxError, submissions.SubmissionsError, results.BusyError) as error:
+    except (
+        box.BoxError,
+        submissions.SubmissionsError,
+        results.BusyError,
+        results.StorageError,
+    ) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -89,8 +103,19 @@ def parser() -> argparse.ArgumentParser:
         "--seconds",
         type=at_least_one,
         default=Limits.seconds,
-        help="for one exercise of one submission (%(default)g); a right answer"
-        " takes a hundredth of it",
+        help="for one exercise of one submission (%(default)g), and as many to load it;"
+        " a right answer takes a hundredth of it",
+    )
+    made.add_argument(
+        "--student-seconds",
+        type=at_least_one,
+        help="for everything that a student has handed in"
+        f" ({BUDGET} times --seconds: {BUDGET * Limits.seconds:g})",
+    )
+    made.add_argument(
+        "--retry",
+        action="store_true",
+        help="try again what could not be graded in an earlier run",
     )
     return made
 
@@ -124,7 +149,7 @@ def at_least_one(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet, then write the pages from all there is."""
     out: Path = options.out
-    files = files_in(options.submissions)
+    found = found_in(options.submissions)
     make_folder(out)
     mode = box.best_mode(options.unsafe)
     if mode == UNSAFE:
@@ -134,34 +159,72 @@ def run(options: argparse.Namespace) -> int:
         see_that_nothing_is_in_sight([options.submissions, out])
     limits = Limits(seconds=options.seconds)
     see_that_right_answers_pass(mode)
+    print(f"memory: {counted_by(mode)}", file=sys.stderr)
     secret = secret_of(options.seed_file, out)
     with Ledger(out / results.ledger_name(options.shard)) as ledger:
-        done = results.keys(out)
-        before = len(done)
-        progress = Progress(files)
-        missing = to_do(options.submissions, options.shard, done, progress)
+        before = list(results.read(out))
+        tried = [r for r in before if not (options.retry and r.state == NOT_GRADED)]
+        progress = Progress(len(found))
+        budget = Budget(options.student_seconds or BUDGET * options.seconds, before)
+        missing = choosing.missing(found, set(map(results.key_of, tried)), progress)
+        students = ([w for w in own if is_of(options.shard, w)] for own in missing)
         how = mode, limits, secret
         with executor_of(options.executor, int(options.jobs)) as (executor, jobs):
-            count = work_off(missing, executor, jobs, ledger, how, progress)
-    print(f"{count} graded, {before} were graded before", file=sys.stderr)
+            count = work_off(students, executor, jobs, ledger, how, progress, budget)
+    print(f"{count} graded, {len(tried)} were graded before", file=sys.stderr)
     if options.shard is None:
-        left = [*progress.left, *with_nothing(options.submissions, out)]
+        left = [*progress.left, *with_nothing(options.submissions, out, found)]
         if left:
             words = f"{count_of(len(left), 'thing')} could not be graded at all"
             print(f"{words}: class.html says which", file=sys.stderr)
-        write_pages(out, left)
+        write_pages(out, left, progress.not_counted)
         print(f"results: {out / 'class.html'}, {out / 'results.csv'}")
     return 0
 
 
-def files_in(source: Path) -> int:
-    """How many notebooks and programs there are. Raises: SubmissionsError for none."""
-    files = sum(1 for _ in submissions.find(source))
-    if not files:
+def counted_by(mode: str) -> str:
+    """Who counts the memory of submissions, in words."""
+    groups = box_of(mode, Limits()).groups
+    if groups is None:
+        return "counted from outside, ten times a second"
+    return f"counted and bounded by the kernel ({groups.kind.name})"
+
+
+class Budget:
+    """The seconds that everything of one student may take together.
+
+    What was graded in earlier runs counts, too: a run that is stopped and goes on
+    comes to the same end.
+    """
+
+    def __init__(self, seconds: float, before: Iterable[Result] = ()) -> None:
+        self.seconds = seconds
+        self.taken: defaultdict[str, float] = defaultdict(float)
+        for result in before:
+            self.add(result)
+
+    def add(self, result: Result) -> None:
+        """Count what one result has taken."""
+        self.taken[result.student] += result.seconds
+
+    def why_not(self, work: Work) -> str:
+        """Why this isn't graded any more; empty if it is."""
+        if self.taken[work.student] < self.seconds:
+            return ""
+        return (
+            f"The {self.seconds:g} seconds for everything that a student hands in"
+            " were over before it was its turn."
+        )
+
+
+def found_in(source: Path) -> list[Submitted]:
+    """What was handed in. Raises: SubmissionsError for nothing."""
+    found = list(submissions.find(source))
+    if not found:
         what = f"there is no notebook (.ipynb) and no program (.py) in {source}"
         fix = "put what each student handed in into a folder of its own in there"
         raise submissions.SubmissionsError(errors.message("grade", what, fix))
-    return files
+    return found
 
 
 def make_folder(out: Path) -> None:
@@ -174,9 +237,9 @@ def make_folder(out: Path) -> None:
         raise submissions.SubmissionsError(errors.message("grade", what, fix)) from None
 
 
-def with_nothing(source: Path, out: Path) -> list[Left]:
+def with_nothing(source: Path, out: Path, found: Sequence[Submitted]) -> list[Left]:
     """The students in whose folder there is nothing that could be graded."""
-    names = submissions.without_files(source)
+    names = submissions.without_files(source, found)
     own = out.resolve()
     return [
         (name, "", "There is no notebook and no program in the folder.")
@@ -201,14 +264,16 @@ class Square(mg.autograd.Function):
 """
 
 
+CONTROL_WORK = Work("", "gym.Square", "", "", (CONTROL,))
+
+
 def see_that_right_answers_pass(mode: str) -> None:
     """Grade a right answer first: no class fails because of the machine.
 
     Raises: BoxError.
     """
-    work = Work("", "gym.Square", "", "", (CONTROL,))
-    result = grade_here(work, mode, Limits(), b"")
-    if result.state != "solved":
+    result = grade_here(CONTROL_WORK, mode, Limits(), b"")
+    if result.state != SOLVED:
         what = f"a right answer is not solved here: {result.note or result.rows}"
         fix = "nothing was graded; look at this machine's Python, NumPy and sandbox"
         raise box.BoxError(errors.message("grade", what, fix))
@@ -246,29 +311,17 @@ def secret_of(path: Path | None, out: Path) -> bytes:
     kept = out / "secret.key"
     if not kept.exists():
         fresh = out / f".secret.{os.getpid()}"
-        number = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(number, "w") as file:
-            file.write(secrets.token_hex(32))
         try:
-            # Of several graders that begin at once, one has made it.
-            os.link(fresh, kept)
-        except FileExistsError:
-            pass
+            with results.storing(kept):
+                number = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(number, "w") as file:
+                    file.write(secrets.token_hex(32))
+                # Of several graders that begin at once, one has made it.
+                with contextlib.suppress(FileExistsError):
+                    os.link(fresh, kept)
         finally:
-            fresh.unlink()
+            fresh.unlink(missing_ok=True)
     return kept.read_bytes()
-
-
-def to_do(
-    source: Path,
-    shard: tuple[int, int] | None,
-    done: Set[results.Key],
-    progress: Progress,
-) -> Iterator[Work]:
-    """What is to be graded by this grader, and is not."""
-    for work in choosing.missing(submissions.find(source), done, progress):
-        if is_of(shard, work):
-            yield work
 
 
 def is_of(shard: tuple[int, int] | None, work: Work) -> bool:
@@ -311,50 +364,108 @@ def cluster_at(address: str) -> Any:
 
 
 def work_off(
-    works: Iterator[Work],
+    students: Iterator[list[Work]],
     executor: futures.Executor,
     jobs: int,
     ledger: Ledger,
     how: tuple[str, Limits, bytes],
     progress: Progress,
+    budget: Budget,
 ) -> int:
-    """Grade them all, a few at a time; each result is kept as soon as it is there."""
-    waiting: dict[futures.Future[Result], tuple[Work, int]] = {}
+    """Grade them all, a few students at a time, each one's answers one by one.
+
+    A result is kept as soon as it is there. Raises: BoxError, StorageError.
+    """
+    waiting: dict[futures.Future[Result], tuple[deque[Work], int]] = {}
     count = 0
-    more = True
-    while more or waiting:
-        while more and len(waiting) < 2 * jobs:
-            work = next(works, None)
-            if work is None:
-                more = False
-                break
-            waiting[executor.submit(grade_here, work, *how)] = work, 1
-        ended, _ = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
-        for future in ended:
-            work, times = waiting.pop(future)
-            try:
-                result = future.result()
-            except Exception as error:
-                if times >= TIMES or isinstance(error, box.BoxError):
-                    raise
-                # Its own process has died, and not the submission's in the box.
-                again = executor.submit(grade_here, work, *how)
-                waiting[again] = work, times + 1
-                continue
-            ledger.add(result)
-            count += 1
-            progress.show(count, result)
+
+    def keep(result: Result) -> None:
+        nonlocal count
+        ledger.add(result)
+        budget.add(result)
+        count += 1
+        progress.show(count, result)
+
+    def hand_out(own: deque[Work], times: int = 1) -> None:
+        while own and (why := budget.why_not(own[0])):
+            keep(not_graded(own.popleft(), why))
+        if own:
+            waiting[executor.submit(grade_here, own[0], *how)] = own, times
+
+    try:
+        more = True
+        while more or waiting:
+            while more and len(waiting) < 2 * jobs:
+                works = next(students, None)
+                more = works is not None
+                hand_out(deque(works or ()))
+            ended, _ = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
+            for future in ended:
+                own, times = waiting.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    if times < TIMES:
+                        # A process has died here, and not in the submission's box.
+                        hand_out(own, times + 1)
+                        continue
+                    see_that_it_is_not_the_machine(executor, how, error)
+                    result = not_graded(own[0], f"{said_of(error)}, {TIMES} times.")
+                own.popleft()
+                keep(result)
+                hand_out(own)
+    except BaseException:
+        # What still runs is not kept: nobody has to wait for it.
+        for future in waiting:
+            future.cancel()
+        close_boxes()
+        raise
     progress.end()
     return count
 
 
+def see_that_it_is_not_the_machine(
+    executor: futures.Executor, how: tuple[str, Limits, bytes], error: Exception
+) -> None:
+    """After an error, look whether right answers still pass.
+
+    Raises: BoxError if they do not.
+    """
+    try:
+        passes = executor.submit(grade_here, CONTROL_WORK, *how).result()
+        words = f"{passes.state}, {passes.note or passes.rows}"
+    except Exception as again:
+        words = said_of(again)
+    else:
+        if passes.state == SOLVED:
+            return
+    what = f"nobody can be graded here any more ({said_of(error)}; then {words})"
+    fix = "what was graded is kept; mend this machine, then run the same command again"
+    raise box.BoxError(errors.message("grade", what, fix)) from error
+
+
 def grade_here(work: Work, mode: str, limits: Limits, secret: bytes) -> Result:
-    """Grade in this process, in the box that it has or makes."""
+    """Grade in this process, in the box that it has or makes.
+
+    Whatever one submission brings about, the others are graded. Raises: BoxError.
+    """
+    began = time.monotonic()
+    try:
+        return grade(work, box_of(mode, limits), secret)
+    except box.BoxError:
+        raise
+    except Exception as error:
+        why = f"The judge failed at it ({said_of(error)})."
+        return not_graded(work, why, time.monotonic() - began)
+
+
+def box_of(mode: str, limits: Limits) -> box.Box:
+    """The box of this process, made when it is first asked for."""
     with _boxes_lock:
         own = _boxes.get((mode, limits))
         if own is None:
             own = _boxes[mode, limits] = box.Box(mode, limits)
-    return grade(work, own, secret)
+    return own
 
 
 @atexit.register
@@ -366,16 +477,39 @@ def close_boxes() -> None:
         _boxes.clear()
 
 
-def write_pages(out: Path, left: Sequence[Left] = ()) -> None:
+MOST_LEFT = 5
+"""Files of one student that are named where nothing could be graded of them."""
+
+
+def write_pages(
+    out: Path, left: Sequence[Left] = (), not_counted: Sequence[Left] = ()
+) -> None:
     """The table and the pages, anew from the lines; ``left`` was not graded at all."""
     found = results.best(results.read(out))
-    results.write(out / "results.csv", results.table(found))
+    left = few_of_each(left)
+    results.write(out / "results.csv", results.table(found, left))
+    left += few_of_each(not_counted)
     results.write(out / "class.html", pages.of_class(found, left))
     folder = out / "students"
-    folder.mkdir(exist_ok=True)
-    by_student: dict[str, list[Result]] = {}
+    with results.storing(folder):
+        folder.mkdir(exist_ok=True)
+    by_student: dict[str, list[Result]] = {student: [] for student, _, _ in left}
     for result in found:
         by_student.setdefault(result.student, []).append(result)
     for student, own in by_student.items():
         path = folder / pages.file_of(student)
-        results.write(path, pages.of_student(student, own))
+        own_left = [each for each in left if each[0] == student]
+        results.write(path, pages.of_student(student, own, own_left))
+
+
+def few_of_each(left: Iterable[Left]) -> list[Left]:
+    """The first of each student, and how many more there are."""
+    by_student: dict[str, list[Left]] = {}
+    for each in left:
+        by_student.setdefault(each[0], []).append(each)
+    found: list[Left] = []
+    for student, own in by_student.items():
+        found += own[:MOST_LEFT]
+        if len(own) > MOST_LEFT:
+            found.append((student, "", f"And {len(own) - MOST_LEFT} more files."))
+    return found

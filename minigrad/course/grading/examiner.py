@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from minigrad.course.facts import Case, Facts
 from minigrad.course.grading import blanks, bounds, expected, suspects
 from minigrad.course.grading import messages as say
 from minigrad.course.grading.bounds import Limits
-from minigrad.course.grading.box import Box, TooMuchError, Worker
+from minigrad.course.grading.box import Box, BoxError, TooMuchError, Worker
 from minigrad.course.grading.frames import (
     FrameError,
     GoneError,
@@ -50,8 +51,14 @@ Others look at live objects of the answer, of which nothing plain can be said.
 
 BY_HAND_STATE = "by hand"
 
+NOT_GRADED = "could not be graded"
+"""The state of what the judge failed at, or never came to; a person has to look."""
+
 _judging = threading.Lock()
 """To judge changes what belongs to the whole process: where output goes, its clock."""
+
+_GRACE = 2.0
+"""More seconds for a worker to say itself that its time was up."""
 
 _PRIVATE_ROWS = ("numbers", "see it")
 
@@ -80,7 +87,8 @@ class Result:
 
     ``rows`` is the message, a label and a text each. Two are for the instructor:
     ``trouble`` says that the file could not be read, or that the judge could not cope
-    with what was reported; ``flags`` are names in it that no answer needs.
+    with what was reported; ``flags`` are names in it that no answer needs. ``seconds``
+    is how long it took, without the time in which others were judged.
     """
 
     student: str
@@ -108,24 +116,25 @@ class _Stopped(Exception):
 
 
 def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> Result:
-    """Grade it; whatever the submission does, there is a result."""
+    """Grade it. Raises: BoxError if this machine has no box for it."""
+    if work.trouble:
+        return not_graded(work, work.trouble)
     began = time.monotonic()
     exercise = catalogue.load(work.exercise)
+    waiting = _Waiting()
     try:
-        if work.trouble:
-            raise _Stopped(work.trouble)
         with box.worker(limits) as worker:
-            grading = _Grading(work, exercise, box, worker, secret)
+            grading = _Grading(work, exercise, box, worker, secret, waiting)
             verdict, points, trouble = grading.run()
+            worker.see_that_it_kept_its_share()
     except _Stopped as stopped:
-        state = NOT_TRIED if work.trouble else CRASHED
-        verdict = checking.verdict_of(exercise, state, note=stopped.note)
-        points, trouble = 0.0, work.trouble
+        verdict = checking.verdict_of(exercise, CRASHED, note=stopped.note)
+        points, trouble = 0.0, ""
     except FrameError as error:
         note = f"Your code broke off: {_said_of(error)}."
         verdict = checking.verdict_of(exercise, CRASHED, note=note)
         points, trouble = 0.0, ""
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - began - waiting.seconds
     rows = [row for row in verdict.rows() if row[0] not in _PRIVATE_ROWS]
     return Result(
         *work.key,
@@ -140,6 +149,22 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
         trouble=trouble,
         seconds=round(seconds, 3),
         flags=suspects.flags(work.cells),
+    )
+
+
+def not_graded(work: Work, why: str, seconds: float = 0.0) -> Result:
+    """The result of what the judge failed at, or never came to."""
+    exercise = catalogue.load(work.exercise)
+    return Result(
+        *work.key,
+        file=work.file,
+        heading=exercise.heading,
+        state=NOT_GRADED,
+        points=0.0,
+        of=exercise.points,
+        note=why,
+        trouble=why,
+        seconds=round(seconds, 3),
     )
 
 
@@ -160,6 +185,20 @@ def is_by_hand(exercise: Exercise) -> bool:
     return own and exercise.id not in STAND_INS
 
 
+class _Waiting:
+    """How long one grading has waited for others to be judged."""
+
+    seconds = 0.0
+
+    @contextlib.contextmanager
+    def judging(self) -> Iterator[None]:
+        """The turn of this one."""
+        began = time.monotonic()
+        with _judging:
+            self.seconds += time.monotonic() - began
+            yield
+
+
 class _Grading:
     """One worker and what it is asked, one message after the other."""
 
@@ -170,15 +209,18 @@ class _Grading:
         box: Box,
         worker: Worker,
         secret: bytes,
+        waiting: _Waiting,
     ) -> None:
+        self.waiting = waiting
         self.work, self.exercise = work, exercise
         self.box, self.worker = box, worker
         self.seed = number_from(secret, "cases", *work.key[1:])
         # The worker draws from another one, from which nothing follows for the cases.
         self.open_seed = number_from(secret, "open", *work.key[1:]) % 2**32
         self.seconds = worker.limits.seconds
+        self.left = self.seconds
+        self.no_box: BoxError | None = None
         self.facts: dict[int, tuple[Exercise, list[Case], Sequence[Facts]]] = {}
-        self.until = 0.0
         self.broken_off = ""
 
     def run(self) -> tuple[Verdict, float, str]:
@@ -208,19 +250,21 @@ class _Grading:
         ]
         self.look_ahead(loaded.found)
         answer: Any = answers[0] if len(answers) == 1 else answers
-        with _judging:
-            # Only now: others, who may be slow on purpose, have had the judge so far.
-            self.until = time.monotonic() + self.seconds + 2.0
+        with self.waiting.judging():
             try:
-                return self.judge(answer, answers)
-            except (FrameError, _Stopped):
+                judged = self.judge(answer, answers)
+            except (FrameError, _Stopped, BoxError):
                 raise
             except Exception as error:
                 # A report may be well formed and yet such as no answer would give.
-                trouble = f"{type(error).__name__}: {error!s:.300}"
+                trouble = bounds.said_of(error)
                 note = "What your code reported could not be judged."
                 crashed = checking.verdict_of(self.exercise, CRASHED, note=note)
-                return crashed, 0.0, trouble
+                return replace(crashed, state=NOT_GRADED), 0.0, trouble
+        if self.no_box is not None:
+            # To the exercise's own module it looked like an exception of the answer.
+            raise self.no_box
+        return judged
 
     def load(self) -> say.Loaded:
         """Have the notebook run, and find the answer in it."""
@@ -237,24 +281,33 @@ class _Grading:
             self.open_seed,
             self.seconds,
         )
-        loaded = self.worker.ask(message, say.Loaded, self.seconds + 2.0)
+        loaded = self.worker.ask(message, say.Loaded, self.seconds + _GRACE)
         if len(loaded.found) != max(len(names), 1):
             raise FrameError("another number of answers than was asked for")
         return loaded
 
     def ask(self, message: object, kind: Any) -> Any:
-        """What the worker says, while an exercise's own module looks at it."""
-        left = min(self.seconds, self.until - time.monotonic())
+        """What the worker says, in what is left of the time for this exercise."""
+        began = time.monotonic()
         try:
-            return self.worker.ask(message, kind, left)
+            return self.worker.ask(message, kind, self.left + _GRACE)
         except FrameError as error:
             self.broken_off = f"Your code broke off: {_said_of(error)}."
             raise
+        except BoxError as error:
+            self.no_box = error
+            raise
+        finally:
+            self.left -= time.monotonic() - began
 
     def ask_alone(self, message: object, kind: Any) -> Any:
         """What a worker says that has no submission: it is alone in its process."""
-        with self.box.worker(self.worker.limits) as alone:
-            return alone.ask(message, kind, self.seconds)
+        try:
+            with self.box.worker(self.worker.limits) as alone:
+                return alone.ask(message, kind, self.seconds)
+        except BoxError as error:
+            self.no_box = error
+            raise
 
     def look_ahead(self, found: Sequence[say.Found]) -> None:
         """Have the Functions looked at, before anybody waits for the judge."""
@@ -267,15 +320,15 @@ class _Grading:
                 return
             cases = part.cases(np.random.default_rng(self.seed))
             message = say.Observe(
-                place, part.contract, tuple(cases), self.open_seed, self.seconds
+                place, part.contract, tuple(cases), self.open_seed, max(self.left, 0.0)
             )
-            seen = self.worker.ask(message, say.Observed, self.seconds + 2.0)
+            seen = self.ask(message, say.Observed)
             if seen.phase:
                 name = found[place].name
                 where = seen.case[:100]
                 raise _Stopped(
                     f"For {where}, {name}.{seen.phase[:40]} was still running when the"
-                    f" {self.seconds:g} seconds for it were over."
+                    f" {self.seconds:g} seconds for the exercise were over."
                 )
             facts = expected.completed(seen.facts, part.contract, cases)
             self.facts[place] = part, cases, facts

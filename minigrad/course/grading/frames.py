@@ -8,7 +8,6 @@ import os
 import select
 import struct
 import time
-from collections.abc import Callable
 from typing import NoReturn
 
 from minigrad.course.grading import bounds
@@ -37,7 +36,6 @@ def write(
     body: bytes,
     *,
     until: float | None = None,
-    meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Send one frame through a pipe; with ``until`` through one that does not block.
 
@@ -45,7 +43,7 @@ def write(
     """
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     left = memoryview(_HEAD.pack(_MAGIC, len(text), len(body)) + text + body)
-    turns = _Turns(number, select.POLLOUT, until, meanwhile)
+    turns = _Turns(number, select.POLLOUT, until)
     try:
         while left:
             if until is not None and not turns.is_ready():
@@ -60,17 +58,15 @@ def read(
     number: int,
     *,
     until: float | None = None,
-    meanwhile: Callable[[], None] | None = None,
     header_bytes: int = bounds.HEADER,
     body_bytes: int = bounds.BODY,
 ) -> tuple[object, bytes]:
     """The next frame: what its header says, and its arrays in one piece.
 
-    ``meanwhile`` is called ten times a second until it is there.
     Raises: FrameError for a stranger's answer that is none.
     """
 
-    turns = _Turns(number, select.POLLIN, until, meanwhile)
+    turns = _Turns(number, select.POLLIN, until)
 
     def exactly(count: int) -> bytes:
         return _exactly(number, count, turns)
@@ -87,29 +83,19 @@ def read(
 class _Turns:
     """Waits for a pipe, and looks at the clock however often the pipe is ready."""
 
-    def __init__(
-        self,
-        number: int,
-        event: int,
-        until: float | None,
-        meanwhile: Callable[[], None] | None,
-    ) -> None:
-        self._until, self._meanwhile = until, meanwhile
+    def __init__(self, number: int, event: int, until: float | None) -> None:
+        self._until = until
         self._waiting = select.poll()
         self._waiting.register(number, event)
-        self._next = time.monotonic() + _EVERY
 
     def is_ready(self) -> bool:
         """Whether the pipe is, after a tenth of a second at most.
 
         Raises: TooLateError.
         """
-        now = time.monotonic()
-        # Whoever sends a byte now and then is looked at like whoever sends none.
-        if self._meanwhile is not None and now >= self._next:
-            self._meanwhile()
-            self._next = time.monotonic() + _EVERY
-        left = _EVERY if self._until is None else min(_EVERY, self._until - now)
+        left = _EVERY
+        if self._until is not None:
+            left = min(left, self._until - time.monotonic())
         if left <= 0:
             raise TooLateError("the time was up")
         return bool(self._waiting.poll(left * 1000))

@@ -66,11 +66,12 @@ def judged(
     ``folder`` is a student's, in which there may be answers that forms were given.
     """
     bare = [stripped(cell) for cell in cells]
+    progress = submissions.reader(folder / lesson / "progress.jsonl")
     submitted = submissions.Submitted(
         folder.name,
         f"{lesson}.ipynb",
         lambda most: json.dumps({"cells": bare}).encode(),
-        submissions.reader(folder / lesson / "progress.jsonl"),
+        submissions.InForms([("progress.jsonl", progress)]),
     )
     results = [grade(work) for work in submissions.works(submitted)]
     return [*bare, *[result_cell(result) for result in results]]

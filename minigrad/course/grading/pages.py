@@ -11,7 +11,8 @@ from html import escape
 from pathlib import Path
 
 from minigrad.course import verdict
-from minigrad.course.grading.examiner import BY_HAND_STATE, Result
+from minigrad.course.grading.examiner import BY_HAND_STATE, NOT_GRADED, Result
+from minigrad.course.grading.submissions import Left, is_seen
 from minigrad.errors import count_of
 from minigrad.mistakes import TABLE
 
@@ -20,14 +21,12 @@ SIGNS = {
     verdict.WRONG: verdict.SIGNS[verdict.WRONG],
     verdict.CRASHED: verdict.SIGNS[verdict.CRASHED],
     BY_HAND_STATE: "…",
+    NOT_GRADED: "?",
     verdict.NOT_TRIED: verdict.SIGNS[verdict.NOT_TRIED],
 }
 """The outcomes, from left to right in a bar."""
 
 MOST_MISTAKES = 15
-
-Left = tuple[str, str, str]
-"""A student, a file, and why nothing could be graded of it."""
 
 _STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -55,7 +54,7 @@ def visible(said: str) -> str:
     >>> visible("a\x1bb")
     'a�b'
     """
-    return "".join([c if c.isprintable() or c == "\n" else "�" for c in said])
+    return "".join([c if is_seen(c) or c == "\n" else "�" for c in said])
 
 
 def file_of(student: str) -> str:
@@ -69,13 +68,17 @@ def file_of(student: str) -> str:
     return f"{readable}-{digest}.html"
 
 
-def of_student(student: str, results: Sequence[Result]) -> str:
+def of_student(
+    student: str, results: Sequence[Result], left: Sequence[Left] = ()
+) -> str:
     """All exercises of one student: outcome, points, and what to try next."""
-    files = text("; ".join(sorted({r.file for r in results})))
+    files = text("; ".join(sorted({r.file for r in results})) or "nothing")
+    rows = "".join(f"<dt>{text(f)}</dt><dd>{text(why)}</dd>" for _, f, why in left)
     body = [
         f"<h1><bdi>{text(student)}</bdi></h1>",
         f"<p>{_points_of(results)}.</p>",
         *[_section(result) for result in results],
+        f"<section><h2>Not graded</h2><dl>{rows}</dl></section>" if rows else "",
         f'<p class="soft">Graded: {files}. Of several answers to an exercise the best'
         " one counts; more than five different files for it are not graded.</p>",
     ]
@@ -273,7 +276,7 @@ def _in_order(exercises: set[str]) -> list[str]:
 
 def _class(state: str) -> str:
     """The class of an outcome in the style sheet."""
-    words = {BY_HAND_STATE: "hand", verdict.NOT_TRIED: "not"}
+    words = {BY_HAND_STATE: "hand", NOT_GRADED: "failed", verdict.NOT_TRIED: "not"}
     return words.get(state, state)
 
 

@@ -6,20 +6,22 @@ import sys
 import time
 
 from minigrad.course.grading.examiner import Result
-from minigrad.course.grading.pages import Left
+from minigrad.course.grading.submissions import Left
 
 
 class Progress:
     """One line with a bar, on a terminal; elsewhere a line now and then.
 
     ``files`` are all that were handed in, ``begun`` those that were opened so far, and
-    ``left`` those of them that nothing could be graded of.
+    ``left`` those of them that nothing could be graded of, ``not_counted`` those that
+    were one too many.
     """
 
     def __init__(self, files: int) -> None:
         self.files = files
         self.begun = 0
         self.left: list[Left] = []
+        self.not_counted: list[Left] = []
         # A check drops what is printed while it runs, to any other stream.
         self._stream = sys.stderr
         self._began = self._last = time.monotonic()

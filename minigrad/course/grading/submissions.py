@@ -1,20 +1,19 @@
-"""Find and read what was handed in; nothing in it is run, unpacked or believed."""
+"""Find and read what was handed in; nothing in it is run, written out or believed."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
-import lzma
 import os
 import re
 import stat
 import unicodedata
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,19 +29,7 @@ from minigrad.course.grading.archives import (
 )
 from minigrad.course.grading.examiner import Work
 
-MOST_FILES = 100_000
 MOST_CELLS = 2000
-
-UNREADABLE = (
-    OSError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    EOFError,
-    ValueError,
-    zlib.error,
-    lzma.LZMAError,
-)
-"""What reading a file raises that is broken, or not for us."""
 
 _CANVAS = re.compile(r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$")
 """Canvas: every file of a class in one folder, the student before it."""
@@ -54,24 +41,63 @@ _MENTIONED = re.compile(r"""["'](\d\d\.\d+|gym\.[A-Za-z0-9]+)["']""")
 _LESSON = re.compile(r"(?<![0-9])(\d\d)_[a-z]")
 
 
+Left = tuple[str, str, str]
+"""A student, a file, and why nothing could be graded of it."""
+
+
 class SubmissionsError(errors.MinigradError, ValueError):
     """What should hold submissions is no folder, zip or notebook."""
 
 
+Read = Callable[[int], bytes]
+"""Gives at most so many bytes of a file."""
+
+
+class InForms:
+    """What a student has chosen in forms: it stands in their files progress.jsonl."""
+
+    def __init__(self, files: Iterable[tuple[str, Read]] = ()) -> None:
+        self.files = list(files)
+        self.unreadable: list[tuple[str, str]] = []
+
+    @cached_property
+    def answers(self) -> dict[str, Any]:
+        """The last answer to each exercise; the files are read once.
+
+        Those that can't be read are in ``unreadable`` then, with the reason.
+        """
+        found: dict[str, Any] = {}
+        for file, read in self.files:
+            data, trouble = contents(read)
+            if trouble:
+                self.unreadable.append((file, trouble))
+            for line in data.split(b"\n"):
+                with contextlib.suppress(RecursionError):
+                    entry = journal.entry_of(line)
+                    if entry is not None and entry["kind"] == journal.ANSWERED:
+                        exercise, answer = entry["exercise"], entry.get("answer")
+                        if isinstance(exercise, str) and plain_answer(answer):
+                            found[exercise] = answer
+        return found
+
+
 @dataclass(frozen=True)
 class Submitted:
-    """One file that was handed in; ``read`` gives at most so many bytes of it.
-
-    ``progress`` reads what the student handed in beside it of their progress.jsonl:
-    there stands what was chosen in forms.
-    """
+    """One file that was handed in, and what its student has chosen in forms."""
 
     student: str
     file: str
-    read: Callable[[int], bytes] = field(repr=False, compare=False)
-    progress: Callable[[int], bytes] | None = field(
-        default=None, repr=False, compare=False
-    )
+    read: Read = field(repr=False, compare=False)
+    in_forms: InForms = field(default_factory=InForms, repr=False, compare=False)
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it holds files, by its name."""
+        return self.file.lower().endswith(archives.ZIP)
+
+
+class UnreadableError(Exception):
+    """A file of one student can't be read; the text says what is wrong with it."""
 
 
 def find(source: Path) -> Iterator[Submitted]:
@@ -97,9 +123,9 @@ def find(source: Path) -> Iterator[Submitted]:
         )
 
 
-def without_files(source: Path) -> list[str]:
+def without_files(source: Path, found: Iterable[Submitted]) -> list[str]:
     """The students who have a folder, and nothing in it that could be graded."""
-    there = {each.student for each in find(source)}
+    there = {each.student for each in found}
     if source.is_dir():
         named = [PurePosixPath(e.name, "a") for e in os.scandir(source) if _is_own(e)]
     else:
@@ -131,27 +157,33 @@ def _below(source: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 # A link may lead to what is nobody else's business.
-                if entry.is_file(follow_symlinks=False) and is_readable(entry.name):
+                if entry.is_file(follow_symlinks=False) and is_readable(
+                    entry.name, zips=True
+                ):
                     yield Path(entry.path)
                 hidden = entry.name.startswith((".", "__"))
                 if entry.is_dir(follow_symlinks=False) and not hidden:
                     waiting.append(Path(entry.path))
 
 
-def _with_progress(
-    files: list[tuple[PurePosixPath, Callable[[int], bytes]]],
-) -> Iterator[Submitted]:
-    """The notebooks and programs, each with what else its student has handed in."""
-    owned = [(*owner_of(path), read) for path, read in files]
-    progress = {
-        student: read for student, file, read in owned if file.endswith(PROGRESS)
-    }
-    for student, file, read in sorted(owned, key=lambda each: each[:2]):
+def _with_progress(files: list[tuple[PurePosixPath, Read]]) -> Iterator[Submitted]:
+    """The notebooks, programs and zips, each with what its student chose in forms."""
+    owned = sorted([(*owner_of(path), read) for path, read in files], key=_place)
+    in_forms: dict[str, InForms] = {}
+    for student, file, read in owned:
+        own = in_forms.setdefault(student, InForms())
+        if file.endswith(PROGRESS):
+            own.files.append((file, read))
+    for student, file, read in owned:
         if not file.endswith(PROGRESS):
-            yield Submitted(student, file, read, progress.get(student))
+            yield Submitted(student, file, read, in_forms[student])
 
 
-def reader(path: Path) -> Callable[[int], bytes]:
+def _place(owned: tuple[str, str, Read]) -> tuple[str, str]:
+    return owned[:2]
+
+
+def reader(path: Path) -> Read:
     """Reads at most so many bytes of this file, and of no other that it links to."""
 
     def read(most: int) -> bytes:
@@ -169,8 +201,8 @@ def reader(path: Path) -> Callable[[int], bytes]:
 def archive_at(source: Path) -> zipfile.ZipFile:
     """The zip. Raises: SubmissionsError if its list of files cannot be read."""
     try:
-        return zipfile.ZipFile(source)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        return archives.opened(source)
+    except archives.ArchiveError as error:
         what, fix = f"{source} is a broken zip ({error})", "fetch it again"
         raise SubmissionsError(errors.message("grade", what, fix)) from None
 
@@ -178,24 +210,46 @@ def archive_at(source: Path) -> zipfile.ZipFile:
 def _in_zip(source: Path) -> Iterator[Submitted]:
     # It stays open as long as somebody may still read from it, and no longer.
     archive = archive_at(source)
-    entries = archive.infolist()
-    if len(entries) > MOST_FILES:
-        what = f"{source} holds {len(entries)} files"
-        fix = f"split it: at most {MOST_FILES} are read from one zip"
-        raise SubmissionsError(errors.message("grade", what, fix))
-    files: list[tuple[PurePosixPath, Callable[[int], bytes]]] = []
-    for entry in entries:
-        path = inside(entry)
-        if path is None:
-            continue
-
-        def read(most: int, entry: zipfile.ZipInfo = entry) -> bytes:
-            with archive.open(entry) as opened:
-                return opened.read(most)
-
-        files.append((path, read))
+    files = [
+        (path, archives.reader(archive, entry))
+        for entry in archive.infolist()
+        if (path := inside(entry)) is not None
+    ]
     top = archives.wrapping([path for path, _ in files])
     yield from _with_progress([(path.relative_to(top), r) for path, r in files])
+
+
+def opened(zipped: Submitted) -> tuple[list[Submitted], list[Left]]:
+    """What is in a zip that a student has handed in, and what can't be read of it.
+
+    All of it is this student's: a name in there is never anybody's. Zips inside stay
+    closed. What was chosen in forms is added to what the student has chosen elsewhere.
+    """
+    left: list[Left] = []
+    data, trouble = contents(zipped.read, bounds.ARCHIVE)
+    try:
+        archive = archives.opened(io.BytesIO(data))
+    except archives.ArchiveError as error:
+        trouble = trouble or f"The zip cannot be read ({error})."
+    if trouble:
+        return [], [(zipped.student, zipped.file, trouble)]
+    found: list[Submitted] = []
+    for entry in archive.infolist():
+        path = PurePosixPath(name_of(entry))
+        if entry.is_dir() or not is_readable(path.name):
+            continue
+        file = spelled(f"{zipped.file}/{path}")
+        if why := archives.why_not(entry):
+            left.append((zipped.student, file, f"It is not read: {why}."))
+            continue
+        read = archives.reader(archive, entry)
+        if path.name.endswith(PROGRESS):
+            zipped.in_forms.files.append((file, read))
+        else:
+            found.append(Submitted(zipped.student, file, read, zipped.in_forms))
+    if not found and not left:
+        left = [(zipped.student, zipped.file, "No notebook or program is in this zip.")]
+    return found, left
 
 
 def owner_of(path: PurePosixPath) -> tuple[str, str]:
@@ -208,10 +262,7 @@ def owner_of(path: PurePosixPath) -> tuple[str, str]:
     >>> owner_of(PurePosixPath("Ada Lovelace_77_assignsubmission_file/01_x.ipynb"))
     ('Ada Lovelace_77', '01_x.ipynb')
     """
-    # A name has one spelling, whichever computer it was written on; bytes that are no
-    # characters are spelled out, or all such names would be the same in the results.
-    name = str(path).encode("utf-8", "backslashreplace").decode()
-    path = PurePosixPath(unicodedata.normalize("NFC", name))
+    path = PurePosixPath(spelled(str(path)))
     if len(path.parts) == 1:
         match = _CANVAS.match(path.name)
         if match is None:
@@ -222,64 +273,79 @@ def owner_of(path: PurePosixPath) -> tuple[str, str]:
     return student, str(PurePosixPath(*path.parts[1:]))
 
 
-def works(submitted: Submitted) -> list[Work]:
-    """What there is to grade in one file: each exercise of its lesson."""
+def spelled(name: str) -> str:
+    """The one spelling of a name, whichever computer it was written on.
+
+    Bytes that are no characters are spelled out: all such names would be the same.
+    """
+    name = name.encode("utf-8", "backslashreplace").decode()
+    return unicodedata.normalize("NFC", name)
+
+
+def is_seen(character: str) -> bool:
+    r"""Whether a character of a text shows, or takes its place as a space does.
+
+    >>> [is_seen(c) for c in ("a", "\u3000", "\u200b", "\ufeff", "\r")]
+    [True, True, False, False, False]
+    """
+    return character.isprintable() or unicodedata.category(character) == "Zs"
+
+
+def contents(read: Read, most: int = bounds.NOTEBOOK) -> tuple[bytes, str]:
+    """What is in a file, and if it can't be read, why; then it is empty.
+
+    Broken files raise whatever their decoder happens to raise. It is told here.
+    """
     try:
-        data = submitted.read(bounds.NOTEBOOK + 1)
-    except UNREADABLE as error:
-        data, trouble = b"", f"The file cannot be read ({type(error).__name__})."
-    else:
-        trouble = ""
-    sha256 = hashlib.sha256(data).hexdigest()
+        data = read(most + 1)
+    except Exception as error:
+        return b"", f"The file cannot be read ({bounds.said_of(error)})."
+    if len(data) > most:
+        return b"", f"The file has more than {most / 1e6:.0f} MB."
+    return data, ""
+
+
+def works(submitted: Submitted) -> list[Work]:
+    """What there is to grade in one file: each exercise of its lesson.
+
+    Raises: UnreadableError if it can't be read and its name says no exercise.
+    """
+    data, trouble = contents(submitted.read)
     cells: tuple[str, ...] = ()
-    if len(data) > bounds.NOTEBOOK:
-        trouble = f"The file has more than {bounds.NOTEBOOK / 1e6:.0f} MB."
-    elif not trouble:
+    if not trouble:
         try:
             cells = cells_of(data, submitted.file)
         except (ValueError, RecursionError):
             trouble = "The file is no notebook that can be read."
-    said = chosen_in_forms(submitted)
-    found = []
-    for exercise in exercises_in(submitted.file, cells):
-        answer = said.get(exercise)
-        # What was chosen is a part of what was handed in, though it stands elsewhere.
-        more = "" if answer is None else json.dumps(answer, sort_keys=True)
-        digest = hashlib.sha256((sha256 + more).encode()).hexdigest()
-        key = sha256 if answer is None else digest
-        found.append(
-            Work(
-                submitted.student,
-                exercise,
-                key,
-                submitted.file,
-                cells,
-                trouble,
-                answer,
-            )
+    exercises = exercises_in(submitted.file, cells)
+    if trouble and not exercises:
+        raise UnreadableError(trouble)
+    known_by = f"{submitted.file}: {trouble}".encode() if trouble else data
+    sha256 = hashlib.sha256(known_by).hexdigest()
+    said = submitted.in_forms.answers
+    return [
+        Work(
+            submitted.student,
+            exercise,
+            key_of(sha256, said.get(exercise)),
+            submitted.file,
+            cells,
+            trouble,
+            said.get(exercise),
         )
-    return found
+        for exercise in exercises
+    ]
 
 
-def chosen_in_forms(submitted: Submitted) -> dict[str, Any]:
-    """The last answer to each exercise that was given in a form."""
-    if submitted.progress is None:
-        return {}
-    try:
-        data = submitted.progress(bounds.NOTEBOOK)
-    except UNREADABLE:
-        return {}
-    found: dict[str, Any] = {}
-    for line in data.split(b"\n"):
-        try:
-            entry = journal.entry_of(line)
-        except RecursionError:
-            continue
-        if entry is not None and entry["kind"] == journal.ANSWERED:
-            exercise = entry["exercise"]
-            if isinstance(exercise, str) and plain_answer(entry.get("answer")):
-                found[exercise] = entry["answer"]
-    return found
+def key_of(sha256: str, answer: Any) -> str:
+    """What a file and the answer in a form are known by together.
+
+    What was chosen is a part of what was handed in, though it stands elsewhere.
+    """
+    if answer is None:
+        return sha256
+    more = json.dumps(answer, sort_keys=True)
+    return hashlib.sha256((sha256 + more).encode()).hexdigest()
 
 
 def plain_answer(answer: object) -> bool:

@@ -13,8 +13,9 @@ import pytest
 
 from minigrad.course.grading import box as boxes
 from minigrad.course.grading import examiner, pages
+from minigrad.course.grading.accounting import consumption
 from minigrad.course.grading.bounds import Limits
-from minigrad.course.grading.box import Box, BoxError, consumption
+from minigrad.course.grading.box import Box, BoxError
 from minigrad.course.grading.confine import LANDLOCK
 from minigrad.course.grading.examiner import Result, Work, grade
 from tests.course.grading.attacks import ATTACKS, RIGHT

@@ -1,5 +1,6 @@
 """Points tell who guesses: so many files of one student count, and no more."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -26,9 +27,9 @@ def handed_in(student: str, **sources: str) -> list[Submitted]:
 def chosen(files: list[Submitted], done: set[results.Key]) -> tuple[list[str], str]:
     """The files that count, and what is said of the others."""
     progress = Progress(len(files))
-    works = list(missing(files, done, progress))
+    works = [work for own in missing(files, done, progress) for work in own]
     assert progress.begun == len(files)
-    return [work.file for work in works], str(progress.left)
+    return [work.file for work in works], str([*progress.left, *progress.not_counted])
 
 
 def guesses(count: int) -> dict[str, str]:
@@ -46,7 +47,8 @@ def test_files_with_the_last_names_count() -> None:
 
 def test_what_was_graded_before_counts_first() -> None:
     files = handed_in("eve", **guesses(4))
-    done = {work.key for work in missing(files, set(), Progress(4))}
+    (works,) = missing(files, set(), Progress(4))
+    done = {work.key for work in works}
     assert chosen(files, done) == ([], "[]")
     found, left = chosen(handed_in("eve", **guesses(9)), done)
     assert (found, left.count("01.2")) == (["try-8.py"], 4)
@@ -56,6 +58,15 @@ def test_what_was_graded_before_counts_first() -> None:
     assert len(chosen(handed_in("ada", **guesses(9)), full)[0]) == MOST_COUNTED
     other = {n: s.replace("01.2", "01.1") for n, s in guesses(9).items()}
     assert len(chosen(handed_in("eve", **other), full)[0]) == MOST_COUNTED
+
+
+def test_a_file_that_does_not_count_names_a_few_exercises() -> None:
+    files = {f"01_a-{n}.py": f"n = {n}" for n in range(6)}
+    _, left = chosen(handed_in("ada", **files), set())
+    assert "It does not count for 01.1, 01.2, 01.3, 01.4, 01.5: 5 other" in left
+    files = {f"gym-{n}.py": f"n = {n}" for n in range(6)}
+    _, left = chosen(handed_in("ada", **files), set())
+    assert re.search(r"for (gym\.\w+, ){4}gym\.\w+ and 22 more: 5 other", left)
 
 
 def test_one_file_under_many_names_is_one() -> None:
@@ -68,7 +79,8 @@ def test_the_last_student_of_a_zip_is_read_too(tmp_path: Path) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         for student in ("ada", "eve"):
             archive.writestr(f"{student}/a.py", GUESS.format("x"))
-    works = missing(submissions.find(packed), set(), Progress(2))
+    found = missing(submissions.find(packed), set(), Progress(2))
+    works = [work for own in found for work in own]
     assert [(w.student, w.trouble, len(w.cells)) for w in works] == [
         ("ada", "", 1),
         ("eve", "", 1),

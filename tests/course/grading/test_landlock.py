@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from minigrad.course.grading import scratch
-from minigrad.course.grading.box import Box, consumption
+from minigrad.course.grading.accounting import consumption
+from minigrad.course.grading.box import Box
 from minigrad.course.grading.examiner import Result, Work, grade
 from tests.course.grading.attacks import RIGHT, inside
 

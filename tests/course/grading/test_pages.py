@@ -65,11 +65,11 @@ def test_each_outcome_has_a_sign_and_a_pattern_besides_its_colour() -> None:
     style = Path(pages.__file__).with_name("pages.css").read_text()
     looks = {
         name: re.search(rf"\.bar \.{name}, \.key \.{name} {{\s*(.*?)\s*}}", style, re.S)
-        for name in ("solved", "wrong", "crashed", "hand", "not")
+        for name in ("solved", "wrong", "crashed", "hand", "failed", "not")
     }
     found = [re.sub(r"var\(--\w+\)", "", look[1]) for look in looks.values() if look]
-    assert len(set(found)) == 5
-    assert len(set(pages.SIGNS.values())) == 5
+    assert len(set(found)) == 6
+    assert len(set(pages.SIGNS.values())) == 6
 
 
 def test_what_no_program_can_say_stands_first() -> None:

@@ -214,28 +214,6 @@ def test_an_answer_that_trickles_in_is_too_late() -> None:
         os.close(writer)
 
 
-def test_whoever_trickles_is_looked_at_meanwhile() -> None:
-    reader, writer = os.pipe()
-
-    def trickle() -> None:
-        for byte in b"mgr1" + bytes(4):
-            time.sleep(0.04)
-            os.write(writer, bytes([byte]))
-        os.close(writer)
-
-    def look() -> None:
-        raise frames.FrameError("too much memory")
-
-    thread = threading.Thread(target=trickle)
-    thread.start()
-    try:
-        with pytest.raises(frames.FrameError, match="too much memory"):
-            frames.read(reader, until=time.monotonic() + 10, meanwhile=look)
-    finally:
-        thread.join(10)
-        os.close(reader)
-
-
 def test_a_pipe_that_nobody_reads_is_not_waited_for() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)

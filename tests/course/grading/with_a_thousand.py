@@ -86,14 +86,14 @@ def in_one_run(line: Line, out: Path, count: int) -> None:
     print(f"memory of the grader: {said}")
 
 
-def killed_midway(line: Line, out: Path, count: int) -> None:
+def killed_midway(line: Line, out: Path, count: int, kills: int = KILLS) -> None:
     """Kill the grader after random times, and let the last one come to its end."""
     ledger = out / "results.jsonl"
     draw = random.Random(0)
     kept = b""
-    for number in range(KILLS):
+    for number in range(kills):
         run = subprocess.Popen([*line, "--out", str(out)], stderr=subprocess.DEVNULL)
-        enough = kept.count(b"\n") + draw.randrange(1, max(2, count // (KILLS + 2)))
+        enough = kept.count(b"\n") + draw.randrange(1, max(2, count // (kills + 2)))
         until = time.monotonic() + MOST_SECONDS
         while lines_in(ledger) < enough and run.poll() is None:
             assert time.monotonic() < until

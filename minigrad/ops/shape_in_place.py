@@ -1,0 +1,136 @@
+"""Another shape or order of dimensions for the tensor itself: ``transpose_`` etc.
+
+Only what the tensor shows of its memory changes, and no element. So a view is given the
+new node itself, and the history of its base stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.engine import observe
+from minigrad.engine.builtin import Builtin, create_builtin_ctx
+from minigrad.engine.grad_mode import is_recording
+from minigrad.engine.inplace import name_in_place
+from minigrad.engine.interpreters import door
+from minigrad.engine.tangents import keep_tangent
+from minigrad.engine.tensor import Tensor
+from minigrad.engine.views import check_in_place
+from minigrad.ops import parts, shape
+from minigrad.ops._registry import (
+    IN_PLACE,
+    OPS,
+    add_method,
+    bound_arguments,
+    name_nodes,
+)
+
+
+class Transpose(shape.Transpose):
+    """``transpose`` in place."""
+
+
+class T(shape.T):
+    """``t`` in place."""
+
+
+class Squeeze(parts.Squeeze):
+    """``squeeze`` in place."""
+
+
+class Unsqueeze(parts.Unsqueeze):
+    """``unsqueeze`` in place."""
+
+
+class AsStrided(shape.AnyStrides):
+    """``as_strided`` in place."""
+
+
+name_nodes(Transpose, "TransposeBackward1")
+name_nodes(T, "TBackward1")
+name_nodes(Squeeze, lambda input, key, kind: f"SqueezeBackward{kind + 3}")
+name_nodes(Unsqueeze, "UnsqueezeBackward1")
+name_nodes(AsStrided, "AsStridedBackward1")
+
+
+def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
+    """Let ``tensor`` show its memory as the result of ``operation`` would.
+
+    Raises: InplaceError where a change in place is refused while recording.
+    """
+    inputs = (tensor, *values)
+    recording = is_recording() and tensor._requires_grad
+    if recording:
+        check_in_place(tensor, name_in_place(operation))
+    array = operation.forward(tensor.array, *values)
+    tensor._prepare_change()
+    tangents = tangents_of_result(operation, tensor, values)
+    if recording:
+        ctx = create_builtin_ctx(operation, inputs, operation._input_edges(inputs))
+        operation.setup_context(ctx, inputs, tensor)
+        ctx._output_metadata = ((array.shape, array.dtype),)
+
+    if tensor._base is None:
+        tensor._memory = tensor._whole_memory()
+    tensor.array = array
+    tensor._bump_version()
+    tensor._tell_accumulate_node()
+    for level, tangent in tangents:
+        keep_tangent(tensor, tangent, level)
+
+    if recording:
+        # Hooks and retain_grad stay with the history until now, and with its shape.
+        tensor._grad_fn, tensor.output_nr = ctx, 0
+        tensor._history_version = tensor._version
+        if observe.observer is not None:
+            observe.observer.edges_wired(ctx, (tensor,))
+    return tensor
+
+
+def tangents_of_result(
+    operation: type[Builtin], tensor: Tensor, values: tuple[Any, ...]
+) -> list[tuple[Any, Tensor]]:
+    """The tangents of a tensor as they lie after the operation, which is linear."""
+    return [
+        (level, level.below(operation.apply, tangent, *values))
+        for level, tangent in (tensor._tangents or {}).items()
+    ]
+
+
+@door("change_shape")
+def change_shape(
+    tensor: Tensor,
+    call: Callable[..., Any],
+    operation: type[Builtin],
+    arguments: Callable[..., tuple[Any, ...]],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Tensor:
+    """Let ``tensor`` be what ``call`` makes of it; ``operation`` does so in place."""
+    return rearrange(operation, *arguments(tensor, *args, **kwargs))
+
+
+def add(
+    name: str,
+    operation: type[Builtin],
+    arguments: Callable[..., tuple[Any, ...]],
+    *more: str,
+) -> None:
+    """Make the method ``<name>_``, and others of the same meaning."""
+    call = OPS[name].call
+
+    def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return change_shape(self, call, operation, arguments, args, kwargs)
+
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"``{name}`` of this tensor itself, whose memory stays."
+    for spelled in (name, *more):
+        add_method(f"{spelled}_", in_place, IN_PLACE, call)
+
+
+add("transpose", Transpose, bound_arguments(Transpose), "swapaxes", "swapdims")
+add("t", T, bound_arguments(T))
+add("squeeze", Squeeze, parts.key_of_squeeze)
+add("unsqueeze", Unsqueeze, parts.key_of_unsqueeze)
+add("as_strided", AsStrided, shape.with_geometry)
