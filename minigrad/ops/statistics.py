@@ -245,6 +245,7 @@ class VarMean(Builtin):
     (tensor(7.), tensor(3.))
     """
 
+    dim_at = 1
     in_rows = True
     saved_names = ("self",)
 

@@ -131,6 +131,15 @@ class Vmap(Transform):
                 )
             )
 
+    def change_shape(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Another shape, or order of dimensions, for every example."""
+        tensor, out_of_place, *_, given, named = args
+        if not isinstance(tensor, BatchedTensor):
+            return self.below(call, *args)
+        result = out_of_place(tensor, *given, **named)
+        tensor.value, tensor.batch_dim = result.value, result.batch_dim
+        return tensor
+
     def draw(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Random numbers for the examples."""
         return batching.draw_for_examples(call, args, kwargs, self)
