@@ -261,6 +261,7 @@ class VarMean(Builtin):
     """
 
     in_rows = True
+    one_by_one = True
     saved_names = ("self",)
 
     @staticmethod
