@@ -260,6 +260,7 @@ class VarMean(Builtin):
     (tensor(7.), tensor(3.))
     """
 
+    dim_at = 1
     in_rows = True
     one_by_one = True
     saved_names = ("self",)

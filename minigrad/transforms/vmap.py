@@ -68,15 +68,6 @@ class Vmap(Transform):
         self.below(change, operation, tensor, tuple(others), self)
         return tensor
 
-    def change_shape(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """Another shape, or order of dimensions, for every example."""
-        tensor, out_of_place, *_, given, named = args
-        if not isinstance(tensor, BatchedTensor):
-            return self.below(call, *args)
-        result = out_of_place(tensor, *given, **named)
-        tensor.value, tensor.batch_dim = result.value, result.batch_dim
-        return tensor
-
     def one_by_one(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A function that needs the memory of an example, for one after the other."""
         return batching.call_for_examples(*args)
@@ -130,6 +121,15 @@ class Vmap(Transform):
                     "set track_running_stats=False, or call eval() first",
                 )
             )
+
+    def change_shape(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Another shape, or order of dimensions, for every example."""
+        tensor, out_of_place, *_, given, named = args
+        if not isinstance(tensor, BatchedTensor):
+            return self.below(call, *args)
+        result = out_of_place(tensor, *given, **named)
+        tensor.value, tensor.batch_dim = result.value, result.batch_dim
+        return tensor
 
     def draw(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Random numbers for the examples."""
