@@ -262,7 +262,6 @@ class VarMean(Builtin):
 
     dim_at = 1
     in_rows = True
-    one_by_one = True
     saved_names = ("self",)
 
     @staticmethod
