@@ -18,9 +18,10 @@ EVERY = 0.1
 
 
 class Consumption(NamedTuple):
-    """How many processes there are, and how many bytes they hold together."""
+    """How many processes there are, and what they have and hold together."""
 
     processes: int
+    threads: int
     memory: int
 
 
@@ -38,17 +39,25 @@ def parent_of(stat: bytes) -> int:
 def memory_of(status: bytes) -> int:
     r"""The bytes in memory or swapped out, from ``/proc/N/status``.
 
-    A line begins with what it tells; the kernel writes a newline in a name as ``\n``.
-
     >>> memory_of(b"Name:\tVmRSS: 1 VmSwap:\nVmRSS:\t   3 kB\nVmSwap:\t 1 kB\n")
     4096
     """
-    total = 0
+    return 1024 * (number_in(status, b"VmRSS") + number_in(status, b"VmSwap"))
+
+
+def number_in(status: bytes, name: bytes) -> int:
+    r"""The number in one line of ``/proc/N/status``; 0 if there is none.
+
+    A line begins with what it tells; the kernel writes a newline in a name as ``\n``.
+
+    >>> number_in(b"Name:\tThreads: 9\nThreads:\t2\n", b"Threads")
+    2
+    """
     for line in status.split(b"\n"):
         field, _, value = line.partition(b":")
-        if field in (b"VmRSS", b"VmSwap"):
-            total += 1024 * int(value.split()[0])
-    return total
+        if field == name:
+            return int(value.split()[0])
+    return 0
 
 
 def parents() -> dict[int, int]:
@@ -72,7 +81,7 @@ def read(path: str) -> bytes:
 
 
 def consumption(root: int) -> Consumption:
-    """What ``root`` and its descendants are, and what the descendants hold."""
+    """How many ``root`` and its descendants are, and what the descendants have."""
     return consumption_of([root])[root]
 
 
@@ -86,8 +95,9 @@ def consumption_of(roots: Iterable[int]) -> dict[int, Consumption]:
         family = [root]
         for member in family:
             family += children.get(member, ())
-        memory = sum(memory_of(read(f"/proc/{n}/status")) for n in family[1:])
-        found[root] = Consumption(len(family), memory)
+        told = [read(f"/proc/{number}/status") for number in family[1:]]
+        threads = sum(number_in(status, b"Threads") for status in told)
+        found[root] = Consumption(len(family), threads, sum(map(memory_of, told)))
     return found
 
 

@@ -28,6 +28,9 @@ DEPTH = 24
 NOTEBOOK = 5 * 10**6
 """Bytes of a submitted file."""
 
+ANSWER = 20_000
+"""Characters of an answer in a form, all its parts together."""
+
 ARCHIVE = 20 * 10**6
 """Bytes of a submitted zip."""
 

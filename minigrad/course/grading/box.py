@@ -364,6 +364,7 @@ class Worker:
         self.keeper = 0
         # The pipe is as small as its reader makes it, and full as long as it likes.
         os.set_blocking(requests, False)
+        os.set_blocking(replies, False)
 
     def ask(self, message: object, kind: type[Message], seconds: float) -> Message:
         """Its answer, of this kind, within so many seconds. Raises: FrameError."""
@@ -429,8 +430,8 @@ class Worker:
         killed = self._group is not None and self._group.was_exceeded()
         if killed or taken.memory > self.limits.memory:
             self._end(self._too_much_memory())
-        elif taken.processes > self.limits.processes + 2:
-            self._end(f"more than {self.limits.processes} processes")
+        elif taken.threads > self.limits.processes + 2:
+            self._end(f"more than {self.limits.processes} processes and threads")
         else:
             try:
                 self._look_at_files()

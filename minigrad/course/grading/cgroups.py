@@ -7,6 +7,7 @@ does a user of systemd inside their own session. Everybody else is counted by lo
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import time
@@ -56,7 +57,9 @@ class Group:
         """Whether the kernel has ended a process of it for its memory."""
         try:
             events = (self.folder / self.kind.events).read_text()
-        except FileNotFoundError:
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENODEV):
+                raise
             return False  # it was removed, with all that was in it
         for line in events.splitlines():
             field, _, value = line.partition(" ")

@@ -97,9 +97,10 @@ def shut_in(confinement: Confinement, files: Sequence[int]) -> None:
     if confinement.mode == UNSAFE:
         os.setsid()
         return
+    # The kernel shares out its time by sessions: each worker has one of its own.
+    os.setsid()
     _drop_capabilities()
     if confinement.mode == LANDLOCK:
-        os.setsid()
         restrict_files(confinement)
     seccomp.install(own_namespaces=confinement.mode == BUBBLEWRAP)
 

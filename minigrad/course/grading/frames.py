@@ -106,7 +106,10 @@ def _exactly(number: int, count: int, turns: _Turns) -> bytes:
     while len(found) < count:
         if not turns.is_ready():
             continue
-        piece = os.read(number, min(count - len(found), 1 << 20))
+        try:
+            piece = os.read(number, min(count - len(found), 1 << 20))
+        except BlockingIOError:
+            continue  # somebody else has read what was there
         if not piece:
             raise GoneError("the process ended before it had answered")
         found += piece

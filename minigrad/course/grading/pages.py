@@ -64,7 +64,7 @@ def file_of(student: str) -> str:
     'Ada-L-'
     """
     readable = re.sub(r"[^A-Za-z0-9]+", "-", student).strip("-")[:40] or "student"
-    digest = hashlib.sha256(student.encode("utf-8", "replace")).hexdigest()[:8]
+    digest = hashlib.sha256(student.encode("utf-8", "replace")).hexdigest()[:32]
     return f"{readable}-{digest}.html"
 
 

@@ -53,6 +53,10 @@ Read = Callable[[int], bytes]
 """Gives at most so many bytes of a file."""
 
 
+_EACH = 10_000
+"""What a file counts as, beside its bytes: to open it takes time, too."""
+
+
 class InForms:
     """What a student has chosen in forms: it stands in their files progress.jsonl."""
 
@@ -67,8 +71,14 @@ class InForms:
         Those that can't be read are in ``unreadable`` then, with the reason.
         """
         found: dict[str, Any] = {}
+        taken = 0
         for file, read in self.files:
+            if taken > bounds.NOTEBOOK:
+                why = f"{bounds.NOTEBOOK / 1e6:.0f} MB of such files were read before."
+                self.unreadable.append((file, why))
+                continue
             data, trouble = contents(read)
+            taken += len(data) + _EACH
             if trouble:
                 self.unreadable.append((file, trouble))
             for line in data.split(b"\n"):
@@ -236,11 +246,12 @@ def opened(zipped: Submitted) -> tuple[list[Submitted], list[Left]]:
     found: list[Submitted] = []
     for entry in archive.infolist():
         path = PurePosixPath(name_of(entry))
-        if entry.is_dir() or not is_readable(path.name):
+        if not is_readable(path.name) or entry.is_dir():
             continue
         file = spelled(f"{zipped.file}/{path}")
         if why := archives.why_not(entry):
-            left.append((zipped.student, file, f"It is not read: {why}."))
+            short = file[: archives.LONGEST_NAME]
+            left.append((zipped.student, short, f"It is not read: {why}."))
             continue
         read = archives.reader(archive, entry)
         if path.name.endswith(PROGRESS):
@@ -356,7 +367,7 @@ def plain_answer(answer: object) -> bool:
     elif isinstance(answer, list):
         parts = answer
     short = all([isinstance(p, str) and len(p) <= bounds.TEXT for p in parts])
-    return short and len(parts) <= bounds.ITEMS
+    return short and len(json.dumps(answer)) <= bounds.ANSWER
 
 
 def cells_of(data: bytes, name: str) -> tuple[str, ...]:

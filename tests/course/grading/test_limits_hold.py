@@ -1,5 +1,6 @@
 """What a submission may take, whatever it calls itself and whenever it takes it."""
 
+import errno
 import itertools
 import os
 import time
@@ -166,6 +167,30 @@ def test_all_parts_of_an_exercise_share_its_seconds(either: Box) -> None:
     assert "running" not in note(0.0)
 
 
+def test_threads_count_like_processes(either: Box) -> None:
+    # The kernel itself bounds them for everybody but root.
+    many = """
+import threading, time
+for _ in range(200):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+time.sleep(5)
+"""
+    result = graded(either, many, RIGHT)
+    ended = "more than 48 processes and threads" in result.note
+    assert ended or result.state == "solved", result
+    assert ended == (either.mode == "landlock" and os.geteuid() == 0)
+    assert graded(either, many.replace("200", "20"), RIGHT).points == 2
+
+
+def test_a_worker_has_one_session_and_no_second(either: Box) -> None:
+    # The kernel shares out its time by sessions.
+    line = "assert (os.getsid(0), os.getpid()) == (os.getpid(), os.getsid(0)), 'own'"
+    assert graded(either, "import os", line, RIGHT).points == 2
+    second = inside("forward", "import os", "os.fork() or os.setsid()")
+    result = graded(either, second)
+    assert "not permitted" in str(result.rows) or "ended before" in result.note
+
+
 class Looked:
     """A worker of which only the looks are counted."""
 
@@ -231,7 +256,7 @@ def test_a_family_is_counted_with_all_its_descendants() -> None:
             os.kill(child, 9)
         os.kill(number, 9)
         os.waitpid(number, 0)
-    assert accounting.consumption(number) == (1, 0)
+    assert accounting.consumption(number) == (1, 0, 0)
 
 
 MOUNTS = """\
@@ -282,6 +307,22 @@ def test_a_group_of_version_2_has_a_limit_and_tells_when_it_was_met(
     assert not group.was_exceeded()
     (group.folder / "memory.events").write_text("oom 3\noom_kill 2\n")
     assert group.was_exceeded()
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.ENODEV])
+def test_a_group_that_was_removed_was_not_exceeded(
+    number: int, kernel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = Place(VERSION_2, kernel).group(1)
+
+    def gone(self: Path, *_: object) -> str:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "read_text", gone)
+    assert not group.was_exceeded()
+    number = errno.EIO
+    with pytest.raises(OSError, match="Input/output"):
+        group.was_exceeded()
 
 
 def test_a_plain_folder_is_no_place_for_groups(tmp_path: Path) -> None:

@@ -214,6 +214,28 @@ def test_an_answer_that_trickles_in_is_too_late() -> None:
         os.close(writer)
 
 
+def test_a_byte_that_somebody_else_has_read_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    honest = os.read
+
+    def stolen(number: int, count: int) -> bytes:
+        honest(number, count)
+        return honest(number, count)
+
+    os.write(writer, b"mgr1")
+    monkeypatch.setattr(os, "read", stolen)
+    try:
+        with pytest.raises(frames.TooLateError):
+            frames.read(reader, until=time.monotonic() + 0.3)
+    finally:
+        monkeypatch.undo()
+        os.close(reader)
+        os.close(writer)
+
+
 def test_a_pipe_that_nobody_reads_is_not_waited_for() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
