@@ -64,8 +64,9 @@ def program():
 
 # %% [markdown]
 # Run the next cell: it asks. Choose an answer and press *Commit*; then the program
-# runs. You can do it without a mouse, too: Tab moves on, Space chooses and presses, and
-# Shift+Enter takes you to the next cell.
+# runs. You can do it without a mouse, too: Control+Enter runs a cell and stays there,
+# Tab moves on to the answers, Space chooses and presses, and Shift+Enter takes you to
+# the next cell.
 
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
