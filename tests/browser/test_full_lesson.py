@@ -46,6 +46,7 @@ def do_lesson(page: Page, lab: Lab) -> None:
             play_to_the_end(lesson, index)
             played += 1
         if "course.because(" in source:
+            lesson.book.element(index).wait_for_selector("textarea")
             lesson.tab_to("Because ...")
             page.keyboard.insert_text("what lies before it may learn")
             lesson.tab_to("Keep")
