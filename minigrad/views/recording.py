@@ -24,9 +24,14 @@ _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 class Recording(Trace):
     """A trace that a notebook shows as a player, and a terminal as sentences."""
 
+    start = 0
+    """The step at which the player opens."""
+
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
-        return write_whole("save_html", path, page.page_of(self._drawn()))
+        return write_whole(
+            "save_html", path, page.page_of(self._drawn(), start=self.start)
+        )
 
     def to_markdown(self, level: int = 2) -> str:
         """All sentences as Markdown: level 1 story, 2 your lines, 3 the engine's.
@@ -75,6 +80,29 @@ class Recording(Trace):
             event |= {key: former[key] for key in _PLACE if key in former}
         event |= {"question": question, "choices": choices, "answer": str(answer)}
         self.data["events"].insert(place, event)
+        return self
+
+    def open_at(self, *words: str) -> Self:
+        """Let the player open at the first step whose sentence has these words.
+
+        Of several, each is looked for behind the one before; without them all, the
+        player opens at its beginning.
+
+        >>> import minigrad
+        >>> with minigrad.record() as trace:
+        ...     minigrad.tensor(3.0, requires_grad=True).sum().backward()
+        >>> trace.open_at("backward begins").start
+        2
+        """
+        steps = list(enumerate(self.data["events"], 1))
+        self.start = 0
+        for text in words:
+            found = [
+                n for n, e in steps[self.start :] if e["lvl"] <= 2 and text in e["say"]
+            ]
+            self.start = found[0] if found else 0
+            if not found:
+                break
         return self
 
     def what_if(
@@ -146,7 +174,7 @@ class Recording(Trace):
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
-        return page.bundle_of(self._drawn())
+        return page.bundle_of(self._drawn(), self.start)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""

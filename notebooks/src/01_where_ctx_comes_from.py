@@ -62,15 +62,28 @@ MulConstant._backward_cls
 # So the class is there early. The object cannot be: `ctx.constant` is different for
 # every call.
 #
-# Commit a prediction, and the recording opens below it. Step forward until the ctx
-# pane fills for the first time.
+# Commit a prediction, and the recording opens below it, at the step that decides. Step
+# back once: what's in the ctx pane before it?
 
-# %% tags=["predict", "step", "slide", "Q42"]
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q42"]
+def call():
+    return MulConstant.apply(tensor, 10)
+
+
 course.predict(
     "01.when",
     "When is the object made?",
     ["before forward runs", "after forward", "when backward is called"],
-    then=lambda: mg.step(MulConstant.apply, tensor, 10),
+    then=call,
+    so=lambda ran: ran.first(
+        {
+            "before forward runs": "apply creates ctx",
+            "after forward": "apply runs MulConstant.forward",
+        }
+    ),
+    why="`apply` makes it, before it runs anything of yours.",
+    at="apply creates ctx",
 )
 
 # %% [markdown] tags=["explain", "slide"]

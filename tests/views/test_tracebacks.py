@@ -97,7 +97,7 @@ def test_failed_check_shows_itself_as_ever(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with lint.teaching():
-        text = said(shell, "mg.course.check('01.4')", capsys)
+        text = said(shell, "mg.course.check('01.4', strict=True)", capsys)
     assert "CheckFailed" in text
     assert "left out" not in text
     assert "Traceback" not in text
