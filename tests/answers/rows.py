@@ -212,9 +212,15 @@ def lines_of(text: str, node: ast.stmt) -> str:
 
 
 def changed(text: str, changes: Sequence[Any]) -> str:
-    """The text with each old piece, which is there once, replaced by the new one."""
+    """The text with each old piece, which is there once, replaced by the new one.
+
+    Further lines of both are indented as the line in which the old one begins.
+    """
     pairs = [changes] if changes and isinstance(changes[0], str) else changes
-    for old, new in pairs:
+    for pair in pairs:
+        before = text.partition(pair[0].partition("\n")[0])[0].rpartition("\n")[2]
+        indent = before[: len(before) - len(before.lstrip())]
+        old, new = [re.sub(r"\n(?=.)", f"\n{indent}", piece) for piece in pair]
         if text.count(old) != 1:
             raise RowError(f"{text.count(old)} times in the program: {old!r}")
         text = text.replace(old, new)
