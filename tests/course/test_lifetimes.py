@@ -10,7 +10,7 @@ import minigrad as mg
 from minigrad import course, errors
 from minigrad.course import examine
 from minigrad.course.looks import chains
-from minigrad.engine import lint
+from minigrad.lint import is_teaching
 
 
 def test_watching_keeps_nothing_alive() -> None:
@@ -57,7 +57,7 @@ def test_teaching_mode_does_not_count() -> None:
     without = course.peak_bytes(back)
     with mg.teaching():
         assert abs(course.peak_bytes(back) - without) < 2000
-        assert lint.enabled
+        assert is_teaching()
 
 
 def test_peaks_are_measured_one_at_a_time() -> None:
