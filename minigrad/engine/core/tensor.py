@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import importlib
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
@@ -86,25 +85,6 @@ class PlainViews:
         self.references.append(ref(view))
 
 
-class Attached:
-    """Stands for a method until the module that attaches it is imported, when used."""
-
-    def __init__(self, home: str) -> None:
-        self._home = f"minigrad.engine.{home}"
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, tensor: Tensor | None, owner: type) -> Any:
-        importlib.import_module(self._home)
-        return vars(Tensor)[self._name].__get__(tensor, owner)
-
-
-def attached_by(home: str) -> Any:
-    """The place of a method that a module of the engine attaches to Tensor."""
-    return Attached(home)
-
-
 class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     """An array that knows which operation made it.
 
@@ -142,14 +122,14 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     _tangents: dict[Any, Tensor] | None = None
     _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
-    # The modules that define these are built on this one, and attach them.
-    backward: ClassVar[Callable[..., None]] = attached_by("gradients")
-    _history_of_view: ClassVar[Callable[..., Any]] = attached_by("views")
-    _edge_of_view: ClassVar[Callable[..., Any]] = attached_by("views")
-    _rebase_history: ClassVar[Callable[..., None]] = attached_by("views")
-    _check_in_place: ClassVar[Callable[..., None]] = attached_by("views")
-    _sum_to: ClassVar[Callable[..., Any]] = attached_by("structural")
-    _to_dtype: ClassVar[Callable[..., Any]] = attached_by("structural")
+    # Attached by the modules that define them, which are built on this one.
+    backward: ClassVar[Callable[..., None]]  # gradients
+    _history_of_view: ClassVar[Callable[[Tensor], _FunctionBase | None]]  # views
+    _edge_of_view: ClassVar[Callable[[Tensor], Any]]  # views
+    _rebase_history: ClassVar[Callable[..., None]]  # views
+    _check_in_place: ClassVar[Callable[[Tensor, str], None]]  # views
+    _sum_to: ClassVar[Callable[[Any, tuple[int, ...]], Any]]  # structural
+    _to_dtype: ClassVar[Callable[[Any, Any], Any]]  # structural
 
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None
