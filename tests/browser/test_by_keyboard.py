@@ -139,9 +139,9 @@ def do_lesson_01(page: Page, lab: Lab) -> None:
     assemble(sheet, lines, "fmbkchajl")
     sheet.book.element(lines).wait_for_selector("[data-state=solved]")
     assert sheet.checked("01.2") == "solved"
-    sheet.run(sheet.cell_with("class Scaled("))
+    sheet.run(sheet.cell_with("Scaled.factor = factor"))
     assert sheet.checked("01.3") == "not tried"
-    sheet.write(sheet.cell_with("class Scaled("), SCALED)
+    sheet.write(sheet.cell_with("Scaled.factor = factor"), SCALED)
     assert sheet.checked("01.3") == "solved"
     sheet.write(sheet.cell_with("class Mul("), MUL)
     assert sheet.checked("01.4") == "solved"
