@@ -26,6 +26,8 @@ except ModuleNotFoundError as error:
 
 from minigrad import autograd
 from minigrad._later import later
+from minigrad.engine.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import (
     arange,
     as_tensor,
@@ -35,30 +37,33 @@ from minigrad.engine.creation import (
     from_numpy,
     full,
     full_like,
-    get_default_dtype,
     linspace,
     ones,
     ones_like,
-    set_default_dtype,
     tensor,
     zeros,
     zeros_like,
 )
 from minigrad.engine.device import cuda, device
-from minigrad.engine.dtypes import DTYPES, can_cast, dtype, finfo, iinfo, promote_types
+from minigrad.engine.dtypes import (
+    DTYPES,
+    can_cast,
+    dtype,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    set_default_dtype,
+)
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
-from minigrad.engine.lint import TeachingWarning, teaching
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.promotion import promote_types
 from minigrad.ops import functions
 
 if TYPE_CHECKING:
@@ -83,6 +88,7 @@ if TYPE_CHECKING:
         set_rng_state,
     )
     from minigrad.func import vmap
+    from minigrad.lint import TeachingWarning, teaching
     from minigrad.ops.conversion import (
         BoolTensor,
         DoubleTensor,
@@ -238,6 +244,7 @@ _RANDOM = (
 _TYPES = ("BoolTensor", "DoubleTensor", "FloatTensor", "LongTensor")
 
 _FROM = {
+    "TeachingWarning": ".lint",
     "compare": ".views",
     "course": ".course",
     "diagnose": ".course",
@@ -254,6 +261,7 @@ _FROM = {
     "save": ".utils.serialization",
     "set_printoptions": ".engine.printing",
     "step": ".views",
+    "teaching": ".lint",
     "training": ".views",
     "utils": ".utils",
     "vmap": ".func",

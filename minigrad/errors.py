@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 LESSONS = frozenset({"00", "01", "02", "03", "04", "05", "06", "07", "08"})
 
 
@@ -32,6 +34,11 @@ def count_of(number: int, noun: str) -> str:
 
 class MinigradError(Exception):
     """Base of all errors below; each is also the built-in that torch raises."""
+
+    @classmethod
+    def at(cls, where: str, what: str, fix: str, lesson: str = "") -> Self:
+        """The error whose text is ``message(where, what, fix, lesson)``."""
+        return cls(message(where, what, fix, lesson))
 
 
 class ForwardMissingError(MinigradError, NotImplementedError):

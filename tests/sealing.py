@@ -33,7 +33,7 @@ def sealed_state() -> Iterator[None]:
     minigrad.set_printoptions(profile="default")
     minigrad.autograd.set_detect_anomaly(False)
     minigrad.teaching(False)
-    observe.observer = None
+    observe.clear()
 
 
 @pytest.fixture(autouse=True)

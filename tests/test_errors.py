@@ -30,6 +30,14 @@ def test_lesson_that_does_not_exist_is_left_out(lesson: str) -> None:
     assert text == "F.forward: went wrong\n  fix: mend it"
 
 
+def test_error_at_a_place_says_what_went_wrong_there() -> None:
+    error = errors.ShapeError.at("diag", "has 3 dimensions", "give a matrix", "06")
+    assert type(error) is errors.ShapeError
+    assert str(error) == errors.message(
+        "diag", "has 3 dimensions", "give a matrix", "06"
+    )
+
+
 def test_lessons_are_those_that_exist() -> None:
     sources = (ROOT / "notebooks" / "src").glob("[0-9][0-9]_*.py")
     assert {path.name[:2] for path in sources} == errors.LESSONS
@@ -56,7 +64,7 @@ def raised_names() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in (ROOT / "minigrad").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        for name in re.findall(r"errors\.(\w+Error)\(", text):
+        for name in re.findall(r"errors\.(\w+Error)(?:\.at)?\(", text):
             found.setdefault(name, set()).add(path.name)
     return found
 
@@ -84,7 +92,9 @@ def test_lesson_numbers_in_messages_are_two_digits() -> None:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for node in ast.walk(tree):
                 called = getattr(node, "func", None)
-                if getattr(called, "attr", "") != "message" or len(node.args) < 4:
+                if getattr(called, "attr", "") not in ("message", "at"):
+                    continue
+                if len(node.args) < 4:
                     continue
                 lesson = node.args[3]
                 if isinstance(lesson, ast.Constant):

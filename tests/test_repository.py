@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from minigrad._workspace import PATTERNS
+from minigrad.course.grading.box import visible
+
 ROOT = Path(__file__).resolve().parent.parent
 
 FOLDERS = {"minigrad", "notebooks", "exercises", "solutions", "tests", ".ci", ".github"}
@@ -72,12 +75,25 @@ def test_machine_path_pattern(text: str, found: bool) -> None:
 def test_no_file_names_a_path_of_one_machine() -> None:
     named = []
     for path in tracked():
-        no_text = path.suffix in {".png", ".gif", ".npz"}
+        no_text = path.suffix in {".png", ".gif", ".npz", ".xz"}
         if no_text or path == Path(__file__).relative_to(ROOT):
             continue
         text = (ROOT / path).read_text(encoding="utf-8")
         named += [f"{path}: {found.group()}" for found in MACHINE.finditer(text)]
     assert not named
+
+
+def test_known_answers_are_in_no_wheel_no_workspace_and_no_box() -> None:
+    names = {"answers.toml", "answers.py"}
+    known = [path for path in tracked() if path.name in names]
+    assert len(known) > 70
+    assert {path.parts[:2] for path in known} == {("tests", "answers")}
+    targets = pyproject()["tool"]["hatch"]["build"]["targets"]
+    assert targets == {"wheel": {"packages": ["minigrad"]}}
+    assert {pattern.partition("/")[0] for pattern in PATTERNS}.isdisjoint({"tests"})
+    answers = ROOT / "tests" / "answers"
+    assert not [place for place in visible() if answers.is_relative_to(place)]
+    assert ROOT / "minigrad" in visible()
 
 
 def requirement(text: str) -> tuple[str, str]:

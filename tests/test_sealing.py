@@ -20,7 +20,7 @@ def state() -> list[object]:
         minigrad.rand(1).item(),
         minigrad.get_default_dtype(),
         minigrad.is_grad_enabled(),
-        observe.observer,
+        observe.has(object),
         os.getcwd(),
         os.environ.get("MINIGRAD_SEALED"),
         np.get_printoptions()["precision"],
@@ -38,7 +38,7 @@ def test_second_test_sees_the_state_of_the_first(turn: int) -> None:
     assert now == FIRST
     minigrad.set_default_dtype(minigrad.float64)
     minigrad.set_grad_enabled(False)
-    observe.observer = mock.Mock(observe.Observer)
+    observe.add(mock.Mock(observe.Observer, attends=observe.EVERYTHING))
     os.chdir("..")
     os.environ["MINIGRAD_SEALED"] = "no"
     np.set_printoptions(precision=2)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad._later import later
 from minigrad.autograd.gradcheck import gradcheck, gradgradcheck
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 from minigrad.engine.grad_mode import enable_grad, no_grad, set_grad_enabled
 from minigrad.engine.inference import inference_mode
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         grad_mode,
         graph,
     )
+    from minigrad.autograd._gradients import grad
     from minigrad.autograd._versions import _unsafe_preserve_version_counter
     from minigrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
     from minigrad.autograd.grad_mode import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         set_multithreading_enabled,
     )
     from minigrad.autograd.variable import Variable
-    from minigrad.engine.gradients import backward, grad
+    from minigrad.engine.gradients import backward
 
 __all__ = [
     "Function",
@@ -60,7 +61,7 @@ _FROM = {
     "forward_ad": ".forward_ad",
     "function": ".function",
     "functional": ".functional",
-    "grad": "..engine.gradients",
+    "grad": "._gradients",
     "grad_mode": ".grad_mode",
     "graph": ".graph",
     "is_multithreading_enabled": ".grad_mode",

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd._gradients import grad
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from minigrad.engine.batching import Stack
-from minigrad.engine.gradients import grad
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.examples import Stack
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Tensor
 
 Tensors = tuple[Tensor, ...]
 Gradients = tuple[Tensor | None, ...]

@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd._gradients import grad
 from minigrad.autograd._slopes import Point
-from minigrad.engine.function import Function
-from minigrad.engine.gradients import grad
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Array, Tensor
 
 Jacobians = list[list[Array]]
 """Of each output by each input, in this order."""

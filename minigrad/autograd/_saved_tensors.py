@@ -7,9 +7,14 @@ from collections.abc import Generator
 from types import TracebackType
 
 from minigrad import errors
+from minigrad.engine.core.saved_hooks import (
+    HooksInForce,
+    PackHook,
+    UnpackHook,
+    check_hooks,
+)
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.saved_hooks import HooksInForce, PackHook, UnpackHook, check_hooks
-from minigrad.engine.tensor import Tensor
 
 
 class saved_tensors_hooks:

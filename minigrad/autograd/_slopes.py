@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.autograd._gradients import grad
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from minigrad.engine.batched import BatchedTensor, pull
-from minigrad.engine.gradients import grad
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.engine.transforms import opened
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.interpreters import opened
+from minigrad.transforms.batched import BatchedTensor, pull
+from minigrad.transforms.vmap import Vmap
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class Point:
         given: list[Tensor | None] = [None] * len(self.watched)
         reached = self._reached()
         size = batch.shape[0]
-        with opened("vmap", size) as transform, dual_level():
+        transform = Vmap(size)
+        with opened(transform), dual_level():
             given[number] = BatchedTensor(batch, transform)
             outputs = self._outputs_with(given, reached)
             tangents = [unpack_dual(output).tangent for output in outputs]

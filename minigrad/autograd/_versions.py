@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import TracebackType
 
 from minigrad import errors
-from minigrad.engine.tensor import NO_COUNTER, Tensor, VersionCounter
+from minigrad.engine.core.tensor import NO_COUNTER, Tensor, VersionCounter
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

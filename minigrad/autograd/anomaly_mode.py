@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from minigrad import errors
-from minigrad.engine.grad_mode import anomaly
+from minigrad.engine.anomaly import (
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+)
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -23,8 +26,8 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.prev = anomaly.enabled
-        self.prev_check_nan = anomaly.checks_nan
+        self.prev = is_anomaly_enabled()
+        self.prev_check_nan = is_anomaly_check_nan_enabled()
         set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -41,9 +44,9 @@ class detect_anomaly:
     """
 
     def __init__(self, check_nan: bool = True) -> None:
-        self.prev = anomaly.enabled
+        self.prev = is_anomaly_enabled()
         self.check_nan = check_nan
-        self.prev_check_nan = anomaly.checks_nan
+        self.prev_check_nan = is_anomaly_check_nan_enabled()
         warnings.warn(
             errors.message(
                 "detect_anomaly",
@@ -61,21 +64,3 @@ class detect_anomaly:
 
     def __exit__(self, *error: object) -> None:
         set_anomaly_enabled(self.prev, self.prev_check_nan)
-
-
-def set_anomaly_enabled(enabled: Any, check_nan: Any = True) -> None:
-    """Set both switches.
-
-    Raises: ArgumentTypeError for anything but a bool.
-    """
-    for name, value in (("enabled", enabled), ("check_nan", check_nan)):
-        if not isinstance(value, bool):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "set_anomaly_enabled",
-                    f"argument '{name}' must be bool, not {type(value).__name__}",
-                    "give True or False",
-                )
-            )
-    anomaly.enabled = enabled
-    anomaly.checks_nan = check_nan

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minigrad import errors
-from minigrad.engine import duals, levels
 from minigrad.engine.builtin import must_be_tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, NO_LEVEL, _this_thread
-from minigrad.engine.levels import Level, enter_level, exit_level
-from minigrad.engine.tensor import Tensor
+from minigrad.transforms import duals
+from minigrad.transforms.forward_mode import enter_level
+from minigrad.transforms.levels import Level, exit_level, open_levels
 
 __all__ = [
     "UnpackedDualTensor",
@@ -49,7 +50,7 @@ def enter_dual_level() -> int:
     See: torch ``forward_ad.enter_dual_level``.
     """
     global _current_level, _public
-    if levels.open_levels:
+    if open_levels():
         raise errors.LevelError(
             errors.message(
                 "enter_dual_level",

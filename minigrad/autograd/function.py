@@ -7,17 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.batched import physical, with_physical
-from minigrad.engine.function import (
-    BackwardCFunction,
-    Function,
-    FunctionCtx,
-    FunctionMeta,
-)
+from minigrad.engine.core.ctx import BackwardCFunction, FunctionCtx, FunctionMeta
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import FIRST_OF_ALL, NOT_A_TENSOR
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
-from minigrad.engine.mapped_gradients import is_tracked
-from minigrad.engine.node import FIRST_OF_ALL, NOT_A_TENSOR
-from minigrad.engine.tensor import Tensor
+from minigrad.transforms.batched import physical, with_physical
+from minigrad.transforms.mapped_gradients import is_tracked
 
 __all__ = [
     "BackwardCFunction",

@@ -38,8 +38,8 @@ from minigrad.autograd._derivatives import (
     zeros_for,
     zeros_like,
 )
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import enable_grad
-from minigrad.engine.tensor import Tensor
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.errors import GradcheckError
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -117,8 +117,8 @@ def gradgradcheck(
     ):
         check_goes_with(name, asked, check_rev_over_rev, "check_rev_over_rev")
     from minigrad.autograd._gradient_checks import random_upstream
+    from minigrad.autograd._gradients import grad
     from minigrad.autograd._slopes import Point, as_tuple
-    from minigrad.engine.gradients import grad
 
     given = as_tuple(inputs)
     watched = [isinstance(x, Tensor) and x.requires_grad for x in given]

@@ -7,9 +7,9 @@ from minigrad.autograd._saved_tensors import (
     saved_tensors_hooks,
 )
 from minigrad.autograd._versions import increment_version
+from minigrad.engine.core.node import Node
 from minigrad.engine.edges import GradientEdge, get_gradient_edge
 from minigrad.engine.multi_hooks import register_multi_grad_hook
-from minigrad.engine.node import Node
 
 __all__ = [
     "GradientEdge",

@@ -20,17 +20,31 @@ Codes: TypeAlias = dict[tuple[str, str, int], CodeType]
 
 ENGINE = "minigrad.engine."
 
-ANSWERS = {"observe.observer is not None": False, "observe.observer is None": True}
-"""How the engine asks whether somebody listens, and what is so when nobody can."""
+TELLS = frozenset({"attended", "tell"})
+"""The names that stand where the engine tells an observer something."""
 
 
 class WithoutListening(ast.NodeTransformer):
-    """Puts the answer in the place of the question: the compiler does the rest."""
+    """Leaves out what runs only if somebody listens, and the question whether."""
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """True or False, if this is one of the questions."""
-        answer = ANSWERS.get(ast.unparse(node))
-        return node if answer is None else ast.copy_location(ast.Constant(answer), node)
+    def visit_If(self, node: ast.If) -> Any:
+        """Nothing, in place of ``if mode.attended: ...``."""
+        is_question = isinstance(node.test, (ast.Attribute, ast.Name, ast.Compare))
+        if is_question and names_in(node.test) & TELLS and not node.orelse:
+            return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Nothing, in place of ``tell(...)``."""
+        call = node.value
+        is_told = isinstance(call, ast.Call) and names_in(call.func) & TELLS
+        return ast.copy_location(ast.Pass(), node) if is_told else node
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The variables and attributes that an expression names."""
+    found = [getattr(one, "attr", getattr(one, "id", "")) for one in ast.walk(tree)]
+    return set(found)
 
 
 def heard_and_unheard(program: Program) -> tuple[Program, Program]:
@@ -43,8 +57,8 @@ def heard_and_unheard(program: Program) -> tuple[Program, Program]:
     silent = {one: codes_of(one)[place(code)] for one, code in asks.items()}
     changed = [one for one, code in asks.items() if code.co_code != silent[one].co_code]
     if not changed:
-        what = f"no function of the engine asks {' or '.join(ANSWERS)}"
-        fix = "write down in ANSWERS how it asks now"
+        what = f"no function of the engine names {' or '.join(sorted(TELLS))}"
+        fix = "write down in TELLS how it asks now"
         raise NotComparedError(errors.message("minigrad.bench.unheard", what, fix))
 
     def with_codes(codes: dict[FunctionType, CodeType]) -> Program:

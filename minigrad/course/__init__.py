@@ -5,12 +5,13 @@ from minigrad.course.checking import Hint, check, examine, hint
 from minigrad.course.diagnosis import Diagnosis, diagnose
 from minigrad.course.health import doctor
 from minigrad.course.lifetimes import peak_bytes, watch
+from minigrad.course.predictions import predict
 from minigrad.course.remember import ask as cards
 from minigrad.course.remember import recall, review
 from minigrad.course.replay import step_through
 from minigrad.course.restart import reset
 from minigrad.course.rulebook import rules
-from minigrad.course.sheet import because, exercise, predict, try_a_button
+from minigrad.course.sheet import because, exercise, try_a_button
 from minigrad.course.standing import gym, progress
 from minigrad.course.verdict import CheckFailed, Verdict
 from minigrad.course.vocabulary import terms

@@ -20,7 +20,7 @@ from minigrad.course.grading import blanks
 from minigrad.course.limits import Deadline
 from minigrad.course.trials import needed_in
 from minigrad.course.watch import Watch
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 
 METHODS = ("forward", "setup_context", "backward", "vjp", "jvp")
 DERIVATIVE = "a derivative"

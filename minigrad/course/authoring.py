@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from minigrad import errors
-from minigrad.course import build, catalogue
+from minigrad.course import build, catalogue, journal
 from minigrad.course.catalogue import Exercise
-from minigrad.course.verdict import NOT_TRIED, SOLVED, CheckFailed
+from minigrad.course.verdict import NOT_TRIED, SOLVED
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -300,11 +300,9 @@ def state_after(cells: Sequence[build.Cell], last: int, *, solved: bool) -> str:
                 # A notebook goes on after a warning, whatever is on here.
                 warnings.simplefilter("ignore")
                 exec(compile(code, f"cell {cell.number}", "exec"), names)
-        except CheckFailed as failed:
-            if cell.number == last:
-                return failed.verdict.state
         except Exception as error:
             if "raises-exception" in cell.tags:
                 continue
             return f"{type(error).__name__} in cell {cell.number}: {error}"
-    return SOLVED
+    state: str = journal.entries(kind=journal.CHECKED)[-1]["state"]
+    return state

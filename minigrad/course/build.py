@@ -5,6 +5,10 @@ notebooks/src/NN_slug.instructor.md -> solutions/NN_slug/instructor_notes.md
 solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
                          -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
 
+A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
+Explanations after it are folded, up to the next Try, Predict, Because or heading. So
+nothing gives the answer away.
+
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
 Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
 current here too.
@@ -145,20 +149,53 @@ def code(cell: Cell, *, solved: bool) -> str:
     return text
 
 
+FIRST_LINE = "# Hidden, because it knows the answer"
+"""What a notebook still shows of a collapsed cell."""
+
+FOLD = "<details><summary>After your Commit: what happened, in words</summary>\n\n"
+UNFOLD = "\n\n</details>"
+
+
+def folded(text: str) -> str:
+    """An explanation that is opened by hand: it gives an answer away."""
+    return f"{FOLD}{text}{UNFOLD}"
+
+
+def unfolded(text: str) -> str:
+    """The same for a wall, where a presenter says when it comes."""
+    return text.removeprefix(FOLD).removesuffix(UNFOLD)
+
+
+def metadata_of(cell: Cell) -> dict[str, object]:
+    """The tags, and what hides a source in JupyterLab, Notebook 7 and nbconvert."""
+    found: dict[str, object] = {"tags": list(cell.tags)} if cell.tags else {}
+    if "hide-input" in cell.tags:
+        found["jupyter"] = {"source_hidden": True}
+        found["transient"] = {"remove_source": True}
+    return found
+
+
 def notebook(text: str, file: str, *, solved: bool) -> str:
     """The ``.ipynb`` text of one source; ``solved=False`` is the learner's version."""
     seen: Counter[str] = Counter()
     cells: list[dict[str, object]] = []
+    asked = False
     for cell in read_cells(text, file):
         source = prose(cell) if cell.markdown else code(cell, solved=solved)
         if "solution" in cell.tags and not solved:
             continue
+        if "hide-input" in cell.tags:
+            asked, source = True, f"{FIRST_LINE}\n{source}"
+        elif {"try", "predict", "because"} & set(cell.tags) or source.startswith("## "):
+            asked = False
+        elif asked and cell.markdown and "explain" in cell.tags:
+            source = folded(source)
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         seen[digest] += 1
         built: dict[str, object] = {
             "cell_type": "markdown" if cell.markdown else "code",
             "id": f"{digest}-{seen[digest]}",
-            "metadata": {"tags": list(cell.tags)} if cell.tags else {},
+            "metadata": metadata_of(cell),
             "source": source.splitlines(keepends=True),
         }
         cells.append(

@@ -297,17 +297,37 @@ def _never_ends(who: str, where: str, seconds: float) -> Finding:
     return Finding((), what, where, hint=hint, crashed=True)
 
 
-def check(exercise_id: str, answer: object = NO_ANSWER) -> None:
-    """Check your answer on new numbers, show what was found, and keep the outcome.
+def check(
+    exercise_id: str, answer: object = NO_ANSWER, *, strict: bool | None = None
+) -> Verdict:
+    """Check your answer on new numbers; show the verdict, keep it, and return it.
 
     Without ``answer``: what was committed in the form of ``exercise(...)``.
-    Raises: CheckFailed unless the exercise is solved, so that a notebook stops there.
+    Raises: CheckFailed unless the exercise is solved, if ``strict``; by default where
+    a notebook is executed without a person (nbclient, nbconvert, nbgrader).
     """
     verdict = judged(exercise_id, answer)
     replay.remember(verdict, answer)
-    shown = _show(verdict, answer)
-    if verdict.state != SOLVED:
-        raise CheckFailed(verdict, shown)
+    strict = is_without_a_person() if strict is None else strict
+    shown = _show(verdict, answer, strict)
+    if strict and verdict.state != SOLVED:
+        raise CheckFailed(verdict, shown is not None)
+    return verdict if shown is None else shown
+
+
+def is_without_a_person() -> bool:
+    """Whether what executes this notebook has nobody who could answer ``input()``.
+
+    Every frontend says so with each cell (``allow_stdin`` of Jupyter's protocol): those
+    that execute a notebook from top to bottom by themselves say no.
+    """
+    if not _in_ipython():
+        return False
+    kernel = getattr(sys.modules["IPython"].get_ipython(), "kernel", None)
+    if kernel is None:
+        return False
+    content = kernel.get_parent().get("content", {})
+    return content.get("allow_stdin") is False
 
 
 def judged(exercise_id: str, answer: object = NO_ANSWER) -> Verdict:
@@ -384,25 +404,42 @@ def _new_seed() -> int:
     return secrets.randbelow(10**6)
 
 
-def _show(verdict: Verdict, answer: object) -> bool:
+@dataclass(frozen=True, repr=False)
+class ShownVerdict(Verdict):
+    """A verdict that is on the screen: as a cell's last value it's not shown again."""
+
+    cell: int = 0
+
+    def _ipython_display_(self) -> None:
+        if sys.modules["IPython"].get_ipython().execution_count != self.cell:
+            _display(self)
+
+
+def _display(verdict: Verdict) -> None:
+    show = importlib.import_module("IPython.display").display
+    shown = {"text/plain": repr(verdict), "text/html": verdict._repr_html_()}
+    show(shown, raw=True)
+
+
+def _show(verdict: Verdict, answer: object, strict: bool) -> ShownVerdict | None:
     """Display the verdict; under IPython as HTML, elsewhere as text."""
     if not _in_ipython():
-        if verdict.state == SOLVED:
+        if not strict or verdict.state == SOLVED:
             print(verdict)
-        return False
-    show = importlib.import_module("IPython.display").display
-    show(verdict)
+        return None
+    _display(verdict)
     if verdict.case is not None and importlib.util.find_spec("anywidget"):
         from minigrad.views import forms
 
-        show(
+        forms.display(
             forms.button(
                 "Step through this case",
                 "The player on your own code, with the right values beside it",
                 lambda: replay.replay_of(verdict, answer),
             )
         )
-    return True
+    cell = sys.modules["IPython"].get_ipython().execution_count
+    return ShownVerdict(**vars(verdict), cell=cell)
 
 
 def _in_ipython() -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.lint import teaching
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.lint import teaching
 from minigrad.tracing.memory import root_of
 
 

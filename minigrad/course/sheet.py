@@ -1,9 +1,9 @@
-"""Exercises, predictions and ``Because ...`` boxes as a notebook shows them."""
+"""Exercises and ``Because ...`` boxes as a notebook shows them."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from minigrad import errors
@@ -72,7 +72,10 @@ def last_answer(exercise_id: str) -> Any:
 
 
 def question_form(asked: Exercise) -> Any:
-    """The questions as a form that comes back with what was answered."""
+    """The questions as a form that comes back with what was answered.
+
+    A prediction is made once; what is investigated may be answered again.
+    """
     from minigrad.views import forms
 
     head = asked.heading, exercises.flat(asked.statement)
@@ -83,7 +86,12 @@ def question_form(asked: Exercise) -> Any:
     if not is_usable(asked, kept):
         kept = {}
     return forms.question_form(
-        *head, questions, kept, lambda said: verdict_on(asked, said), shown(asked, kept)
+        *head,
+        questions,
+        kept,
+        lambda said: verdict_on(asked, said),
+        shown(asked, kept),
+        locks=asked.kind == "P",
     )
 
 
@@ -119,67 +127,6 @@ def verdict_on(asked: Exercise, answer: Any) -> str:
 def shown(asked: Exercise, kept: Any) -> str:
     """What was said to an answer that is there already; nothing is kept anew."""
     return checking.examine(asked.id, kept)._repr_html_() if kept else ""
-
-
-def predict(
-    label: str,
-    question: str,
-    choices: Sequence[str],
-    then: Callable[[], Any] | None = None,
-    *,
-    answer: str = "",
-) -> Any:
-    """Ask before it happens; once an answer is there, ``then`` is run and shown.
-
-    ``label`` names the prediction (``"01.a"``), so that the answer is kept and comes
-    back beside the outcome. ``answer`` commits one without the form.
-    Raises: ArgumentValueError for an answer that is none of the choices.
-    """
-    plain = "\n".join(
-        [question, *[f"  {a}: {c}" for a, c in zip("abcdefgh", choices, strict=False)]]
-    )
-    if answer:
-        keep_prediction(label, question, chosen(label, choices, answer))
-        return None if then is None else then()
-
-    def form() -> Any:
-        from minigrad.views import forms
-
-        def commit(answers: dict[str, str]) -> str:
-            keep_prediction(label, question, answers[""])
-            return told(answers[""])
-
-        def told(said: str) -> str:
-            return forms.note(f"Your prediction: {said}")
-
-        asked = [{"id": "", "text": question, "choices": list(choices)}]
-        kept = last_answer(label)
-        if kept not in choices:
-            return forms.question_form("Predict", "", asked, {}, commit, then=then)
-        return forms.question_form(
-            "Predict", "", asked, {"": kept}, commit, told(kept), then
-        )
-
-    return Sheet(plain, form)
-
-
-def chosen(label: str, choices: Sequence[str], answer: str) -> str:
-    """The choice that ``answer`` names in full or by its letter."""
-    for letter, choice in zip("abcdefgh", choices, strict=False):
-        if answer in (letter, choice):
-            return choice
-    raise errors.ArgumentValueError(
-        errors.message(
-            f"predict({label!r})",
-            f"{answer!r} is none of the {len(choices)} choices",
-            f"choose one of {', '.join(choices)}, or its letter",
-        )
-    )
-
-
-def keep_prediction(label: str, question: str, said: str) -> None:
-    """Write a prediction into the journal."""
-    journal.note(journal.ANSWERED, label, answer=said, question=question)
 
 
 def because(label: str, prompt: str, text: str = "") -> Sheet:

@@ -109,22 +109,30 @@ class Verdict:
         return self.message
 
     def _repr_html_(self) -> str:
-        colour = _COLOURS[self.state]
         note = f"<div>{html.escape(self.note)}</div>" if self.note else ""
         rows = "".join(
             f'<div style="opacity: 0.75">{html.escape(label)}</div>'
             f'<div style="white-space: pre-wrap">{with_code(text)}</div>'
             for label, text in self.rows()
         )
-        return (
-            f'<div class="minigrad-verdict" data-state="{self.state}"'
-            f' data-mistakes="{" ".join(self.mistakes)}" role="status"'
-            f' style="border-left: 4px solid {colour}; padding: 0.3em 0.9em;'
-            ' max-width: 56em; color: var(--jp-ui-font-color1, inherit)">'
+        return panel(
+            self.state,
             f'<div style="font-weight: 600">{html.escape(self.headline)}</div>{note}'
             '<div style="display: grid; grid-template-columns: max-content 1fr;'
-            f' gap: 0.25em 1.2em; margin-top: 0.4em">{rows}</div></div>'
+            f' gap: 0.25em 1.2em; margin-top: 0.4em">{rows}</div>',
+            self.mistakes,
         )
+
+
+def panel(state: str, inside: str, mistakes: tuple[str, ...] = ()) -> str:
+    """The box in which a verdict is shown; its bar has the colour of ``state``."""
+    return (
+        f'<div class="minigrad-verdict" data-state="{state}"'
+        f' data-mistakes="{" ".join(mistakes)}" role="status"'
+        f' style="border-left: 4px solid {_COLOURS[state]}; padding: 0.3em 0.9em;'
+        ' max-width: 56em; color: var(--jp-ui-font-color1, inherit)">'
+        f"{inside}</div>"
+    )
 
 
 def rows_of(findings: tuple[Finding, ...]) -> list[Row]:

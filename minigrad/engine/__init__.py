@@ -1,1 +1,6 @@
-"""The engine: tensors, Functions, nodes, and the traversal that backward is."""
+"""Tensors, the graph, and the functions that run it forwards and backwards."""
+
+# These attach methods to Tensor that need more than a tensor.
+from minigrad.engine import gradients, views
+
+__all__ = ["gradients", "views"]

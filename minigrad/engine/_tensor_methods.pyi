@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 class TensorMethods:
     def __abs__(self) -> Tensor: ...

@@ -1,4 +1,4 @@
-"""Anomaly mode: where each node was made, and who hears of it when one goes wrong."""
+"""Anomaly mode, an observer: where each node was made, and which one went wrong."""
 
 from __future__ import annotations
 
@@ -11,14 +11,97 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine import observe
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.saved import HINT
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import node_that_runs
-from minigrad.engine.tensor import Array
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES: Final = (
     os.path.dirname(os.__file__),
     os.path.dirname(os.path.dirname(np.__file__)),
 )
+
+
+class AnomalyMode:
+    """Notes at each node which line made it, and tells that line if backward fails.
+
+    One for all threads, as in torch.
+    """
+
+    attends = observe.RECORDED
+    keeps = False
+    comes_last = True
+    says = "anomaly mode is on"
+
+    def __init__(self) -> None:
+        self.checks_nan = True
+
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        remember(ctx)
+
+    def node_made(self, node: Any) -> None:
+        remember(node)
+
+    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+        if self.checks_nan:
+            edges = node._edges
+            tensors = [i for i, edge in enumerate(edges) if edge is not NOT_A_TENSOR]
+            check_for_nan(node, [array_of(one) for one in gradients], tensors)
+
+    def backward_raised(self, task: Any, error: BaseException) -> None:
+        if task.running is not None:
+            tell_where(task.running)
+        if isinstance(error, errors.SavedModifiedError):
+            error.args = tuple([str(text).replace(HINT, FOUND) for text in error.args])
+
+
+FOUND: Final = (
+    "the backtrace further above shows the operation that failed to compute its "
+    "gradient. The variable in question was changed in there or anywhere later. Good "
+    "luck!"
+)
+"""What stands in place of the hint to enable anomaly mode."""
+
+_mode: Final = AnomalyMode()
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether nodes remember where they were made, and backward says so."""
+    return observe.has(AnomalyMode)
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether backward refuses NaN while anomaly mode is on."""
+    return _mode.checks_nan
+
+
+def set_anomaly_enabled(enabled: Any, check_nan: Any = True) -> None:
+    """Set both switches.
+
+    Raises: ArgumentTypeError for anything but a bool.
+    """
+    for name, value in (("enabled", enabled), ("check_nan", check_nan)):
+        if not isinstance(value, bool):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "set_anomaly_enabled",
+                    f"argument '{name}' must be bool, not {type(value).__name__}",
+                    "give True or False",
+                )
+            )
+    (observe.add if enabled else observe.remove)(_mode)
+    _mode.checks_nan = check_nan
+
+
+def array_of(gradient: Any) -> Array | None:
+    """The values of a gradient; of one under vmap, those of all examples."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, Tensor):
+        gradient = gradient._physical().array
+    return np.asarray(gradient)
 
 
 def remember(node: Any) -> None:

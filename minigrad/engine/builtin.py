@@ -8,24 +8,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import levels, memory_order, observe, transforms
-from minigrad.engine.anomaly import remember
-from minigrad.engine.batched import holds_batched
-from minigrad.engine.builtin_jvp import carry_through_builtin
-from minigrad.engine.function import Function, FunctionCtx
+from minigrad.engine import interpreters, memory_order
+from minigrad.engine.core.ctx import FunctionCtx
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import (
+    NOT_A_TENSOR,
+    Edge,
+    _FunctionBase,
+    edge_of,
+    metadata_of_output,
+    run_alone,
+)
+from minigrad.engine.core.saved import take, unpack_values
+from minigrad.engine.core.saved_hooks import saved_handle, saved_value
+from minigrad.engine.core.tensor import Array, Tensor, ViewKind
 from minigrad.engine.grad_mode import (
     _this_thread,
-    anomaly,
     is_inference_mode_enabled,
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import NOT_A_TENSOR, Edge, _FunctionBase, edge_of, run_alone
-from minigrad.engine.outputs import metadata_of_output
+from minigrad.engine.observe import EVERYTHING, RECORDED, tell
 from minigrad.engine.promotion import result_type_of
-from minigrad.engine.saved import take, unpack_values
-from minigrad.engine.saved_hooks import saved_handle, saved_value
-from minigrad.engine.tensor import Array, Tensor, ViewKind
 
 
 class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
@@ -44,9 +48,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     numbers: Any = None
     """The operands that are Python numbers, of an operation that keeps them."""
 
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep ``tensors``; no learner's code runs in between, so at once."""
-        self._keep_saved(tensors)
+    # No learner's code runs before apply would take them, so they are kept at once.
+    save_for_backward = _FunctionBase._keep_saved
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
@@ -93,7 +96,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         for gradient in gradients:
             if gradient is not None:
-                return self._forward_cls.backward(self, *gradients)
+                returned = self._forward_cls.backward(self, *gradients)
+                return returned if type(returned) is tuple else (returned,)
         return (None,) * len(self._edges)
 
     def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
@@ -149,6 +153,14 @@ class Builtin(Function):
     tangent_names_from: ClassVar[int] = 0
     """The first of those operands; one that is only added comes before them."""
 
+    dim_at: ClassVar[int | None] = None
+    """Which argument names dimensions of the first: vmap counts them from behind the
+    one of the examples. Without it, and if it is neither elementwise nor has a rule
+    of its own, vmap needs ``one_by_one``."""
+
+    one_by_one: ClassVar[bool] = False
+    """Whether vmap calls it for each example in turn: nothing better is known."""
+
     without_edges: ClassVar[tuple[int, ...]] = ()
     """The arguments that are Tensors and never get a gradient: masks and indices."""
 
@@ -161,8 +173,8 @@ class Builtin(Function):
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward on the arrays; record it if a gradient may be asked for later."""
-        if transforms.active and holds_batched(inputs):
-            return cls._apply_to_examples(inputs)
+        if interpreters.active and (top := interpreters.top()) is not None:
+            return top.apply(cls, inputs)
 
         # collect inputs
         arrays = []
@@ -180,9 +192,8 @@ class Builtin(Function):
                 arrays.append(not_an_array(cls, value, len(arrays)))
         mode = _this_thread.mode
         recording = needed and mode.grad_enabled and not mode.inference_enabled
-        listener = observe.observer
-        is_heard = listener is not None and listener.hears_unrecorded
-        if not recording and not is_heard and not levels.open_levels:
+        attended = mode.attended
+        if not recording and attended < EVERYTHING:
             result = cls.forward(*arrays)
             if reordered:
                 result = cls._in_memory_order(result, arrays)
@@ -207,13 +218,11 @@ class Builtin(Function):
 
         # wire edges
         wired = recording and ctx._wire(output)
-        if levels.open_levels:
-            carry_through_builtin(cls, inputs, output)
         if wired:
             cls.setup_context(ctx, inputs, output)
-        if observe.observer is not None:
+        if attended >= RECORDED:
             outputs = output if type(output) is tuple else (output,)
-            observe.observer.edges_wired(ctx, outputs)
+            tell("edges_wired", ctx, outputs)
         return output
 
     @classmethod
@@ -245,13 +254,6 @@ class Builtin(Function):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """The tangent of each output; without a rule, forward mode ends here."""
         raise no_forward_rule(ctx.operation)
-
-    @classmethod
-    def _apply_to_examples(cls, inputs: tuple[Any, ...]) -> Any:
-        # Imported here because it is built on built-in operations.
-        from minigrad.engine.batching import apply_to_examples
-
-        return apply_to_examples(cls, inputs)
 
     @classmethod
     def of(cls, *values: Any) -> Any:
@@ -287,14 +289,13 @@ def create_builtin_ctx(
     choose = function._choose_node
     ctx = (function._backward_cls if choose is None else choose(inputs))()
     ctx._edges = edges
-    ctx._number = _this_thread.mode.next_sequence_nr()
+    mode = _this_thread.mode
+    ctx._number = mode.next_sequence_nr()
     ctx._output_metadata = ()
     ctx._saved = ()
     ctx._attached = None
-    if anomaly.enabled:
-        remember(ctx)
-    if observe.observer is not None:
-        observe.observer.ctx_created(ctx, function, inputs)
+    if mode.attended >= RECORDED:
+        tell("ctx_created", ctx, function, inputs)
     return ctx
 
 

@@ -9,43 +9,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import memory_order
-from minigrad.engine.batched import BatchedTensor
+from minigrad.engine.core.tensor import Array, Tensor, check_can_require_grad
 from minigrad.engine.device import check_device
-from minigrad.engine.dtypes import DType, as_dtype, known_dtype
-from minigrad.engine.tensor import Array, Tensor, check_can_require_grad
+from minigrad.engine.dtypes import as_dtype, default_dtype
+from minigrad.engine.interpreters import door
 
 Shape = int | tuple[int, ...] | list[int]
-
-_default_dtype = np.dtype("float32")
-
-
-def get_default_dtype() -> DType:
-    """The dtype of tensors made from Python floats."""
-    return known_dtype(_default_dtype)
-
-
-def default_dtype() -> np.dtype[Any]:
-    """The same as NumPy knows it."""
-    return _default_dtype
-
-
-def set_default_dtype(dtype: Any) -> None:
-    """Choose the dtype of tensors made from Python floats: float32 or float64.
-
-    Raises: ArgumentTypeError for anything but a floating-point dtype.
-    """
-    global _default_dtype
-    chosen = np.dtype(dtype)
-    if chosen.kind != "f":
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "set_default_dtype",
-                f"only floating-point types are supported as the default type, not "
-                f"{chosen}",
-                "use minigrad.float32 or minigrad.float64",
-            )
-        )
-    _default_dtype = chosen
 
 
 def tensor(
@@ -155,7 +124,7 @@ def eye(
     """A matrix with ones on its diagonal, else zeros; square unless ``m`` is given."""
     check_device(device)
     size = size_of((n, n if m is None else m), "eye")
-    array = np.eye(*size, dtype=as_dtype(dtype, "eye") or _default_dtype)
+    array = np.eye(*size, dtype=as_dtype(dtype, "eye") or default_dtype())
     return leaf(array, requires_grad, "eye")
 
 
@@ -225,7 +194,7 @@ def arange(
     chosen = as_dtype(dtype, "arange")
     if chosen is None:
         floats = any([isinstance(value, float) for value in (start, end, step)])
-        chosen = _default_dtype if floats else np.dtype("int64")
+        chosen = default_dtype() if floats else np.dtype("int64")
     count = max(0, math.ceil((end - start) / step))
     array = (start + step * np.arange(count)).astype(chosen)
     return leaf(array, requires_grad, "arange")
@@ -256,7 +225,7 @@ def linspace(
                 "give the number of points",
             )
         )
-    chosen = as_dtype(dtype, "linspace") or _default_dtype
+    chosen = as_dtype(dtype, "linspace") or default_dtype()
     array = np.linspace(_number(start), _number(end), steps).astype(chosen)
     return leaf(array, requires_grad, "linspace")
 
@@ -270,10 +239,11 @@ def _filled(
     where: str,
 ) -> Tensor:
     check_device(device)
-    chosen = as_dtype(dtype, where) or _default_dtype
+    chosen = as_dtype(dtype, where) or default_dtype()
     return leaf(filled(np.empty(shape, chosen), value), requires_grad, where)
 
 
+@door("make_like")
 def _like(
     input: Tensor,
     value: Any,
@@ -283,9 +253,6 @@ def _like(
     where: str,
 ) -> Tensor:
     check_is_tensor(input, where)
-    if isinstance(input, BatchedTensor):
-        made = _like(input.value, value, dtype, device, requires_grad, where)
-        return BatchedTensor(made, input.transform, input.batch_dim)
     check_device(device)
     array = input.array
     chosen = as_dtype(dtype, where) or array.dtype
@@ -381,7 +348,7 @@ def _as_array(data: Any, dtype: Any) -> Array:
             )
         )
     if dtype is None and array.dtype.kind == "f":
-        dtype = _default_dtype
+        dtype = default_dtype()
     return array.astype(dtype) if dtype is not None else array
 
 

@@ -132,9 +132,6 @@ class finfo:
     """
 
     def __init__(self, type: Any = None) -> None:
-        # Imported here because tensors are made of dtypes.
-        from minigrad.engine.creation import get_default_dtype
-
         dtype = get_default_dtype() if type is None else np.dtype(type)
         if dtype.kind != "f":
             raise wrong_kind("finfo", "floating point", "iinfo")
@@ -226,19 +223,6 @@ def as_dtype(dtype: Any, where: str) -> np.dtype[Any] | None:
 NUMPY_DTYPES = frozenset(type(known.dtype) for known in DTYPES.values())
 
 
-def promote_types(type1: Any, type2: Any) -> dtype:
-    """The smallest dtype that both can be converted to without a change of kind.
-
-    See: torch ``promote_types``.
-
-    >>> minigrad.promote_types(minigrad.int64, minigrad.float32)
-    minigrad.float32
-    """
-    from minigrad.engine.promotion import common_dtype
-
-    return known_dtype(common_dtype(np.dtype(type1), np.dtype(type2)))
-
-
 def can_cast(from_: Any, to: Any) -> bool:
     """Whether a result of dtype ``from_`` may be written into a tensor of ``to``.
 
@@ -253,3 +237,35 @@ def can_cast(from_: Any, to: Any) -> bool:
         for dtype in (source, target)
     ]
     return ranks[0] <= ranks[1]
+
+
+_default_dtype = np.dtype("float32")
+
+
+def get_default_dtype() -> DType:
+    """The dtype of tensors made from Python floats."""
+    return known_dtype(_default_dtype)
+
+
+def default_dtype() -> np.dtype[Any]:
+    """The same as NumPy knows it."""
+    return _default_dtype
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Choose the dtype of tensors made from Python floats: float32 or float64.
+
+    Raises: ArgumentTypeError for anything but a floating-point dtype.
+    """
+    global _default_dtype
+    chosen = np.dtype(dtype)
+    if chosen.kind != "f":
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "set_default_dtype",
+                f"only floating-point types are supported as the default type, not "
+                f"{chosen}",
+                "use minigrad.float32 or minigrad.float64",
+            )
+        )
+    _default_dtype = chosen

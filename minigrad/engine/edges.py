@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from minigrad import errors
-from minigrad.engine.function import BackwardCFunction
-from minigrad.engine.grad_mode import enable_grad
-from minigrad.engine.node import (
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.node import (
     OutputInfo,
     _FunctionBase,
     edge_of,
     split_edge,
 )
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.grad_mode import enable_grad
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):

@@ -13,7 +13,7 @@ from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import TENSOR_TYPES, DType, known_dtype
 
 if TYPE_CHECKING:
-    from minigrad.engine.tensor import Array, Tensor
+    from minigrad.engine.core.tensor import Array, Tensor
 
 
 class Size(tuple[int, ...]):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 
 
 class Geometry(NamedTuple):
@@ -139,6 +139,7 @@ class AsStrided(Builtin):
     This is how a view gets a new history after its base was changed in place.
     """
 
+    one_by_one = True
     linear = True
     returns_view = True
 
@@ -158,6 +159,7 @@ class AsStrided(Builtin):
 class SumIntoBase(Builtin):
     """Zeros of the base's shape with the elements added where the view shows them."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -176,6 +178,7 @@ class SumIntoBase(Builtin):
 class ReplaceShown(Builtin):
     """A copy of ``input`` with ``part`` in the place that the view shows."""
 
+    one_by_one = True
     operands = 2
 
     @staticmethod

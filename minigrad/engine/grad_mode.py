@@ -1,4 +1,4 @@
-"""Whether operations are being recorded: one switch for each thread."""
+"""What is switched on in each thread: recording, and whether anybody attends."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from weakref import WeakSet
 
 from minigrad import errors
 
 if TYPE_CHECKING:
-    from minigrad.engine.backward import GraphTask
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.saved_hooks import HooksInForce
-    from minigrad.engine.tensor import Tensor
-    from minigrad.engine.transforms import Transform
+    from minigrad.engine.core.backward import GraphTask
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.saved_hooks import HooksInForce
+    from minigrad.engine.core.tensor import Tensor
+    from minigrad.engine.interpreters import Interpreter
 
 
 Entered: TypeAlias = "tuple[bool, float, HooksInForce | None, str | None]"
@@ -30,26 +31,30 @@ class _Mode:
     """What is switched on in one thread, and the counter that numbers its nodes."""
 
     __slots__ = (
+        "__weakref__",
+        "attended",
         "before_change",
         "forward_limit",
         "grad_enabled",
         "inference_enabled",
+        "interpreters",
         "next_sequence_nr",
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
         "stops",
         "task",
-        "transforms",
     )
 
+    attended: int  # who is told of a call: NOBODY or more; see `observe`
     before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
     stops: bool  # backward gives up, because a thread that waits for it was told to
     task: GraphTask | None  # the innermost backward that is running
 
-    def __init__(self) -> None:
+    def __init__(self, attended: int) -> None:
+        self.attended = attended
         self.grad_enabled = True
         self.before_change = None
         self.inference_enabled = False
@@ -60,7 +65,7 @@ class _Mode:
         self.forward_limit = EVERY_LEVEL
         self.stops = False
         self.task = None
-        self.transforms: tuple[Transform, ...] = ()
+        self.interpreters: tuple[Interpreter, ...] = ()
 
     def entered(self) -> Entered:
         """Which modes a rule or a hook has entered besides grad mode."""
@@ -85,11 +90,42 @@ EVERY_LEVEL: Final = math.inf
 NO_LEVEL: Final = 0
 
 
+class _Modes:
+    """The modes of all threads, for what is the same in all of them.
+
+    ``attended`` is what each of them says, for those that need no more of a mode.
+    """
+
+    __slots__ = ("_known", "_lock", "attended")
+
+    def __init__(self) -> None:
+        self.attended = 0
+        self._known: WeakSet[_Mode] = WeakSet()
+        self._lock = threading.RLock()
+
+    def new(self) -> _Mode:
+        """The mode of a thread that has none yet."""
+        with self._lock:
+            mode = _Mode(self.attended)
+            self._known.add(mode)
+            return mode
+
+    def attend(self, attended: int) -> None:
+        """Set the flag of every thread, also of those that start later."""
+        with self._lock:
+            self.attended = attended
+            for mode in self._known:
+                mode.attended = attended
+
+
+modes: Final = _Modes()
+
+
 class _ThisThread(threading.local):
     """One ``_Mode`` for each thread, looked up once for several questions."""
 
     def __init__(self) -> None:
-        self.mode = _Mode()
+        self.mode = modes.new()
 
 
 _this_thread = _ThisThread()
@@ -116,32 +152,9 @@ def is_inference_mode_enabled() -> bool:
     return _this_thread.mode.inference_enabled
 
 
-class _Anomaly:
-    """Anomaly mode: one switch for all threads, as in torch."""
-
-    __slots__ = ("checks_nan", "enabled")
-
-    def __init__(self) -> None:
-        self.enabled = False
-        self.checks_nan = True
-
-
-anomaly: Final = _Anomaly()
-
-
 def running_task() -> GraphTask | None:
     """The backward that this thread is running, the innermost one; or None."""
     return _this_thread.mode.task
-
-
-def is_anomaly_enabled() -> bool:
-    """Whether nodes remember where they were made, and backward says so."""
-    return anomaly.enabled
-
-
-def is_anomaly_check_nan_enabled() -> bool:
-    """Whether backward refuses NaN while anomaly mode is on."""
-    return anomaly.checks_nan
 
 
 def node_that_runs() -> _FunctionBase | None:
@@ -232,17 +245,6 @@ class _FixedGradMode(_GradMode):
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
-
-
-def below_level(limit: float, function: Callable[..., Any], *args: Any) -> Any:
-    """``function(*args)``; tangents are computed only at the levels below ``limit``."""
-    mode = _this_thread.mode
-    before = mode.forward_limit
-    try:  # for the reason that stands in `unrecorded`
-        mode.forward_limit = limit
-        return function(*args)
-    finally:
-        mode.forward_limit = before
 
 
 def unrecorded(function: Callable[..., Any], *args: Any) -> Any:

@@ -9,14 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import transforms
-from minigrad.engine.backward import Root
-from minigrad.engine.batched import holds_batched
+from minigrad.engine.core.backward import GraphTask, Root, run_task
+from minigrad.engine.core.node import OutputInfo, _FunctionBase
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.edges import GradientEdge, info_of, place_of
-from minigrad.engine.node import OutputInfo, _FunctionBase
-from minigrad.engine.running import run_task
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.watched import new_task
+from minigrad.engine.interpreters import door
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (
@@ -25,6 +22,7 @@ Ends: TypeAlias = (
 """What ``backward`` and ``grad`` start from, or end at."""
 
 
+@door("backward")
 def backward(
     tensors: Ends,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -41,8 +39,6 @@ def backward(
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.backward``.
     """
-    if transforms.active:
-        transforms.refuse_backward()
     if create_graph is True:
         warnings.warn(
             errors.message(
@@ -52,11 +48,13 @@ def backward(
                 "use minigrad.autograd.grad, or set .grad to None afterwards",
             ),
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
-        run_task(new_task(roots, keep(retain_graph, create_graph), create_graph))
+        is_plain = retain_graph is None and create_graph is False
+        retain = False if is_plain else keep(retain_graph, create_graph)
+        traverse(roots, retain, create_graph)
         return
 
     wanted = inputs_of(inputs, "backward")
@@ -67,11 +65,39 @@ def backward(
         if isinstance(tensor, Tensor):
             tensor.retain_grad()
     nodes = frozenset([node for node, _ in targets])
-    run_task(
-        new_task(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
-    )
+    traverse(roots, keep(retain_graph, create_graph), create_graph, targets, nodes)
 
 
+def backward_of_tensor(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add d(self)/d(leaf), weighted by ``gradient``, into every leaf's ``.grad``.
+
+    Shape: ``gradient`` as this tensor; for one element, it may be None, which is 1.
+    Raises: GraphError without a graph; GradientArgumentError for another shape.
+    See: torch ``Tensor.backward``.
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+backward_of_tensor.__name__ = "backward"
+backward_of_tensor.__qualname__ = "Tensor.backward"
+Tensor.backward = backward_of_tensor
+
+
+@door("traversal")
+def traverse(*args: Any, **options: Any) -> GraphTask:
+    """A traversal that has been run."""
+    task = GraphTask(*args, **options)
+    run_task(task)
+    return task
+
+
+@door("grad")
 def grad(
     outputs: Ends,
     inputs: Ends,
@@ -79,22 +105,35 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
     """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` changes.
 
     Shape: as the inputs, one each: a tuple, or for a dict of inputs a dict. An input
     that was not used gives an error, None with ``allow_unused``, zeros with
-    ``materialize_grads``. With ``is_grads_batched``, the first dimension of
-    ``grad_outputs`` and of the results counts gradients.
+    ``materialize_grads``.
 
     Raises: GraphError; GradientArgumentError.
-    See: torch ``autograd.grad``.
+    """
+    check_options(materialize_grads, allow_unused)
+    wanted = some_inputs_of(inputs)
+    roots = roots_of(outputs, grad_outputs, "grad")
+    targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
+    task = traverse(roots, keep(retain_graph, create_graph), create_graph, targets)
 
-    >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-    >>> minigrad.autograd.grad((x * x).sum(), x)
-    (tensor([2., 4.]),)
+    results = as_results([task.captured.get(target) for target in targets], roots)
+    for index, tensor in enumerate(wanted):
+        if results[index] is None and materialize_grads:
+            results[index] = zeros_for(tensor, create_graph)
+        if results[index] is None and not allow_unused:
+            raise unused(index)
+    return in_form_of(inputs, tuple(results))
+
+
+def check_options(materialize_grads: bool, allow_unused: bool | None) -> None:
+    """Refuse options that contradict each other.
+
+    Raises: ArgumentValueError.
     """
     if materialize_grads and allow_unused is False:
         raise errors.ArgumentValueError(
@@ -105,33 +144,17 @@ def grad(
                 "leave allow_unused out",
             )
         )
+
+
+def some_inputs_of(inputs: Any) -> list[Tensor | GradientEdge]:
+    """The tensors that ``grad`` is asked for.
+
+    Raises: GradientArgumentError if there are none.
+    """
     wanted = inputs_of(inputs, "grad")
     if not wanted:
         raise no_inputs("grad")
-    if is_grads_batched or (transforms.active and holds_batched([outputs, wanted])):
-        found = grad_under_vmap(
-            outputs_of(outputs, "grad"),
-            wanted,
-            grad_outputs,
-            is_grads_batched,
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
-        )
-        return in_form_of(inputs, found)
-    roots = roots_of(outputs, grad_outputs, "grad")
-    targets = [target_of(tensor, i) for i, tensor in enumerate(wanted)]
-    task = new_task(roots, keep(retain_graph, create_graph), create_graph, targets)
-    run_task(task)
-
-    results = as_results([task.captured.get(target) for target in targets], roots)
-    for index, tensor in enumerate(wanted):
-        if results[index] is None and materialize_grads:
-            results[index] = zeros_for(tensor, create_graph)
-        if results[index] is None and not allow_unused:
-            raise unused(index)
-    return in_form_of(inputs, tuple(results))
+    return wanted
 
 
 def in_form_of(inputs: Any, results: tuple[Tensor | None, ...]) -> Any:
@@ -153,24 +176,6 @@ def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
             "give the Tensor itself, or leave materialize_grads out",
         )
     )
-
-
-def grad_under_vmap(
-    outputs: list[Tensor | GradientEdge],
-    inputs: list[Tensor | GradientEdge],
-    grad_outputs: Any,
-    is_grads_batched: bool,
-    **options: Any,
-) -> tuple[Tensor | None, ...]:
-    """``grad`` for a batch of gradients, or of one example of a batch."""
-    # Imported here because it is built on this module.
-    from minigrad.engine import mapped_gradients as mapped
-
-    given = gradients_of(outputs, grad_outputs, "grad")
-    if is_grads_batched:
-        return mapped.grad_for_each(outputs, inputs, given, **options)
-    examples = mapped.tracked(outputs, inputs)
-    return mapped.grad_of_examples(*examples, given, **options)
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:
@@ -252,7 +257,7 @@ def as_results(gradients: list[Any], roots: list[Root]) -> list[Tensor | None]:
     write into it: it may belong to a tensor that counts its own versions.
     """
     firsts = [first for _, _, first in roots]
-    if transforms.active and holds_batched(firsts):
+    if all([one is None or isinstance(one, Tensor) for one in gradients]):
         return list(gradients)
     known = {id(first.array): first for first in firsts}
     results: list[Tensor | None] = []
@@ -297,6 +302,13 @@ def roots_of(
     given = gradients_of(outputs, gradients, where)
     roots = []
     for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
+        if gradient is None and type(output) is Tensor and output.array.size == 1:
+            # The usual thing: one number, which some node has computed.
+            node, array = output._grad_fn, output.array
+            if node is not None and output._base is None:
+                one = Tensor(np.ones(array.shape, array.dtype))
+                roots.append((node, output.output_nr, one))
+                continue
         first = first_gradient(info_of(output), gradient, index, where)
         place = place_of(output)
         if place is None:
@@ -318,7 +330,8 @@ def gradients_of(
     else:
         given = list(gradients) if isinstance(gradients, Sequence) else [gradients]
     for gradient in given:
-        check_is_gradient(gradient, where)
+        if gradient is not None:
+            check_is_gradient(gradient, where)
     if len(given) != len(outputs):
         raise errors.GradientArgumentError(
             errors.message(

@@ -7,12 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from minigrad import errors
-from minigrad.engine import observe
-from minigrad.engine.tensor import Tensor
-
 if TYPE_CHECKING:
-    from minigrad.engine.node import _FunctionBase
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.tensor import Tensor
 
 Hooks: TypeAlias = "OrderedDict[int, Callable[..., Any]]"
 """Hooks by the id of their handle, in the order in which they were registered."""
@@ -138,105 +135,3 @@ def follow(tensor: Tensor, node: _FunctionBase, output_nr: int) -> None:
         if reference is not None and reference() is tensor:
             del left.retained[tensor.output_nr]
     attached_to(node).retained[output_nr] = weakref.ref(tensor)
-
-
-def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
-    """Call the hooks of a leaf whose ``.grad`` is up to date.
-
-    Raises: HookError, HookTypeError if one returns anything but None.
-    """
-    for hook in list(hooks.values()):
-        result = hook(leaf)
-        if result is None or result is leaf:
-            node = leaf._living_accumulate_node()
-            tell("accumulated", node, 0, hook, leaf, None)
-            continue
-        check_value(hook, leaf, result)
-        raise errors.HookError(
-            errors.message(
-                name_of(hook),
-                "Tensor post accumulate grad hooks should return None.",
-                "change leaf.grad inside the hook, and return nothing",
-            )
-        )
-
-
-def tell(
-    kind: str, node: _FunctionBase | None, slot: int, hook: Any, given: Any, result: Any
-) -> None:
-    """Let a listener know of a hook that was called, and of what it returned."""
-    if observe.observer is not None:
-        observe.observer.hook_called(kind, node, slot, hook, given, result)
-
-
-def name_of(hook: Any) -> str:
-    """The hook's name in messages."""
-    name = getattr(hook, "__name__", None)
-    return name if isinstance(name, str) else "<unknown>"
-
-
-def check_tuple(hook: Any, old: tuple[Any, ...], result: Any) -> None:
-    """Refuse what cannot take the place of the gradients a node hook was given.
-
-    Raises: HookTypeError, HookError.
-    """
-    if not isinstance(result, tuple):
-        raise errors.HookTypeError(
-            errors.message(
-                name_of(hook),
-                f"expected tuple, but hook returned '{type(result).__name__}'",
-                "return a tuple with one gradient for each given, or None",
-            )
-        )
-    if len(result) != len(old):
-        raise errors.HookError(
-            errors.message(
-                name_of(hook),
-                f"hook '{name_of(hook)}' has returned an incorrect number of values "
-                f"(got {len(result)}, but expected {len(old)})",
-                "return one gradient for each given, or None to keep them all",
-            )
-        )
-    for value, new in zip(old, result, strict=True):
-        if new is not None:
-            check_value(hook, value, new)
-
-
-def check_value(hook: Any, old: Tensor | None, new: Any) -> None:
-    """Refuse a value that cannot take the place of the gradient ``old``.
-
-    Raises: HookTypeError, HookError.
-    """
-    if old is None:
-        raise refused(
-            hook,
-            "can't replace a None gradient with a non-None value",
-            "return None where no gradient arrived",
-        )
-    if not isinstance(new, Tensor):
-        raise errors.HookTypeError(
-            errors.message(
-                name_of(hook),
-                f"expected Variable, but hook returned '{type(new).__name__}'",
-                "return a Tensor, or None to keep the gradient",
-            )
-        )
-    if new.dtype != old.dtype:
-        raise refused(
-            hook,
-            f"hook '{name_of(hook)}' has changed the type of value (was "
-            f"{old.type()} got {new.type()})",
-            f"return a Tensor of dtype {old.dtype}",
-        )
-    if new.shape != old.shape:
-        raise refused(
-            hook,
-            f"hook '{name_of(hook)}' has changed the size of value, from "
-            f"{list(old.shape)} to {list(new.shape)}",
-            f"return a Tensor of shape {old.shape}",
-        )
-
-
-def refused(hook: Any, what: str, fix: str) -> errors.HookError:
-    """The error for a result of a hook that cannot be used."""
-    return errors.HookError(errors.message(name_of(hook), what, fix))

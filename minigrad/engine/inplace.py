@@ -8,25 +8,18 @@ import weakref
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import levels, observe, transforms
-from minigrad.engine.batched import holds_batched
 from minigrad.engine.builtin import Builtin, create_builtin_ctx, not_an_array
+from minigrad.engine.core.saved import share_tangents
+from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
-from minigrad.engine.grad_mode import below_level, is_recording
-from minigrad.engine.levels import active_levels
+from minigrad.engine.grad_mode import is_recording
+from minigrad.engine.interpreters import door
+from minigrad.engine.observe import tell
 from minigrad.engine.promotion import KINDS
-from minigrad.engine.structural import Clone
-from minigrad.engine.tangents import (
-    has_tangent,
-    keep_tangent,
-    move_tangents,
-    share_tangents,
-    tangent_of,
-)
-from minigrad.engine.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.views import check_in_place, rebase_history
 
 
+@door("apply_in_place")
 def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tensor:
     """Overwrite ``tensor`` with the operation's result; its version goes up by one.
 
@@ -35,12 +28,6 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     Raises: InplaceError for a leaf that requires grad, and its views, while recording,
     and for memory that cannot be written; ShapeError if the result has another shape.
     """
-    if transforms.active and holds_batched((tensor, *args)):
-        # Imported here because it is built on this function.
-        from minigrad.engine.batching import apply_in_place_to_examples
-
-        return apply_in_place_to_examples(operation, tensor, args)
-
     where = name_in_place(operation)
     inputs = (tensor, *args)
     recording = is_recording() and any(
@@ -57,17 +44,12 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
         check_overlap(tensor, args, where)
     values = operation.forward(*arrays)
     check_fits(tensor, values, where)
-    dual = None
-    if levels.open_levels and has_tangent(inputs):
-        dual = dual_result(operation, tensor, args)
     tensor._prepare_change()
     if recording:
-        record_change(operation, tensor, args, memory, values, dual)
+        record_change(operation, tensor, args, memory, values)
     else:
         memory[...] = values
         tensor._bump_version()
-        if dual is not None:
-            move_tangents(dual, tensor)
     return tensor
 
 
@@ -83,7 +65,6 @@ def record_change(
     args: tuple[Any, ...],
     memory: Array,
     values: Any,
-    dual: Tensor | None,
 ) -> None:
     """Write ``values``, and make the operation's node the history of ``tensor``.
 
@@ -100,45 +81,17 @@ def record_change(
     if tensor.dtype.kind in "fc":
         ctx._output_metadata = ((tensor.shape, memory.dtype),)
         rebase_history(tensor, ctx)
-    if dual is not None:
-        move_tangents(dual, tensor)
-    if tensor.dtype.kind in "fc":
         output = tensor
         if tensor._base is not None:
             # The history of a view is that of its base; the rule's output is an alias.
             output = tensor.detach()
             output._set_history(ctx, 0)
             ctx._view_history = weakref.ref(tensor.grad_fn)
-            if dual is not None:
-                share_tangents(tensor, output)
         operation.setup_context(ctx, (before, *others), output)
     for other, value in zip(others, args, strict=True):
         if other is not value:
             other._share_version(tensor)
-    if observe.observer is not None:
-        observe.observer.edges_wired(ctx, (tensor,))
-
-
-def dual_result(
-    operation: type[Builtin], tensor: Tensor, args: tuple[Any, ...]
-) -> Tensor:
-    """The operation's result as a new tensor, with the tangents that it has."""
-    values = []
-    for value in (tensor, *args):
-        if isinstance(value, Tensor) and share_memory(value, tensor):
-            value = old_value(value)
-        values.append(value)
-    result: Tensor = operation.apply(*values)
-    return result
-
-
-def keep_old_tangents(tensor: Tensor, before: Tensor) -> None:
-    """Give a copy the tangents that ``tensor`` has before it changes."""
-    for level in active_levels():
-        tangent = tangent_of(tensor, level)
-        if tangent is not None:
-            copy = below_level(level.number, Clone.apply, tangent)
-            keep_tangent(before, copy, level)
+    tell("edges_wired", ctx, (tensor,))
 
 
 def old_value(tensor: Tensor) -> Tensor:
@@ -147,8 +100,7 @@ def old_value(tensor: Tensor) -> Tensor:
     node = tensor.grad_fn
     if node is not None:
         before._set_history(node, tensor.output_nr)
-    if levels.open_levels:
-        keep_old_tangents(tensor, before)
+    share_tangents(tensor, before)
     return before
 
 
@@ -166,8 +118,7 @@ def as_before(value: Any, tensor: Tensor) -> Any:
         alias._set_history(node, value.output_nr)
     alias._version_counter = VersionCounter()
     alias._version_counter.value = value._version
-    if levels.open_levels:
-        keep_old_tangents(value, alias)
+    share_tangents(value, alias)
     return alias
 
 

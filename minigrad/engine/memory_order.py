@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.tensor import Array
+from minigrad.engine.core.tensor import Array
 
 Strides = tuple[int, ...]
 

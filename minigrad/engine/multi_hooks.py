@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from minigrad import errors
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.node import accumulate_node
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.hooks import RemovableHandle
-from minigrad.engine.node import accumulate_node
-from minigrad.engine.tensor import Tensor
 
 
 class MultiHandle:

@@ -1,35 +1,68 @@
-"""What the engine tells a listener: set ``observer`` to hear it, None for silence."""
+"""Observers: who is told what apply and backward do, and what they are told.
+
+Every thread's mode says in ``attended`` who is told, so that a call has one flag to
+test; nobody else needs to know who the observers are.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from minigrad.engine.grad_mode import modes
 
 if TYPE_CHECKING:
-    from minigrad.engine.backward import GraphTask
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.tensor import Tensor
+    from minigrad.engine.core.backward import GraphTask
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.tensor import Tensor
+
+NOBODY: Final = 0
+FUNCTIONS: Final = 1
+RECORDED: Final = 2
+EVERYTHING: Final = 3
+"""Who is told of a call: nobody; whoever wants the calls of learners' Functions; or
+those of built-in operations that join a graph, too; or all calls there are."""
 
 
 class Observer(Protocol):
     """The moments of ``apply`` and of backward that can be listened to.
 
-    Gradients are arrays; with ``create_graph=True`` they are Tensors. None stands for
-    a gradient that did not arrive.
+    An observer has a method for each moment that it wants. Gradients are arrays; with
+    ``create_graph=True`` they are Tensors. None stands for a gradient that did not
+    arrive.
     """
 
-    hears_unrecorded: bool
-    """Whether it is told of built-in operations, too, that join no graph."""
+    attends: int
+    """Which calls it is told of: ``FUNCTIONS``, ``RECORDED`` or ``EVERYTHING``."""
+
+    keeps: bool
+    """Whether it may keep the gradients it is told of, so that no leaf takes them."""
+
+    comes_last: bool
+    """Whether the others are told first: it may raise, or tell them something."""
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         """Apply, *create ctx*: ``needs_input_grad`` and the edges are known."""
 
-    def saved_taken(self, ctx: Any, result: Any) -> None:
-        """Apply, *take what was saved*: forward has returned ``result``."""
+    def node_made(self, node: _FunctionBase) -> None:
+        """A node of no call: an AccumulateGrad, or the new history of a base."""
+
+    def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
+        """Apply, *run forward*: forward calls ``save_for_backward``."""
+
+    def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
+        """Apply, *run forward*: what forward has left on ctx is still there."""
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        """Apply, *wire edges*: recorded if an output's ``grad_fn`` is ``ctx``."""
+        """Apply, *wire edges*: recorded if an output's ``grad_fn`` is ``ctx``.
+
+        Of a built-in operation: it has saved what it needs, and is done.
+        """
+
+    def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:
+        """Apply, *take what was saved*: a recorded ctx keeps these now."""
 
     def backward_started(self, task: GraphTask) -> None:
         """The gradients of the roots wait at their nodes."""
@@ -38,6 +71,12 @@ class Observer(Protocol):
         self, task: GraphTask, node: _FunctionBase, gradients: list[Any]
     ) -> None:
         """Backward, *pick the newest ready node*: one gradient per output of it."""
+
+    def rule_called(self, node: _FunctionBase, gradients: list[Any]) -> None:
+        """Backward, *call its backward*: a learner's rule gets these Tensors."""
+
+    def rule_returned(self, node: _FunctionBase, returned: Any) -> None:
+        """Backward: a learner's rule has returned; nothing is checked yet."""
 
     def node_returned(
         self, task: GraphTask, node: _FunctionBase, gradients: tuple[Any, ...]
@@ -89,11 +128,13 @@ class Observer(Protocol):
     def changed_in_place(self, tensor: Tensor) -> None:
         """The version of ``tensor`` has gone up by one."""
 
-    def tangent_given(self, tensor: Tensor, tangent: Tensor) -> None:
-        """Forward mode: ``tensor`` has a tangent now."""
+    def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any) -> None:
+        """Forward mode: ``tensor``, an output of the Function ``maker`` or of none, has
+        a tangent now.
+        """
 
     def module_entered(self, module: Any) -> None:
-        """A layer of ``nn`` is about to run its forward."""
+        """A module of ``nn`` is about to run its forward."""
 
     def module_left(self, module: Any, result: Any) -> None:
         """It has run; ``result`` is None after an exception."""
@@ -107,24 +148,91 @@ class Observer(Protocol):
     def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
         """Teaching mode finds something, whether or not it has been shown before."""
 
+    def backward_raised(self, task: GraphTask, error: BaseException) -> None:
+        """An exception ends the traversal; ``task.running`` is the node it was at."""
+
     def backward_finished(self, task: GraphTask) -> None:
         """No node is ready any more."""
 
 
-observer: Observer | None = None
+_observers: tuple[Any, ...] = ()
+_changing: Final = threading.RLock()
+
+
+def tell(moment: str, *facts: Any) -> None:
+    """Tell every observer that has a method for this moment."""
+    for observer in _observers:
+        told = getattr(observer, moment, None)
+        if told is not None:
+            told(*facts)
+
+
+def add(observer: Any) -> None:
+    """From now on, tell this observer too, in all threads."""
+    with _changing:
+        remove(observer)
+        _set_observers((*_observers, observer))
+
+
+def remove(observer: Any) -> None:
+    """Tell this observer nothing any more."""
+    with _changing:
+        _set_observers(tuple([one for one in _observers if one is not observer]))
+
+
+def has(kind: type[Any]) -> bool:
+    """Whether there is an observer of this kind, for those who add them."""
+    return any([isinstance(one, kind) for one in _observers])
+
+
+def may_keep() -> bool:
+    """Whether an observer may still hold a gradient after it was told of it."""
+    return any([getattr(type(one), "keeps", True) for one in _observers])
+
+
+def who_attends(least: int) -> str:
+    """What an observer says of itself that is told of as many calls as ``least``."""
+    for observer in _observers:
+        if observer.attends >= least:
+            return str(getattr(type(observer), "says", "a recorder listens"))
+    return ""
+
+
+def _set_observers(observers: tuple[Any, ...]) -> None:
+    global _observers
+    last = [one for one in observers if comes_last(one)]
+    _observers = (*[one for one in observers if not comes_last(one)], *last)
+    modes.attend(max([one.attends for one in _observers], default=NOBODY))
+
+
+def comes_last(observer: Any) -> bool:
+    """Whether the other observers are told before this one."""
+    return getattr(type(observer), "comes_last", False)
+
+
+def clear() -> None:
+    """Tell nobody any more."""
+    _set_observers(())
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Inside the block, nobody is told of anything."""
+    before = _observers
+    _set_observers(())
+    try:
+        yield
+    finally:
+        _set_observers(before)
 
 
 @contextmanager
 def recomputation() -> Iterator[None]:
-    """Tell the listener that what runs inside is a checkpointed part, once more."""
-    listener = observer
-    if listener is None:
-        yield
-        return
-    listener.recomputation_started()
+    """Tell that what runs inside is a checkpointed part, once more."""
+    tell("recomputation_started")
     try:
         yield
     except BaseException:
-        listener.recomputation_finished(failed=True)
+        tell("recomputation_finished", True)
         raise
-    listener.recomputation_finished(failed=False)
+    tell("recomputation_finished", False)

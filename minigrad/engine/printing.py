@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.creation import default_dtype
+from minigrad.engine.dtypes import default_dtype
 
 if TYPE_CHECKING:
-    from minigrad.engine.tensor import Array, Tensor
+    from minigrad.engine.core.tensor import Array, Tensor
 
 PREFIX: Final = "tensor("
 

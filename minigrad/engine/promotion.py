@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.engine.creation import default_dtype
+from minigrad.engine.dtypes import DType, default_dtype, known_dtype
 
 KINDS = "biufc"
 """Bool, integers, floating point, complex: the later kind decides."""
@@ -104,6 +104,17 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     if b.kind == "f" and a.kind in "biu":
         return b
     return np.promote_types(a, b)
+
+
+def promote_types(type1: Any, type2: Any) -> DType:
+    """The smallest dtype that both can be converted to without a change of kind.
+
+    See: torch ``promote_types``.
+
+    >>> minigrad.promote_types(minigrad.int64, minigrad.float32)
+    minigrad.float32
+    """
+    return known_dtype(common_dtype(np.dtype(type1), np.dtype(type2)))
 
 
 def dtype_of_number(number: Any) -> np.dtype[Any]:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import transforms
-from minigrad.engine.batched import BatchedTensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import (
     check_is_tensor,
-    default_dtype,
     leaf,
     size_of,
 )
 from minigrad.engine.device import check_device
-from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.dtypes import as_dtype, default_dtype
+from minigrad.engine.interpreters import door
 from minigrad.engine.memory_order import copy_in_order
-from minigrad.engine.tensor import Array, Tensor
 
 
 class Generator:
@@ -77,21 +73,6 @@ class Generator:
         self.numbers.bit_generator.state = state
 
 
-def for_each_example(draw: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Random numbers under ``vmap``: as its ``randomness`` says."""
-
-    @functools.wraps(draw)
-    def drawn(*args: Any, **kwargs: Any) -> Tensor:
-        if transforms.active and transforms.innermost_vmap() is not None:
-            # Imported here because it is built on operations.
-            from minigrad.engine.batching import draw_for_examples
-
-            return draw_for_examples(draw, args, kwargs)
-        return draw(*args, **kwargs)
-
-    return drawn
-
-
 default_generator = Generator()
 
 
@@ -120,17 +101,16 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
+@door("random_numbers")
 def source(generator: Generator | None) -> np.random.Generator:
     """NumPy's generator in ``generator``, or the one that all share.
 
     Raises: TransformError under a vmap that was not told what is meant by random.
     """
-    if transforms.active:
-        transforms.check_randomness()
     return (default_generator if generator is None else generator).numbers
 
 
-@for_each_example
+@door("draw")
 def rand(
     *lengths: Any,
     size: Any = None,
@@ -144,7 +124,7 @@ def rand(
     return made(source(generator).random(shape), dtype, device, requires_grad, "rand")
 
 
-@for_each_example
+@door("draw")
 def randn(
     *lengths: Any,
     size: Any = None,
@@ -158,7 +138,7 @@ def randn(
     return made(array, dtype, device, requires_grad, "randn")
 
 
-@for_each_example
+@door("draw")
 def randint(
     low: int,
     high: Any = None,
@@ -198,7 +178,7 @@ def randint(
     return made(array, dtype, device, requires_grad, "randint")
 
 
-@for_each_example
+@door("draw")
 def randperm(
     n: int,
     *,
@@ -234,15 +214,15 @@ def randn_like(
     return lying_like(input, made)
 
 
+@door("lay_like")
 def lying_like(input: Tensor, made: Tensor) -> Tensor:
     """``made``, a new leaf, with its elements in memory in the order of ``input``."""
-    batched = isinstance(input, BatchedTensor) or isinstance(made, BatchedTensor)
-    if not batched and not input.array.flags.c_contiguous:
+    if not input.array.flags.c_contiguous:
         made.array = copy_in_order(made.array, made.array.dtype, input.array.strides)
     return made
 
 
-@for_each_example
+@door("draw")
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
 ) -> Tensor:
@@ -257,7 +237,7 @@ def normal(
     return made(array * spread + center, dtype, None, False, "normal")
 
 
-@for_each_example
+@door("draw")
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """For each probability in ``input`` a 1 with that probability, else a 0."""
     check_is_tensor(input, "bernoulli")

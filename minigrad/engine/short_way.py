@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import levels, observe, transforms
-from minigrad.engine.builtin import Builtin, create_builtin_ctx
-from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.node import Edge, edge_of
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine import interpreters
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.core import node as node_
+from minigrad.engine.core.node import NOT_A_TENSOR, Edge, new_accumulate_node
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.grad_mode import _Mode, _this_thread
+from minigrad.engine.observe import RECORDED
 
 
 def of_two(
@@ -28,12 +30,12 @@ def of_two(
     ``otherwise`` is called where the short way ends, as it does for an error.
     """
     own, ufunc = function.forward, function.ufunc
-    edge_of_number = function._edge_of_number(1)
 
     def apply(input: Any, other: Any) -> Any:
-        if transforms.active or levels.open_levels:
+        if interpreters.active:
             return otherwise(input, other)
-        if observe.observer is not None and is_told(input, other):
+        mode = _this_thread.mode
+        if mode.attended >= RECORDED:
             return otherwise(input, other)
         if not isinstance(input, Tensor):
             return otherwise(input, other)
@@ -61,10 +63,8 @@ def of_two(
             output = Tensor(compute(a, b))
         except ValueError:
             return otherwise(input, other)
-        mode = _this_thread.mode
         if needed and mode.grad_enabled and not mode.inference_enabled:
-            edge = edge_of(other) if isinstance(other, Tensor) else edge_of_number
-            record(function, (input, other), (edge_of(input), edge), output)
+            record(function, mode, (input, other), output)
         return output
 
     return apply
@@ -77,9 +77,10 @@ def of_one(
     own, ufunc = function.forward, function.ufunc
 
     def apply(input: Any) -> Any:
-        if transforms.active or levels.open_levels:
+        if interpreters.active:
             return otherwise(input)
-        if observe.observer is not None and is_told(input):
+        mode = _this_thread.mode
+        if mode.attended >= RECORDED:
             return otherwise(input)
         if not isinstance(input, Tensor):
             return otherwise(input)
@@ -91,40 +92,53 @@ def of_one(
         if ufunc is not None and array.dtype.kind == "f" and compute is own:
             compute = ufunc
         output = Tensor(compute(array))
-        mode = _this_thread.mode
         if input._requires_grad and mode.grad_enabled and not mode.inference_enabled:
-            record(function, (input,), (edge_of(input),), output)
+            record(function, mode, (input,), output)
         return output
 
     return apply
 
 
-def is_told(*operands: Any) -> bool:
-    """Whether the listener is told of an operation on these operands."""
-    listener = observe.observer
-    if listener is None:
-        return False
-    if listener.hears_unrecorded:
-        return True
-    mode = _this_thread.mode
-    if not mode.grad_enabled or mode.inference_enabled:
-        return False
-    return any([isinstance(x, Tensor) and x._requires_grad for x in operands])
-
-
 def record(
-    function: type[Builtin],
-    inputs: tuple[Any, ...],
-    edges: tuple[Edge, ...],
-    output: Tensor,
+    function: type[Builtin], mode: _Mode, inputs: tuple[Any, ...], output: Tensor
 ) -> None:
     """Make the node of an operation that has run, and hang it on its output.
 
     It takes the phases of ``Builtin.apply`` together that nobody watches here.
     """
-    node = create_builtin_ctx(function, inputs, edges)
-    if node._wire(output):
-        function.setup_context(node, inputs, output)
+    array = output.array
+    shape, dtype = node_.latest[0]
+    metadata: Any = node_.latest
+    if array.dtype is not dtype or array.shape != shape:
+        metadata = node_.metadata_of_output(array)
+        if metadata is None:
+            return
+    edges: list[Edge] = []
+    for value in inputs:
+        if not isinstance(value, Tensor):
+            edges.append(None if function.numbers_have_edges else NOT_A_TENSOR)
+        elif value._base is not None:
+            edges.append(value._edge_of_view())
+        elif value._grad_fn is not None:
+            maker = value._grad_fn
+            edges.append((maker, value.output_nr) if value.output_nr else maker)
+        elif value._requires_grad:
+            reference = value._accumulate_node
+            leaf = None if reference is None else reference()
+            edges.append(leaf or new_accumulate_node(value))
+        else:
+            edges.append(None)
+
+    choose = function._choose_node
+    node = (function._backward_cls if choose is None else choose(inputs))()
+    node._edges = tuple(edges)
+    node._number = mode.next_sequence_nr()
+    node._output_metadata = metadata
+    node._saved = ()
+    node._attached = None
+    output._grad_fn = node
+    output._requires_grad = True
+    function.setup_context(node, inputs, output)
 
 
 def constant(number: float, dtype: np.dtype[Any]) -> Array:

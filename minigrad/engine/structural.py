@@ -8,9 +8,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import sums_to
 from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Array, Tensor
 
 
 class Add(Builtin):
@@ -62,10 +63,12 @@ class Expand(Builtin):
     @staticmethod
     def forward(input: Array, size: tuple[int, ...]) -> Array:
         new = len(size) - input.ndim
-        kept = [
-            input.shape[i - new] if length == -1 and i >= new else length
-            for i, length in enumerate(size)
-        ]
+        kept = list(size)
+        if -1 in kept and new >= 0:
+            kept[new:] = [
+                own if length == -1 else length
+                for own, length in zip(input.shape, kept[new:], strict=True)
+            ]
         if -1 in kept or not sums_to(tuple(kept), input.shape):
             raise errors.ShapeError(
                 errors.message(
@@ -187,6 +190,7 @@ CloneInRows._backward_cls.__name__ = CloneInRows._backward_cls.__qualname__ = (
 class CopyInLayout(Builtin):
     """A copy whose elements lie in memory in the order of a tensor of ``strides``."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -201,6 +205,7 @@ class CopyInLayout(Builtin):
 class Replace(Builtin):
     """``other`` in the shape and dtype of ``input``, of which nothing is left."""
 
+    one_by_one = True
     operands = 2
 
     @staticmethod
@@ -221,6 +226,7 @@ class Replace(Builtin):
 class WithZeros(Builtin):
     """``input`` as it is; the others get a gradient of zeros."""
 
+    one_by_one = True
     operands = 2
 
     @staticmethod
@@ -248,6 +254,11 @@ class MakeDual(Builtin):
 
     linear = True
     returns_view = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:
+        """That of all examples."""
+        return MakeDual.apply(input), 0
 
     @staticmethod
     def forward(input: Array) -> Array:
@@ -281,16 +292,6 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
     )
 
 
-def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether ``wanted`` broadcasts to ``shape``, so that copies can be summed."""
-    new = len(shape) - len(wanted)
-    if new >= 0 and shape[new:] == wanted:
-        return True
-    return new >= 0 and all(
-        [b in (1, a) for a, b in zip(shape[new:], wanted, strict=True)]
-    )
-
-
 def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
     """``array`` summed over the dimensions in which ``shape`` is shorter."""
     new = array.ndim - len(shape)
@@ -302,3 +303,7 @@ def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
         [i for i, length in enumerate(shape) if length == 1 != array.shape[i]]
     )
     return np.add.reduce(array, axis=stretched, keepdims=True) if stretched else array
+
+
+Tensor._sum_to = staticmethod(SumTo.of)
+Tensor._to_dtype = staticmethod(ToCopy.of)

@@ -9,10 +9,11 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.dtypes import TENSOR_TYPES, DType, as_dtype, known_dtype
+from minigrad.engine.hooks import retain_grad
 
 if TYPE_CHECKING:
-    from minigrad.engine.node import AccumulateGrad, _FunctionBase
-    from minigrad.engine.tensor import Array, Tensor
+    from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
+    from minigrad.engine.core.tensor import Array, Tensor
 
 
 class SameAsTensor:
@@ -151,8 +152,6 @@ class TensorGrad:
         >>> h.grad
         tensor(5.)
         """
-        from minigrad.engine.hooks import retain_grad
-
         if not self._requires_grad:
             raise errors.RequiresGradError(
                 errors.message(

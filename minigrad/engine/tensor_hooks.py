@@ -7,11 +7,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from minigrad import errors
+from minigrad.engine.hooks import (
+    Hooks,
+    RemovableHandle,
+    register,
+    register_tensor_hook,
+)
 
 if TYPE_CHECKING:
-    from minigrad.engine.hooks import Hooks, RemovableHandle
-    from minigrad.engine.node import _FunctionBase
-    from minigrad.engine.tensor import Tensor
+    from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.tensor import Tensor
 
 
 class TensorHooks:
@@ -59,9 +64,6 @@ class TensorHooks:
         >>> x.grad
         tensor([30., 30.])
         """
-        # Imported here because hooks are built on tensors.
-        from minigrad.engine.hooks import register_tensor_hook
-
         self._check_can_have_hooks("Tensor.register_hook")
         return register_tensor_hook(cast("Tensor", self), hook)
 
@@ -74,8 +76,6 @@ class TensorHooks:
         Raises: HookError unless this is a leaf that requires grad.
         See: torch ``Tensor.register_post_accumulate_grad_hook``.
         """
-        from minigrad.engine.hooks import register
-
         where = "Tensor.register_post_accumulate_grad_hook"
         self._check_can_have_hooks(where)
         leaf = cast("Tensor", self)

@@ -10,12 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.engine.anomaly import remember
 from minigrad.engine.builtin import create_builtin_ctx
-from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
-from minigrad.engine.grad_mode import anomaly, next_sequence_nr
-from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.node import (
+from minigrad.engine.core.node import (
     NOT_A_TENSOR,
     Edge,
     _FunctionBase,
@@ -24,9 +20,14 @@ from minigrad.engine.node import (
     needs_gradient,
     run_alone,
 )
-from minigrad.engine.saved import freed_error
-from minigrad.engine.structural import CloneInRows, sums_to
-from minigrad.engine.tensor import Tensor, ViewKind
+from minigrad.engine.core.saved import FREED, freed_error
+from minigrad.engine.core.tensor import Tensor, ViewKind
+from minigrad.engine.core.validate import sums_to
+from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
+from minigrad.engine.grad_mode import next_sequence_nr
+from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.observe import tell
+from minigrad.engine.structural import CloneInRows
 
 
 def both_sides_of(block: str) -> str:
@@ -87,13 +88,11 @@ class CopySlices(_FunctionBase, _HookMixin):
         self.needs_input_grad = tuple([needs_gradient(edge) for edge in edges])
         self._number = next_sequence_nr()
         self._output_metadata = ((base.shape, base.array.dtype),)
-        self._saved = ()
         self._attached = None
         self.geometry = geometry_of(view.array, base.array)
         self.inner = inner
         self.slot = slot
-        if anomaly.enabled:
-            remember(self)
+        tell("node_made", self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""
@@ -135,10 +134,15 @@ class CopySlices(_FunctionBase, _HookMixin):
                 )
             )
 
-    def _release_saved(self) -> None:
-        super()._release_saved()
-        # Whoever else holds it, by an output it saved, may still need what it saved.
-        self.inner = None
+    @property
+    def _saved(self) -> tuple[Any, ...]:
+        return FREED if self.inner is None else ()
+
+    @_saved.setter
+    def _saved(self, saved: tuple[Any, ...]) -> None:
+        if saved is FREED:
+            # Whoever else holds it, by an output it saved, may still need it.
+            self.inner = None
 
 
 def history_of(view: Tensor) -> _FunctionBase | None:
@@ -274,3 +278,9 @@ def on_a_leaf(where: str, what: str) -> errors.InplaceError:
             "08",
         )
     )
+
+
+Tensor._history_of_view = history_of
+Tensor._edge_of_view = edge_of_view
+Tensor._rebase_history = rebase_history
+Tensor._check_in_place = check_in_place

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine import trees
-from minigrad.engine.duals import check_floating, make_dual, unpack_dual
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, forward_limit, with_forward_limit
-from minigrad.engine.levels import Level, enter_level, exit_level
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import opened
+from minigrad.engine.interpreters import opened
 from minigrad.func.reverse import (
     Argnums,
     check_are_tensors,
@@ -21,6 +19,10 @@ from minigrad.func.reverse import (
     refused,
     two_parts,
 )
+from minigrad.transforms.duals import check_floating, make_dual, unpack_dual
+from minigrad.transforms.forward_mode import enter_level
+from minigrad.transforms.levels import Level, exit_level
+from minigrad.transforms.transform import Pushing
 
 WHERE = "jvp(f, primals, tangents)"
 
@@ -119,7 +121,7 @@ def level() -> Iterator[Level]:
     here = enter_level()
     try:
         with (
-            opened("jvp"),
+            opened(Pushing()),
             with_forward_limit(forward_limit() or EVERY_LEVEL),
         ):
             yield here

@@ -10,9 +10,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import moved
-from minigrad.engine.batching import Unbind
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.examples import Unbind, moved
 from minigrad.func.forward import jvp_by
 from minigrad.func.mapping import vmap
 from minigrad.func.reverse import Argnums, check_argnums, vjp_by

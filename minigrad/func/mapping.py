@@ -8,10 +8,11 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import trees
-from minigrad.engine.batched import BatchedTensor, moved, repeated
-from minigrad.engine.batching import Stack, Unbind
-from minigrad.engine.tensor import Tensor
-from minigrad.engine.transforms import Transform, opened
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.examples import Stack, Unbind, moved, repeated
+from minigrad.engine.interpreters import opened
+from minigrad.transforms.batched import BatchedTensor
+from minigrad.transforms.vmap import Vmap
 
 
 def vmap(
@@ -82,7 +83,8 @@ def run_once(
     size: int,
 ) -> Any:
     """``func`` on all examples in one call."""
-    with opened("vmap", size, randomness) as transform:
+    transform = Vmap(size, randomness)
+    with opened(transform):
         leaves = [
             value if dim is None else BatchedTensor(value, transform, dim)
             for value, dim in zip(values, dims, strict=True)
@@ -248,7 +250,7 @@ def check_are_dims(out_dims: Any, name: str) -> None:
             )
 
 
-def outputs_of(output: Any, out_dims: Any, transform: Transform, name: str) -> Any:
+def outputs_of(output: Any, out_dims: Any, transform: Vmap, name: str) -> Any:
     """The outputs for all examples.
 
     Raises: MappingError if ``out_dims`` does not fit them, or one is no Tensor.
@@ -272,7 +274,7 @@ def outputs_of(output: Any, out_dims: Any, transform: Transform, name: str) -> A
     return trees.unflatten(found, structure)
 
 
-def all_examples(output: Any, dim: int | None, transform: Transform, name: str) -> Any:
+def all_examples(output: Any, dim: int | None, transform: Vmap, name: str) -> Any:
     """One output with its examples along ``dim``."""
     batched = isinstance(output, BatchedTensor) and output.transform is transform
     if dim is None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.ops.joining import Stack
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from minigrad import errors
+from minigrad.autograd._saved_tensors import disable_saved_tensors_hooks
 from minigrad.engine import trees
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled
-from minigrad.engine.tensor import Tensor
-from minigrad.func.levels import Level, level, recording, slopes
+from minigrad.engine.interpreters import opened
+from minigrad.transforms.reverse import ReverseLevel, recording, slopes
 
 Argnums = int | tuple[int, ...]
 
@@ -126,8 +129,22 @@ def vjp_by(
     return (results, back, aux) if has_aux else (results, back)
 
 
+NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. "
+    "Please open an issue with your use case."
+)
+
+
+@contextmanager
+def level() -> Iterator[ReverseLevel]:
+    """A level of reverse mode for a ``with`` block; what runs in it is recorded."""
+    found = ReverseLevel()
+    with disable_saved_tensors_hooks(NO_HOOKS), opened(found), recording(True):
+        yield found
+
+
 def differentiable(
-    here: Level, args: tuple[Any, ...], argnums: Argnums
+    here: ReverseLevel, args: tuple[Any, ...], argnums: Argnums
 ) -> tuple[tuple[Any, ...], Any]:
     """The arguments with those of ``argnums`` as inputs of the level; and those alone.
 

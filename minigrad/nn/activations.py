@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 
@@ -15,8 +15,10 @@ class Inplace(Module):
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return "inplace=True" if self.inplace else ""
+        """What prints inside the brackets; ``inplace`` only if it is so."""
+        shown = super().extra_repr()
+        where = "inplace=True" if self.inplace else ""
+        return ", ".join([part for part in (shown, where) if part])
 
 
 class ReLU(Inplace):
@@ -47,7 +49,7 @@ class SiLU(Inplace):
         return functional.silu(input, self.inplace)
 
 
-class LeakyReLU(Module):
+class LeakyReLU(Inplace):
     """The input; where it is negative, times ``negative_slope``.
 
     See: torch ``nn.LeakyReLU``.
@@ -56,22 +58,18 @@ class LeakyReLU(Module):
     tensor([-0.1000,  2.0000])
     """
 
+    _shown = ("negative_slope",)
+
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.negative_slope = negative_slope
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """``functional.leaky_relu``."""
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        where = ", inplace=True" if self.inplace else ""
-        return f"negative_slope={self.negative_slope}{where}"
 
-
-class ELU(Module):
+class ELU(Inplace):
     """The input; where it is negative, ``alpha * (e**input - 1)``.
 
     See: torch ``nn.ELU``.
@@ -80,18 +78,15 @@ class ELU(Module):
     tensor([-0.6321,  2.0000])
     """
 
+    _shown = ("alpha",)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """``functional.elu``."""
         return functional.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
 
 class Tanh(Module):
@@ -131,6 +126,8 @@ class GELU(Module):
     tensor([-0.1587,  1.9545])
     """
 
+    _shown = ("approximate",)
+
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate
@@ -138,10 +135,6 @@ class GELU(Module):
     def forward(self, input: Tensor) -> Tensor:
         """``functional.gelu``."""
         return functional.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return f"approximate={self.approximate!r}"
 
 
 class Softmax(Module):
@@ -153,6 +146,8 @@ class Softmax(Module):
     tensor([[0.5000, 0.5000]])
     """
 
+    _shown = ("dim",)
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
@@ -160,10 +155,6 @@ class Softmax(Module):
     def forward(self, input: Tensor) -> Tensor:
         """``functional.softmax``."""
         return functional.softmax(input, self.dim)
-
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return f"dim={self.dim}"
 
 
 class LogSoftmax(Softmax):

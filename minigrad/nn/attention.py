@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty, zeros
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.linear import Linear
 from minigrad.nn.module import Module
@@ -50,12 +50,10 @@ class MultiheadAttention(Module):
         super().__init__()
         check_heads(embed_dim, num_heads)
         if add_bias_kv or add_zero_attn:
-            raise errors.UnsupportedOptionError(
-                errors.message(
-                    "MultiheadAttention",
-                    "add_bias_kv and add_zero_attn are not there",
-                    "leave them out",
-                )
+            raise errors.UnsupportedOptionError.at(
+                "MultiheadAttention",
+                "add_bias_kv and add_zero_attn are not there",
+                "leave them out",
             )
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
@@ -172,13 +170,11 @@ def check_heads(embed_dim: int, num_heads: int) -> None:
     Raises: ArgumentValueError; ArgumentAssertionError.
     """
     if embed_dim <= 0 or num_heads <= 0:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "MultiheadAttention",
-                "embed_dim and num_heads must be greater than 0, got embed_dim="
-                f"{embed_dim} and num_heads={num_heads} instead",
-                "give each head a part of the width",
-            )
+        raise errors.ArgumentValueError.at(
+            "MultiheadAttention",
+            "embed_dim and num_heads must be greater than 0, got embed_dim="
+            f"{embed_dim} and num_heads={num_heads} instead",
+            "give each head a part of the width",
         )
     if embed_dim % num_heads:
         raise refused(
@@ -190,9 +186,7 @@ def check_heads(embed_dim: int, num_heads: int) -> None:
 
 def refused(what: str, fix: str) -> errors.ArgumentAssertionError:
     """The error for sequences that do not fit together."""
-    return errors.ArgumentAssertionError(
-        errors.message("MultiheadAttention", what, fix)
-    )
+    return errors.ArgumentAssertionError.at("MultiheadAttention", what, fix)
 
 
 def check_sequences(query: Tensor, key: Tensor, value: Tensor, width: int) -> None:
@@ -239,12 +233,10 @@ def joined_mask(
     ArgumentAssertionError.
     """
     if is_causal and attn_mask is None:
-        raise errors.OperandError(
-            errors.message(
-                "MultiheadAttention",
-                "Need attn_mask if specifying the is_causal hint.",
-                "give the mask: minigrad.ones(n, n).triu(1).bool()",
-            )
+        raise errors.OperandError.at(
+            "MultiheadAttention",
+            "Need attn_mask if specifying the is_causal hint.",
+            "give the mask: minigrad.ones(n, n).triu(1).bool()",
         )
     number, rows = query.shape[:2]
     keys = key.shape[1]
@@ -298,13 +290,11 @@ def shaped_mask(mask: Tensor, number: int, heads: int, rows: int, keys: int) -> 
         )
     wanted = (rows, keys) if mask.ndim == 2 else (number * heads, rows, keys)
     if tuple(mask.shape) != wanted:
-        raise errors.ShapeError(
-            errors.message(
-                "MultiheadAttention",
-                f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should "
-                f"be {wanted}.",
-                "give (queries, keys), or (number * heads, queries, keys)",
-            )
+        raise errors.ShapeError.at(
+            "MultiheadAttention",
+            f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should "
+            f"be {wanted}.",
+            "give (queries, keys), or (number * heads, queries, keys)",
         )
     if mask.ndim == 2:
         return mask

@@ -12,10 +12,10 @@ import warnings
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled
 from minigrad.engine.hooks import Hooks
-from minigrad.engine.tensor import Tensor
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -124,7 +124,7 @@ class HookedCall:
 
     def refused(self, what: str, fix: str) -> errors.HookError:
         """The error for what a hook has returned."""
-        return errors.HookError(errors.message(type(self.module).__name__, what, fix))
+        return errors.HookError.at(type(self.module).__name__, what, fix)
 
 
 def through_one_node(

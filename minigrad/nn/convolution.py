@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
@@ -57,13 +56,7 @@ class Convolution(Module):
 
     def reset_parameters(self) -> None:
         """Draw the first values again."""
-        seen = math.prod(self.weight.shape[1:])
-        if seen:
-            # With this slope the bound of the weights is 1 / sqrt(seen).
-            init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-            if self.bias is not None:
-                bound = 1 / math.sqrt(seen)
-                init.uniform_(self.bias, -bound, bound)
+        init._draw_layer(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """``functional.conv1d`` or ``functional.conv2d``."""
@@ -103,10 +96,8 @@ def check_channels(where: str, inside: int, outside: int, groups: int) -> None:
         what = "out_channels must be divisible by groups"
     if what:
         numbers = f"{inside} and {outside} channels, {groups} groups"
-        raise errors.ArgumentValueError(
-            errors.message(
-                where, f"{what} ({numbers})", "give each group as many channels"
-            )
+        raise errors.ArgumentValueError.at(
+            where, f"{what} ({numbers})", "give each group as many channels"
         )
 
 
@@ -122,16 +113,14 @@ def check_padding(where: str, padding: Any, stride: Any, mode: str) -> None:
         elif padding == "same" and any([one != 1 for one in one_for_each(stride, 1)]):
             what = "padding='same' is not supported for strided convolutions"
         if what:
-            raise errors.ArgumentValueError(
-                errors.message(where, what, "give the padding as numbers")
+            raise errors.ArgumentValueError.at(
+                where, what, "give the padding as numbers"
             )
     if mode != "zeros":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"padding_mode={mode!r} is not there: around the input lie zeros",
-                "leave padding_mode out",
-            )
+        raise errors.UnsupportedOptionError.at(
+            where,
+            f"padding_mode={mode!r} is not there: around the input lie zeros",
+            "leave padding_mode out",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 
@@ -17,6 +17,8 @@ class Dropout(Module):
     tensor([1., 1., 1.])
     """
 
+    _shown = ("p", "inplace")
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         functional.check_probability(p)
@@ -26,7 +28,3 @@ class Dropout(Module):
     def forward(self, input: Tensor) -> Tensor:
         """``functional.dropout``, in training."""
         return functional.dropout(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return f"p={self.p}, inplace={self.inplace}"

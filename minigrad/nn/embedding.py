@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
@@ -61,12 +61,10 @@ class Embedding(Module):
         Raises: ArgumentAssertionError unless it is a table.
         """
         if embeddings.ndim != 2:
-            raise errors.ArgumentAssertionError(
-                errors.message(
-                    "Embedding.from_pretrained",
-                    "Embeddings parameter is expected to be 2-dimensional",
-                    "give one row for each number",
-                )
+            raise errors.ArgumentAssertionError.at(
+                "Embedding.from_pretrained",
+                "Embeddings parameter is expected to be 2-dimensional",
+                "give one row for each number",
             )
         length, width = embeddings.shape
         layer = cls(length, width, padding_idx, dtype=embeddings.dtype)

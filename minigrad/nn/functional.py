@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import apply_in_place
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.interpreters import door
 from minigrad.nn.loss_functions import (
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -184,34 +184,28 @@ def batch_norm(
             [ 1.0000]])
     """
     if training and input.numel() == input.shape[1:2].numel():
-        raise errors.ArgumentValueError(
-            errors.message(
-                "batch_norm",
-                "Expected more than 1 value per channel when training, got input size "
-                f"{input.shape}",
-                "give a larger batch, or call eval() first",
-            )
+        raise errors.ArgumentValueError.at(
+            "batch_norm",
+            "Expected more than 1 value per channel when training, got input size "
+            f"{input.shape}",
+            "give a larger batch, or call eval() first",
         )
     if training and eps <= 0:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "batch_norm",
-                f"batch_norm eps must be positive during training, but got {eps}",
-                "it keeps the division finite: give a small number",
-            )
+        raise errors.ArgumentValueError.at(
+            "batch_norm",
+            f"batch_norm eps must be positive during training, but got {eps}",
+            "it keeps the division finite: give a small number",
         )
-    if training and running_mean is not None and isinstance(input, BatchedTensor):
-        raise errors.TransformError(
-            errors.message(
-                "batch_norm",
-                "Batch norm got a batched tensor as input while the running_mean or "
-                "running_var, which will be updated in place, were not batched.",
-                "set track_running_stats=False, or call eval() first",
-            )
-        )
+    if training and running_mean is not None:
+        update_statistics(input)
     statistics = running_mean, running_var, training, momentum, eps
     result: Tensor = functions.batch_norm(input, weight, bias, *statistics)
     return result
+
+
+@door("update_statistics")
+def update_statistics(input: Tensor) -> None:
+    """Whether ``input`` may update running statistics; under vmap, no example may."""
 
 
 def dropout(
@@ -241,12 +235,10 @@ def check_probability(p: float) -> None:
     Raises: ArgumentValueError.
     """
     if not 0 <= p <= 1:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "dropout",
-                f"dropout probability has to be between 0 and 1, but got {p}",
-                "give a probability",
-            )
+        raise errors.ArgumentValueError.at(
+            "dropout",
+            f"dropout probability has to be between 0 and 1, but got {p}",
+            "give a probability",
         )
 
 
@@ -276,12 +268,10 @@ def padding_in(length: int, padding_idx: int) -> int:
     Raises: ArgumentAssertionError.
     """
     if not -length <= padding_idx < length:
-        raise errors.ArgumentAssertionError(
-            errors.message(
-                "embedding",
-                "Padding_idx must be within num_embeddings",
-                f"give a number from {-length} to {length - 1}",
-            )
+        raise errors.ArgumentAssertionError.at(
+            "embedding",
+            "Padding_idx must be within num_embeddings",
+            f"give a number from {-length} to {length - 1}",
         )
     return padding_idx % length
 
@@ -365,12 +355,10 @@ def scaled_dot_product_attention(
             [0.2689, 0.7311]])
     """
     if enable_gqa:
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                "scaled_dot_product_attention",
-                "enable_gqa is not there: keys have as many heads as queries",
-                "repeat the heads of the keys and values",
-            )
+        raise errors.UnsupportedOptionError.at(
+            "scaled_dot_product_attention",
+            "enable_gqa is not there: keys have as many heads as queries",
+            "repeat the heads of the keys and values",
         )
     attend = attention.scaled_dot_product_attention
     options = attn_mask, dropout_p, is_causal, scale

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 
 GAINS = {
     "linear": 1.0,
@@ -111,12 +111,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         slope = 0.01 if param is None else param
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity not in GAINS:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "calculate_gain",
-                f"Unsupported nonlinearity {nonlinearity}",
-                f"use leaky_relu or one of {', '.join(GAINS)}",
-            )
+        raise errors.ArgumentValueError.at(
+            "calculate_gain",
+            f"Unsupported nonlinearity {nonlinearity}",
+            f"use leaky_relu or one of {', '.join(GAINS)}",
         )
     return GAINS[nonlinearity]
 
@@ -127,16 +125,28 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     Raises: ArgumentValueError for fewer than two dimensions.
     """
     if tensor.ndim < 2:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "nn.init",
-                "Fan in and fan out can not be computed for tensor with fewer than 2 "
-                f"dimensions; its shape is {tuple(tensor.shape)}",
-                "initialize a vector with uniform_, normal_ or zeros_",
-            )
+        raise errors.ArgumentValueError.at(
+            "nn.init",
+            "Fan in and fan out can not be computed for tensor with fewer than 2 "
+            f"dimensions; its shape is {tuple(tensor.shape)}",
+            "initialize a vector with uniform_, normal_ or zeros_",
         )
     outputs, inputs, *window = tensor.shape
     return inputs * math.prod(window), outputs * math.prod(window)
+
+
+def _draw_layer(weight: Tensor, bias: Tensor | None) -> None:
+    """First values as torch's linear and convolutional layers have them.
+
+    They lie within 1 / sqrt(number of inputs of an output) of 0.
+    """
+    seen = math.prod(weight.shape[1:])
+    if seen:
+        # With this slope the bound of the weights is 1 / sqrt(seen).
+        kaiming_uniform_(weight, a=math.sqrt(5))
+        if bias is not None:
+            bound = 1 / math.sqrt(seen)
+            uniform_(bias, -bound, bound)
 
 
 def _spread_of_both(tensor: Tensor, gain: float) -> float:
@@ -148,12 +158,10 @@ def _spread_of_one(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> fl
     """The standard deviation that suits one direction: ``fan_in`` or ``fan_out``."""
     modes = "fan_in", "fan_out"
     if mode not in modes:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "nn.init",
-                f"Mode {mode} not supported",
-                "use 'fan_in' to keep the size of values, 'fan_out' of gradients",
-            )
+        raise errors.ArgumentValueError.at(
+            "nn.init",
+            f"Mode {mode} not supported",
+            "use 'fan_in' to keep the size of values, 'fan_out' of gradients",
         )
     fan = _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)

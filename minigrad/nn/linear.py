@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
@@ -46,21 +45,16 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         shape = out_features, in_features
-        self.weight = Parameter(empty(shape, device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(empty(out_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        kinds: Any = {"device": device, "dtype": dtype}
+        self.weight = Parameter(empty(shape, **kinds))
+        shift = Parameter(empty(out_features, **kinds)) if bias else None
+        self.register_parameter("bias", shift)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw the first values again."""
         if self.in_features:
-            # With this slope the bound of the weights is 1 / sqrt(in_features).
-            init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-            bound = 1 / math.sqrt(self.in_features)
-            if self.bias is not None:
-                init.uniform_(self.bias, -bound, bound)
+            init._draw_layer(self.weight, self.bias)
         elif self.bias is not None:
             init.zeros_(self.bias)
 

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import do_not_broadcast
-from minigrad.engine.tensor import Tensor
 from minigrad.ops.class_losses import IGNORED, cross_entropy_loss, nll_loss_nd
 from minigrad.ops.losses import (
     MEAN,
@@ -171,13 +171,11 @@ def binary_cross_entropy_with_logits(
     where = "binary_cross_entropy_with_logits"
     number = number_of(reduction, where)
     if input.shape != target.shape:
-        raise errors.ArgumentValueError(
-            errors.message(
-                where,
-                f"Target size ({target.shape}) must be the same as input size "
-                f"({input.shape})",
-                "give one target for each score",
-            )
+        raise errors.ArgumentValueError.at(
+            where,
+            f"Target size ({target.shape}) must be the same as input size "
+            f"({input.shape})",
+            "give one target for each score",
         )
     refuse_gradients(where, weight=weight, pos_weight=pos_weight)
     loss: Tensor = BinaryCrossEntropyWithLogits.apply(
@@ -192,12 +190,10 @@ def number_of(reduction: str, where: str) -> int:
     Raises: ArgumentValueError.
     """
     if reduction not in NUMBERS:
-        raise errors.ArgumentValueError(
-            errors.message(
-                where,
-                f"{reduction} is not a valid value for reduction",
-                "choose 'mean', 'sum' or 'none'",
-            )
+        raise errors.ArgumentValueError.at(
+            where,
+            f"{reduction} is not a valid value for reduction",
+            "choose 'mean', 'sum' or 'none'",
         )
     return NUMBERS[reduction]
 

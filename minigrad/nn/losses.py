@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.ops.class_losses import IGNORED

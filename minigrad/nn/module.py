@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from minigrad import errors
-from minigrad.engine import observe
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.dtypes import DTYPES
-from minigrad.engine.grad_mode import no_grad
+from minigrad.engine.grad_mode import modes, no_grad
 from minigrad.engine.hooks import Hooks, RemovableHandle, register
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.observe import tell
 from minigrad.nn import registry, state
 from minigrad.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from minigrad.nn.backward_hooks import HookedCall
 
-LAYERS = "minigrad.nn."
-"""Where the layers are that come with this package."""
 
-
-class Module:
+class Module(registry.Registry):
     """Base of every model and layer: call it, and its ``forward`` runs.
 
     A Parameter or a Module that becomes an attribute is registered: ``parameters()``
@@ -41,107 +38,34 @@ class Module:
     """
 
     training: bool
-    _parameters: dict[str, Parameter | None]
-    _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
-    _not_in_state: set[str]
+    _shown: ClassVar[tuple[str, ...]] = ()
     _backward_hooks: Hooks | None = None
 
     def __init__(self) -> None:
-        # Past __setattr__, which needs these.
-        vars(self).update(
-            training=True,
-            _parameters={},
-            _buffers={},
-            _modules={},
-            _not_in_state=set(),
-        )
+        super().__init__()
+        self.training = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output.
 
         Raises: ModuleForwardError unless the class defines it.
         """
-        raise errors.ModuleForwardError(
-            errors.message(
-                type(self).__name__,
-                f'Module [{type(self).__name__}] is missing the required "forward" '
-                "function",
-                f"define `forward(self, ...)` in {type(self).__name__}",
-            )
+        raise errors.ModuleForwardError.at(
+            type(self).__name__,
+            f'Module [{type(self).__name__}] is missing the required "forward" '
+            "function",
+            f"define `forward(self, ...)` in {type(self).__name__}",
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = hooked_call(self) if self._backward_hooks else None
         if call is not None:
             args = call.enter(args)
-        observer = observe.observer
-        if observer is None or not type(self).__module__.startswith(LAYERS):
-            result = self.forward(*args, **kwargs)
+        if modes.attended:
+            result = told(self, args, kwargs)
         else:
-            result = heard(observer, self, args, kwargs)
+            result = self.forward(*args, **kwargs)
         return result if call is None else call.leave(result)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not registry.register(self, name, value):
-            object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        """What is registered under ``name``; Python asks only if nothing else has it.
-
-        Raises: ModuleAttributeError.
-        """
-        table = registry.find(self, name)
-        if table is not None:
-            return table[name]
-        raise errors.ModuleAttributeError(
-            errors.message(
-                type(self).__name__,
-                f"'{type(self).__name__}' object has no attribute '{name}'",
-                "set it in __init__, after super().__init__()",
-            )
-        )
-
-    def __delattr__(self, name: str) -> None:
-        table = registry.find(self, name)
-        if table is not None:
-            del table[name]
-            return
-        object.__delattr__(self, name)
-
-    def __dir__(self) -> list[str]:
-        names = {*super().__dir__()}
-        return sorted(names.union(*registry.registered(self)))
-
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter; None keeps the name, for a part that was left out.
-
-        Raises: ModuleNameError; ModuleAttributeError before ``__init__``;
-        ArgumentTypeError.
-        """
-        registry.check_name(self, "parameter", name)
-        registry.check_is_parameter(self, name, param)
-        self._parameters[name] = param
-
-    def register_buffer(
-        self, name: str, tensor: Tensor | None, persistent: bool = True
-    ) -> None:
-        """Add a tensor that training does not change, such as a running mean.
-
-        Without ``persistent`` it is not in ``state_dict()``.
-        """
-        registry.check_name(self, "buffer", name)
-        registry.check_is_buffer(self, name, tensor)
-        self._buffers[name] = tensor
-        (self._not_in_state.discard if persistent else self._not_in_state.add)(name)
-
-    def register_module(self, name: str, module: Module | None) -> None:
-        """Add a module inside this one."""
-        registry.check_name(self, "module", name)
-        registry.check_is_module(self, name, module)
-        self._modules[name] = module
-
-    add_module = register_module
 
     def register_full_backward_hook(
         self,
@@ -246,7 +170,8 @@ class Module:
 
         Raises: ModuleAttributeError.
         """
-        return registry.module_at(self, target)
+        found: Module = registry.module_at(self, target)
+        return found
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path.
@@ -268,12 +193,10 @@ class Module:
         Raises: ArgumentValueError for anything but a bool.
         """
         if not isinstance(mode, bool):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    f"{type(self).__name__}.train",
-                    f"training mode is expected to be boolean, not {mode!r:.40}",
-                    "write train(), or eval() for the contrary",
-                )
+            raise errors.ArgumentValueError.at(
+                f"{type(self).__name__}.train",
+                f"training mode is expected to be boolean, not {mode!r:.40}",
+                "write train(), or eval() for the contrary",
             )
         for module in self.modules():
             module.training = mode
@@ -352,8 +275,8 @@ class Module:
         return state.load(self, state_dict, strict, assign)
 
     def extra_repr(self) -> str:
-        """What prints inside the brackets; nothing, unless a layer says otherwise."""
-        return ""
+        """What prints inside the brackets: the attributes that the layer names."""
+        return ", ".join([f"{name}={getattr(self, name)!r}" for name in self._shown])
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
@@ -374,17 +297,12 @@ def hooked_call(module: Module) -> HookedCall:
     return HookedCall(module, cast("Hooks", module._backward_hooks))
 
 
-def heard(
-    observer: observe.Observer,
-    module: Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
-    """Run the forward of a layer while somebody listens."""
+def told(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run the forward of a module, and tell the observers before and after."""
     result = None
-    observer.module_entered(module)
+    tell("module_entered", module)
     try:
         result = module.forward(*args, **kwargs)
     finally:
-        observer.module_left(module, result)
+        tell("module_left", module, result)
     return result

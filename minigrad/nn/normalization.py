@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty, tensor
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.nn import functional, init
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
@@ -151,12 +151,10 @@ class BatchNorm(Module):
         """
         if input.ndim not in self.dimensions:
             expected = " or ".join([f"{number}D" for number in self.dimensions])
-            raise errors.ArgumentValueError(
-                errors.message(
-                    type(self).__name__,
-                    f"expected {expected} input (got {input.ndim}D input)",
-                    "the dimensions are batch, channels, and places",
-                )
+            raise errors.ArgumentValueError.at(
+                type(self).__name__,
+                f"expected {expected} input (got {input.ndim}D input)",
+                "the dimensions are batch, channels, and places",
             )
 
     def extra_repr(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import empty
-from minigrad.engine.tensor import Tensor
 
 
 class Parameter(Tensor):
@@ -28,13 +28,11 @@ class Parameter(Tensor):
         if data is None:
             data = empty(0)
         if not isinstance(data, Tensor):
-            raise errors.ModuleAttributeError(
-                errors.message(
-                    "nn.Parameter",
-                    f"'{type(data).__name__}' object has no attribute 'detach': it is "
-                    "no tensor",
-                    "wrap it: nn.Parameter(minigrad.tensor(value))",
-                )
+            raise errors.ModuleAttributeError.at(
+                "nn.Parameter",
+                f"'{type(data).__name__}' object has no attribute 'detach': it is "
+                "no tensor",
+                "wrap it: nn.Parameter(minigrad.tensor(value))",
             )
         super().__init__(data.array)
         self._share_version(data)

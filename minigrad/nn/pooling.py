@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 
@@ -17,6 +17,8 @@ class MaxPool2d(Module):
     >>> minigrad.nn.MaxPool2d(2)(minigrad.rand(1, 3, 8, 8)).shape
     minigrad.Size([1, 3, 4, 4])
     """
+
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def __init__(
         self,
@@ -47,14 +49,6 @@ class MaxPool2d(Module):
             self.return_indices,
         )
 
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
-
 
 class AvgPool2d(Module):
     """The mean of each window.
@@ -64,6 +58,8 @@ class AvgPool2d(Module):
     >>> minigrad.nn.AvgPool2d(2)(minigrad.tensor([[[1.0, 5.0], [4.0, -2.0]]]))
     tensor([[[2.]]])
     """
+
+    _shown = ("kernel_size", "stride", "padding")
 
     def __init__(
         self,
@@ -94,13 +90,6 @@ class AvgPool2d(Module):
             self.divisor_override,
         )
 
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}"
-        )
-
 
 class Flatten(Module):
     """Some dimensions as one: between the convolutions and the first linear layer.
@@ -111,6 +100,8 @@ class Flatten(Module):
     minigrad.Size([2, 48])
     """
 
+    _shown = ("start_dim", "end_dim")
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -119,7 +110,3 @@ class Flatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """``input.flatten``."""
         return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        """What prints inside the brackets."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

@@ -2,25 +2,112 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from minigrad.nn.module import Module
 
 KINDS = ("_parameters", "_buffers", "_modules")
 
 
-def registered(module: Module) -> tuple[dict[str, Any], ...]:
+class Registry:
+    """What a module has by name, in tables apart from its other attributes."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Any]
+    _not_in_state: set[str]
+
+    def __init__(self) -> None:
+        # Past __setattr__, which needs these.
+        vars(self).update(_parameters={}, _buffers={}, _modules={}, _not_in_state=set())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = vars(self)
+        if isinstance(value, Parameter):
+            check_is_started(self, "parameters")
+            forget(self, name, "_parameters")
+            self.register_parameter(name, value)
+        elif name in own.get("_parameters", ()):
+            check_is_parameter(self, name, value)
+            own["_parameters"][name] = value
+        elif isinstance(value, Registry):
+            check_is_started(self, "module")
+            forget(self, name, "_modules")
+            own["_modules"][name] = value
+        elif name in own.get("_modules", ()):
+            check_is_module(self, name, value)
+            own["_modules"][name] = value
+        elif name in own.get("_buffers", ()):
+            check_is_buffer(self, name, value)
+            own["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is registered under ``name``; Python asks only if nothing else has it.
+
+        Raises: ModuleAttributeError.
+        """
+        table = find(self, name)
+        if table is not None:
+            return table[name]
+        raise errors.ModuleAttributeError.at(
+            type(self).__name__,
+            f"'{type(self).__name__}' object has no attribute '{name}'",
+            "set it in __init__, after super().__init__()",
+        )
+
+    def __delattr__(self, name: str) -> None:
+        table = find(self, name)
+        if table is not None:
+            del table[name]
+            return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*super().__dir__()}
+        return sorted(names.union(*registered(self)))
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter; None keeps the name, for a part that was left out.
+
+        Raises: ModuleNameError; ModuleAttributeError before ``__init__``;
+        ArgumentTypeError.
+        """
+        check_name(self, "parameter", name)
+        check_is_parameter(self, name, param)
+        self._parameters[name] = param
+
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Add a tensor that training does not change, such as a running mean.
+
+        Without ``persistent`` it is not in ``state_dict()``.
+        """
+        check_name(self, "buffer", name)
+        check_is_buffer(self, name, tensor)
+        self._buffers[name] = tensor
+        (self._not_in_state.discard if persistent else self._not_in_state.add)(name)
+
+    def register_module(self, name: str, module: Registry | None) -> None:
+        """Add a module inside this one."""
+        check_name(self, "module", name)
+        check_is_module(self, name, module)
+        self._modules[name] = module
+
+    add_module = register_module
+
+
+def registered(module: Registry) -> tuple[dict[str, Any], ...]:
     """The three tables by name; none before ``Module.__init__``."""
     own = vars(module)
     return tuple([own[kind] for kind in KINDS if kind in own])
 
 
-def find(module: Module, name: str) -> dict[str, Any] | None:
+def find(module: Registry, name: str) -> dict[str, Any] | None:
     """The table that has an entry ``name``; None if there is none."""
     own = module.__dict__
     for kind in KINDS:
@@ -30,35 +117,7 @@ def find(module: Module, name: str) -> dict[str, Any] | None:
     return None
 
 
-def register(module: Module, name: str, value: Any) -> bool:
-    """Put an attribute into the table where it belongs; is there one?"""
-    # Imported here because a module is made of these functions.
-    from minigrad.nn.module import Module
-
-    own = vars(module)
-    if isinstance(value, Parameter):
-        check_is_started(module, "parameters")
-        forget(module, name, "_parameters")
-        module.register_parameter(name, value)
-    elif name in own.get("_parameters", ()):
-        check_is_parameter(module, name, value)
-        own["_parameters"][name] = value
-    elif isinstance(value, Module):
-        check_is_started(module, "module")
-        forget(module, name, "_modules")
-        own["_modules"][name] = value
-    elif name in own.get("_modules", ()):
-        check_is_module(module, name, value)
-        own["_modules"][name] = value
-    elif name in own.get("_buffers", ()):
-        check_is_buffer(module, name, value)
-        own["_buffers"][name] = value
-    else:
-        return False
-    return True
-
-
-def forget(module: Module, name: str, but: str) -> None:
+def forget(module: Registry, name: str, but: str) -> None:
     """Remove ``name`` from everywhere but one table."""
     own = vars(module)
     own.pop(name, None)
@@ -67,22 +126,20 @@ def forget(module: Module, name: str, but: str) -> None:
             own[kind].pop(name, None)
 
 
-def check_is_started(module: Module, what: str) -> None:
+def check_is_started(module: Registry, what: str) -> None:
     """Refuse to register in a module whose ``__init__`` has not run.
 
     Raises: ModuleAttributeError.
     """
     if "_parameters" not in vars(module):
-        raise errors.ModuleAttributeError(
-            errors.message(
-                type(module).__name__,
-                f"cannot assign {what} before Module.__init__() call",
-                "call super().__init__() first",
-            )
+        raise errors.ModuleAttributeError.at(
+            type(module).__name__,
+            f"cannot assign {what} before Module.__init__() call",
+            "call super().__init__() first",
         )
 
 
-def check_name(module: Module, kind: str, name: str) -> None:
+def check_name(module: Registry, kind: str, name: str) -> None:
     """Refuse a name that no path could hold, or that is taken.
 
     Raises: ModuleAttributeError; ModuleNameError.
@@ -98,12 +155,12 @@ def check_name(module: Module, kind: str, name: str) -> None:
         if hasattr(module, name) and name not in table:
             what = f"attribute '{name}' already exists"
     if what:
-        raise errors.ModuleNameError(
-            errors.message(type(module).__name__, what, "choose another name")
+        raise errors.ModuleNameError.at(
+            type(module).__name__, what, "choose another name"
         )
 
 
-def check_is_parameter(module: Module, name: str, value: Any) -> None:
+def check_is_parameter(module: Registry, name: str, value: Any) -> None:
     """Refuse what is neither a leaf Parameter nor None.
 
     Raises: ArgumentTypeError; ArgumentValueError.
@@ -113,30 +170,26 @@ def check_is_parameter(module: Module, name: str, value: Any) -> None:
             module, name, value, "parameter", "nn.Parameter", "nn.Parameter(value)"
         )
     if value is not None and value.grad_fn is not None:
-        raise errors.ArgumentValueError(
-            errors.message(
-                type(module).__name__,
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
-                "parameters must be created explicitly",
-                "compute it in forward()",
-            )
+        raise errors.ArgumentValueError.at(
+            type(module).__name__,
+            f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
+            "parameters must be created explicitly",
+            "compute it in forward()",
         )
 
 
-def check_is_module(module: Module, name: str, value: Any) -> None:
+def check_is_module(module: Registry, name: str, value: Any) -> None:
     """Refuse what is neither a Module nor None.
 
     Raises: ArgumentTypeError.
     """
-    from minigrad.nn.module import Module
-
-    if value is not None and not isinstance(value, Module):
+    if value is not None and not isinstance(value, Registry):
         raise not_assigned(
             module, name, value, "child module", "nn.Module", "an object of a Module"
         )
 
 
-def check_is_buffer(module: Module, name: str, value: Any) -> None:
+def check_is_buffer(module: Registry, name: str, value: Any) -> None:
     """Refuse what is neither a tensor nor None.
 
     Raises: ArgumentTypeError.
@@ -148,37 +201,33 @@ def check_is_buffer(module: Module, name: str, value: Any) -> None:
 
 
 def not_assigned(
-    module: Module, name: str, value: Any, kind: str, wanted: str, fix: str
+    module: Registry, name: str, value: Any, kind: str, wanted: str, fix: str
 ) -> errors.ArgumentTypeError:
     """The error for a value that cannot take the place of what is registered."""
     given = value.type() if isinstance(value, Tensor) else type(value).__name__
-    return errors.ArgumentTypeError(
-        errors.message(
-            type(module).__name__,
-            f"cannot assign '{given}' as {kind} '{name}' ({wanted} or None expected)",
-            f"give {fix}; to keep another value there, first: del module.{name}",
-        )
+    return errors.ArgumentTypeError.at(
+        type(module).__name__,
+        f"cannot assign '{given}' as {kind} '{name}' ({wanted} or None expected)",
+        f"give {fix}; to keep another value there, first: del module.{name}",
     )
 
 
-def module_at(module: Module, target: str) -> Module:
+def module_at(module: Registry, target: str) -> Any:
     """The module at a path of names with dots between them.
 
     Raises: ModuleAttributeError.
     """
-    from minigrad.nn.module import Module
-
-    owner = module
+    owner: Any = module
     for name in target.split(".") if target else ():
         found = getattr(owner, name, None)
-        if not isinstance(found, Module):
+        if not isinstance(found, Registry):
             says = f"`{name}` is not an nn.Module" if hasattr(owner, name) else ""
             raise no_such(owner, name, says)
         owner = found
     return owner
 
 
-def parameter_at(module: Module, target: str) -> Parameter:
+def parameter_at(module: Registry, target: str) -> Parameter:
     """The parameter at a path of names with dots between them.
 
     Raises: ModuleAttributeError.
@@ -195,10 +244,8 @@ def parameter_at(module: Module, target: str) -> Parameter:
 def no_such(owner: Any, name: str, says: str) -> errors.ModuleAttributeError:
     """The error for a path that leads nowhere, or to something else."""
     kind = type(owner).__name__
-    return errors.ModuleAttributeError(
-        errors.message(
-            kind,
-            says or f"{kind} has no attribute `{name}`",
-            "see the paths that there are: print(model)",
-        )
+    return errors.ModuleAttributeError.at(
+        kind,
+        says or f"{kind} has no attribute `{name}`",
+        "see the paths that there are: print(model)",
     )

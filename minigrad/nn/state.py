@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.nn.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -70,12 +70,10 @@ def load(
     """
     kind = type(module).__name__
     if not isinstance(state_dict, Mapping):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                f"{kind}.load_state_dict",
-                f"Expected state_dict to be dict-like, got {type(state_dict)}.",
-                "give what state_dict() returned",
-            )
+        raise errors.ArgumentTypeError.at(
+            f"{kind}.load_state_dict",
+            f"Expected state_dict to be dict-like, got {type(state_dict)}.",
+            "give what state_dict() returned",
         )
     places = places_in(module)
     missing = [key for key in places if key not in state_dict]
@@ -90,12 +88,10 @@ def load(
             problem = put(inner, name, state_dict[key], assign)
             problems += [problem.format(key)] if problem else []
     if problems:
-        raise errors.StateDictError(
-            errors.message(
-                f"{kind}.load_state_dict",
-                f"Error(s) in loading state_dict for {kind}: {' '.join(problems)}",
-                "load it into a model that was built like the one that was saved",
-            )
+        raise errors.StateDictError.at(
+            f"{kind}.load_state_dict",
+            f"Error(s) in loading state_dict for {kind}: {' '.join(problems)}",
+            "load it into a model that was built like the one that was saved",
         )
     return IncompatibleKeys(missing, unexpected)
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import tensor
 from minigrad.engine.grad_mode import no_grad
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
 
 Tensors = Tensor | Iterable[Tensor]
@@ -48,16 +48,14 @@ def get_total_norm(
             return tensor(0.0)
         total: Tensor = functions.norm(functions.stack(norms), order)
     if error_if_nonfinite and not functions.isfinite(total).item():
-        raise errors.OperandError(
-            errors.message(
-                "clip_grad_norm_",
-                f"The total norm of order {order} for gradients from `parameters` is "
-                "non-finite, so it cannot be clipped. To disable this error and scale "
-                "the gradients by the non-finite norm anyway, set "
-                "`error_if_nonfinite=False`",
-                "find where NaN or infinity comes from: "
-                "minigrad.autograd.set_detect_anomaly(True)",
-            )
+        raise errors.OperandError.at(
+            "clip_grad_norm_",
+            f"The total norm of order {order} for gradients from `parameters` is "
+            "non-finite, so it cannot be clipped. To disable this error and scale "
+            "the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`",
+            "find where NaN or infinity comes from: "
+            "minigrad.autograd.set_detect_anomaly(True)",
         )
     return total
 

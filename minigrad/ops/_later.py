@@ -18,7 +18,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.ops._homes import METHODS
+from minigrad.ops import _homes
+
+
+def by_name(families: Mapping[str, str]) -> dict[str, str]:
+    """For each name its family, from the names in each family."""
+    return {name: family for family, text in families.items() for name in text.split()}
+
+
+FUNCTIONS, METHODS = by_name(_homes.FUNCTIONS), by_name(_homes.METHODS)
+"""The family of every function, and of every method of Tensor."""
 
 CALLS: dict[str, Callable[..., Any]] = {}
 """The functions of the families that are imported: operations, composites, aliases."""

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 from minigrad import errors
 from minigrad.engine import short_way
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.engine.batching import call_for_examples
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.interpreters import one_by_one
 from minigrad.engine.promotion import do_not_broadcast
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops._homes import FUNCTIONS
-from minigrad.ops._later import ADDED, CALLS, add
+from minigrad.ops._later import ADDED, CALLS, FUNCTIONS, add
 
 Operation = TypeVar("Operation", bound=type[Builtin])
 Called = TypeVar("Called", bound=Callable[..., Any])
@@ -78,7 +77,8 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 def op(
     name: str,
     *,
-    node_name: str | Callable[..., str],
+    node_name: str | Callable[..., str] = "",
+    doc: str = "",
     reference: Callable[..., Any],
     samples: Sequence[tuple[Any, ...]],
     arguments: Callable[..., tuple[Any, ...]] | None = None,
@@ -87,8 +87,8 @@ def op(
     reflected: Callable[..., Tensor] | None = None,
     in_place: bool = False,
     keywords: Callable[..., Variant] | None = None,
-    function: bool = True,
     method: bool = True,
+    public: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Operation], Operation]:
     """Register a Builtin as ``minigrad.<name>`` and ``Tensor.<name>``.
@@ -100,16 +100,21 @@ def op(
     for ``__add__``, ``__radd__``, ``__iadd__``; ``reflected`` is asked in place of it
     if only the right operand is a tensor. ``in_place`` adds ``<name>_``;
     ``keywords`` is asked in their presence for another operation and its arguments.
-    Without ``method`` there is the function alone; without ``function`` too, another
-    module calls it, such as ``nn.functional``. ``node_name`` is the name of the
-    recorded node, or a function from the arguments of forward to it. An
-    overload, named with a dot, makes a row and no function.
+    Without ``method`` there is the function alone; if it is not ``public``, neither:
+    another module calls it, such as ``nn.functional``. ``node_name`` is the name of the
+    recorded node, or a function from the arguments of forward to it, where it is not
+    the name of the class and ``Backward0``. ``doc`` is for a class that a function
+    makes: it is documented so, and named after the operation. An overload, named with
+    a dot, makes a row and no function.
     Raises: ValueError for a name taken already, or without samples.
     """
     check_row(name, samples)
 
     def register(cls: Operation) -> Operation:
-        name_nodes(cls, node_name)
+        if doc:
+            cls.__name__ = cls.__qualname__ = name.capitalize()
+            cls.__doc__ = doc
+        name_nodes(cls, node_name or f"{cls.__name__}Backward0")
         call = make_call(name, cls, arguments, returns, keywords)
         quick = quickest(cls, call)
         if arguments is None and returns is None and keywords is None:
@@ -117,8 +122,8 @@ def op(
         OPS[name] = Op(
             name, cls, reference, samples, call, operator, in_place, differentiable
         )
-        if "." not in name:
-            publish(name, call, function, method)
+        if public and "." not in name:
+            publish(name, call, method=method)
         if operator is not None:
             add_operators(operator, call, reflected, quick)
         if in_place:
@@ -128,14 +133,24 @@ def op(
     return register
 
 
+def answer(
+    name: str, forward: Callable[..., Any], operands: int = 1, **row: Any
+) -> type[Builtin]:
+    """An elementwise operation without a gradient, registered: forward is all of it."""
+    members: dict[str, Any] = {"elementwise": True, "operands": operands}
+    members |= {"forward": staticmethod(forward), "__module__": forward.__module__}
+    kind = type(name.capitalize(), (Builtin,), members)
+    return op(name, differentiable=False, **row)(kind)
+
+
 def composite(
     name: str,
     *,
     reference: Callable[..., Any] | None = None,
     samples: Sequence[tuple[Any, ...]] = (),
     operator: str | None = None,
-    function: bool = True,
     method: bool = True,
+    public: bool = True,
     differentiable: bool = True,
 ) -> Callable[[Called], Called]:
     """Register a function of Tensors that is made of other operations.
@@ -159,7 +174,8 @@ def composite(
                 operator,
                 differentiable=differentiable,
             )
-        publish(name, call, function, method)
+        if public:
+            publish(name, call, method=method)
         if operator is not None:
             add_operators(operator, call)
         return call
@@ -208,11 +224,11 @@ def add_method(
 
 
 def family() -> str:
-    """The module that registers: the nearest caller outside of this file."""
-    depth = 1
-    while (name := sys._getframe(depth).f_globals["__name__"]) == __name__:
-        depth += 1
-    return str(name).rpartition(".")[2]
+    """The module that registers: the nearest one that is being imported."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"]).rpartition(".")[2]
 
 
 def alias(name: str, original: str) -> None:
@@ -250,7 +266,7 @@ def make_call(
                 values = normal(*args, **kwargs)
             output = apply(*values)
         except errors.NoStorageError:
-            return call_for_examples(call, args, kwargs)
+            return one_by_one(call, args, kwargs)
         except ValueError as error:
             if is_broadcast_error(error):
                 raise do_not_broadcast(name, *shapes_of(values)) from None
@@ -293,7 +309,7 @@ def on_every_example(call: Called) -> Called:
         try:
             return call(*args, **kwargs)
         except errors.NoStorageError:
-            return call_for_examples(whole, args, kwargs)
+            return one_by_one(whole, args, kwargs)
 
     return cast("Called", whole)
 
@@ -371,6 +387,18 @@ def name_nodes(cls: type[Builtin], node_name: str | Callable[..., str]) -> None:
         return node
 
     cls._choose_node = staticmethod(choose)
+
+
+def recorded_as(
+    node_name: str | Callable[..., str],
+) -> Callable[[Operation], Operation]:
+    """Give the nodes of an operation that is in no table the name that torch has."""
+
+    def name(cls: Operation) -> Operation:
+        name_nodes(cls, node_name)
+        return cls
+
+    return name
 
 
 def add_operators(

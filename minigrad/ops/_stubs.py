@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from minigrad.ops._later import CALLS, load_all
 from minigrad.ops._registry import HOMES, IN_PLACE, METHODS, OPERATORS
 
-METHODS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
+HEAD = '''"""Built from the op table by `python -m minigrad build`."""
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
-
-class TensorMethods:
-'''
-
-FUNCTIONS_HEAD = '''"""Built from the op table by `python -m minigrad build`."""
-
-from typing import Any
-
-from minigrad.engine.tensor import Tensor
-
-__all__: list[str]
+from minigrad.engine.core.tensor import Tensor
 
 '''
-
+METHODS_HEAD = f"{HEAD}class TensorMethods:\n"
+FUNCTIONS_HEAD = f"{HEAD}__all__: list[str]\n\n"
 
 HOMES_HEAD = '''"""Where each operation is. Built by `python -m minigrad build`."""
 
@@ -46,14 +37,27 @@ def built_files() -> dict[str, str]:
 
 
 def homes() -> str:
-    """The module that ``_later`` reads: a family for every name."""
+    """The module that ``_later`` reads: the names in each family."""
     text = HOMES_HEAD
     for title, table in zip(("FUNCTIONS", "METHODS"), HOMES, strict=True):
-        rows = [
-            f'    "{name}": "{family}",\n' for name, family in sorted(table.items())
-        ]
+        names: dict[str, list[str]] = {}
+        for name, family in sorted(table.items()):
+            names.setdefault(family, []).append(name)
+        rows = [listed(family, names[family]) for family in sorted(names)]
         text += f"\n{title}: Final = {{\n{''.join(rows)}}}\n"
     return text
+
+
+def listed(family: str, names: list[str]) -> str:
+    """The row of a family: its names in one line, or in several."""
+    row = f'    "{family}": "{" ".join(names)}",\n'
+    if len(row) <= 89:
+        return row
+    margin = " " * 8
+    lines = textwrap.wrap(
+        " ".join(names), 88, initial_indent=margin, subsequent_indent=margin
+    )
+    return "\n".join([f'    "{family}": """', *lines, '    """,\n'])
 
 
 def function_stubs() -> Iterator[str]:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors, kernels
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._math import DENSITY, HALVES
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where
 from minigrad.ops.elementwise import (
@@ -21,6 +22,7 @@ from minigrad.ops.elementwise import (
     Tanh,
     like,
     plain,
+    zeros_of,
 )
 from minigrad.ops.smooth import Erf
 
@@ -29,21 +31,6 @@ SAMPLES: list[tuple[Any, ...]] = [(0.5,), ([[-3.0, -0.6], [0.2, 4.0]],)]
 TANH_SCALE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
 """The two numbers of the approximation of the distribution function by a tanh."""
-
-
-def refuse_integers(where: str, kernel: str, input: Array) -> None:
-    """Refuse a dtype that cannot hold the result.
-
-    Raises: UnsupportedOptionError, as torch a NotImplementedError.
-    """
-    if input.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{kernel}\" not implemented for '{input.dtype}'",
-                "convert first, for example x.float()",
-            )
-        )
 
 
 def chosen(condition: Array, first: Any, second: Any) -> Any:
@@ -88,11 +75,9 @@ def reference_gelu(x: Any, approximate: str = "none") -> Any:
 
 @op(
     "gelu",
-    node_name="GeluBackward0",
     reference=reference_gelu,
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], "tanh")],
-    function=False,
-    method=False,
+    public=False,
 )
 class Gelu(Activation):
     """The input times the probability that a normal number is smaller.
@@ -104,14 +89,12 @@ class Gelu(Activation):
     @quietly
     def forward(input: Array, approximate: str = "none") -> Any:
         if approximate not in ("none", "tanh"):
-            raise errors.OperandError(
-                errors.message(
-                    "gelu",
-                    "approximate argument must be either none or tanh.",
-                    "write approximate='tanh', or leave it out",
-                )
+            raise errors.OperandError.at(
+                "gelu",
+                "approximate argument must be either none or tanh.",
+                "write approximate='tanh', or leave it out",
             )
-        refuse_integers("gelu", "GeluKernelImpl", input)
+        check_kind("gelu", "GeluKernelImpl", input.dtype)
         if approximate == "tanh":
             return input * (np.tanh(bent(input)) + 1) * 0.5
         return kernels.activations.gelu(input)
@@ -140,11 +123,9 @@ def bent(x: Any) -> Any:
 
 @op(
     "silu",
-    node_name="SiluBackward0",
     reference=lambda x: np.asarray(x) * np.exp(-np.logaddexp(0.0, -np.asarray(x))),
     samples=SAMPLES,
-    function=False,
-    method=False,
+    public=False,
 )
 class Silu(Activation):
     """The input times its sigmoid: a relu without the corner."""
@@ -152,7 +133,7 @@ class Silu(Activation):
     @staticmethod
     @quietly
     def forward(input: Array) -> Any:
-        refuse_integers("silu", "silu_cpu", input)
+        check_kind("silu", "silu_cpu", input.dtype)
         return input * kernels.elementwise.sigmoid(input)
 
     @staticmethod
@@ -164,13 +145,11 @@ class Silu(Activation):
 
 @op(
     "leaky_relu",
-    node_name="LeakyReluBackward0",
     reference=lambda x, slope=0.01: np.where(
         np.greater(x, 0), x, np.multiply(x, slope)
     ),
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 1)],
-    function=False,
-    method=False,
+    public=False,
 )
 class LeakyRelu(Activation):
     """The input; where it is negative, times ``negative_slope``."""
@@ -180,7 +159,7 @@ class LeakyRelu(Activation):
     @staticmethod
     @quietly
     def forward(input: Array, negative_slope: float = 0.01) -> Any:
-        refuse_integers("leaky_relu", "leaky_relu_cpu", input)
+        check_kind("leaky_relu", "leaky_relu_cpu", input.dtype)
         return np.where(input > 0, input, input * negative_slope)
 
     @staticmethod
@@ -193,13 +172,11 @@ class LeakyRelu(Activation):
 
 @op(
     "elu",
-    node_name="EluBackward0",
     reference=lambda x, alpha=1.0: np.where(
         np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))
     ),
     samples=[*SAMPLES, ([-3.0, 0.5, 2.0], 2)],
-    function=False,
-    method=False,
+    public=False,
 )
 class Elu(Activation):
     """The input; where it is negative, ``alpha * (e**input - 1)``."""
@@ -207,13 +184,12 @@ class Elu(Activation):
     @staticmethod
     @quietly
     def forward(input: Array, alpha: float = 1.0) -> Any:
-        refuse_integers("elu", "elu_cpu", input)
+        check_kind("elu", "elu_cpu", input.dtype)
         return np.where(input > 0, input, np.expm1(np.minimum(input, 0)) * alpha)
 
     @staticmethod
     def slope(x: Any, *options: Any) -> Any:
         """1, or ``alpha`` times the exponential."""
         above = np.asarray(plain(x) > 0)
-        zero = like(x, np.zeros((), x.dtype))
-        curve = Exp.of(chosen(above, zero, x)) * options[0]
+        curve = Exp.of(chosen(above, zeros_of(x), x)) * options[0]
         return chosen(above, like(x, np.ones((), x.dtype)), curve)

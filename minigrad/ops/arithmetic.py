@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.memory_order import in_rows
 from minigrad.engine.promotion import as_floating, promoted, refuse_bools
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Add, total
-from minigrad.engine.tensor import Tensor
 from minigrad.ops import functions
-from minigrad.ops._registry import name_nodes, op
+from minigrad.ops._registry import op, recorded_as
 from minigrad.ops.elementwise import Log, like, plain
 
 PAIRS = [
@@ -24,6 +24,7 @@ PAIRS = [
 ]
 
 
+@recorded_as("AddBackward0")
 class AddScaled(Builtin):
     """input + alpha * other."""
 
@@ -47,13 +48,12 @@ class AddScaled(Builtin):
         return total(t_input, None if t_other is None else t_other * ctx.alpha)
 
 
+@recorded_as("SubBackward0")
 class SubScaled(AddScaled):
     """input - alpha * other."""
 
 
 AddScaled.__name__, SubScaled.__name__ = "Add", "Sub"
-name_nodes(AddScaled, "AddBackward0")
-name_nodes(SubScaled, "SubBackward0")
 
 
 def add_keywords(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -79,7 +79,6 @@ op(
 
 @op(
     "sub",
-    node_name="SubBackward0",
     reference=np.subtract,
     samples=PAIRS,
     operator="sub",
@@ -144,14 +143,7 @@ class Rsub(Builtin):
         return total(None if t_input is None else -t_input, t_other)
 
 
-@op(
-    "mul",
-    node_name="MulBackward0",
-    reference=np.multiply,
-    samples=PAIRS,
-    operator="mul",
-    in_place=True,
-)
+@op("mul", reference=np.multiply, samples=PAIRS, operator="mul", in_place=True)
 class Mul(Builtin):
     """input * other, elementwise, stretched to a common shape.
 
@@ -198,7 +190,6 @@ class Mul(Builtin):
 
 @op(
     "div",
-    node_name="DivBackward0",
     reference=np.true_divide,
     samples=PAIRS,
     operator="truediv",
@@ -254,7 +245,6 @@ class Div(Builtin):
 
 @op(
     "neg",
-    node_name="NegBackward0",
     reference=np.negative,
     samples=[(2.0,), ([1.0, -2.0],)],
     operator="neg",

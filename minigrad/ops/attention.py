@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import functions
-from minigrad.ops._registry import composite, name_nodes
+from minigrad.ops._refusals import scalar_type
+from minigrad.ops._registry import composite, recorded_as
 from minigrad.ops.losses import number_of
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import Transpose
@@ -39,6 +39,7 @@ def slope_of_weights(moved: Any, weights: Any, scale: float) -> Any:
     return (weighted - weights * Sum.of(weighted, -1, True, None)) * scale
 
 
+@recorded_as("SafeSoftmaxBackward0")
 class Weights(Builtin):
     """e**(score * scale) over their sum along the last dimension, for each query.
 
@@ -48,6 +49,14 @@ class Weights(Builtin):
 
     without_edges = (1,)
     saved_names = ("result",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, scores: Tensor, *more: Any) -> Any:
+        """The weights of every example, with one mask for all."""
+        if in_dims[1] is not None:
+            return NotImplemented
+        return Weights.apply(scores, *more), 0
 
     @staticmethod
     @quietly
@@ -75,9 +84,8 @@ class Weights(Builtin):
         return slope_of_weights(tangent, weights, ctx.scale)
 
 
-name_nodes(Weights, "SafeSoftmaxBackward0")
-
-
+# torch's, of the only kind that it has for a processor.
+@recorded_as("ScaledDotProductFlashAttentionForCpuBackward0")
 class Attention(Builtin):
     """All of it in one node, without the weights, which backward computes again."""
 
@@ -144,10 +152,6 @@ class Attention(Builtin):
         return total(by_weights, None if t_value is None else weights @ t_value)
 
 
-# torch's, of the only kind that it has for a processor.
-name_nodes(Attention, "ScaledDotProductFlashAttentionForCpuBackward0")
-
-
 def stacked(x: Array) -> Array:
     """All leading dimensions as one."""
     return x.reshape(number_of(x.shape[:-2]), *x.shape[-2:])
@@ -164,8 +168,8 @@ def mask_of_stack(mask: Any, query: Array, key: Array) -> Any:
 
 
 def kind(x: Any) -> str:
-    """torch's word for a dtype."""
-    return TENSOR_TYPES.get(x.dtype.name, "").removesuffix("Tensor").lower()
+    """torch's word for a dtype, in small letters."""
+    return scalar_type(x).lower()
 
 
 def check_attention(query: Any, key: Any, value: Any, mask: Any, p: float) -> None:
@@ -191,7 +195,7 @@ def check_attention(query: Any, key: Any, value: Any, mask: Any, p: float) -> No
     elif key.shape[-2] != value.shape[-2]:
         what = f"a value for each key: got {key.shape[-2]} and {value.shape[-2]}"
     if what:
-        raise errors.ShapeError(errors.message(where, what, fix))
+        raise errors.ShapeError.at(where, what, fix)
     fix = "convert: all have one dtype, masks may be bools"
     if not kind(query) == kind(key) == kind(value):
         what = (
@@ -211,7 +215,7 @@ def check_attention(query: Any, key: Any, value: Any, mask: Any, p: float) -> No
         what = f"dropout probability has to be between 0 and 1, but got {p}"
         fix = "give a probability"
     if what:
-        raise errors.OperandError(errors.message(where, what, fix))
+        raise errors.OperandError.at(where, what, fix)
 
 
 def attention_weights(
@@ -257,8 +261,7 @@ def reference_attention(
         (QUERY[0], KEY[0], VALUE[0], SEEN),
         (QUERY, KEY, VALUE, BIAS),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def scaled_dot_product_attention(
     query: Tensor,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import promoted
 from minigrad.engine.silence import quietly
-from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
+from minigrad.ops.elementwise import ByParts
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import check_range, reshaped, with_shape
 
@@ -20,30 +20,12 @@ OTHER = [3.0, 0.25, -4.0]
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
-class OfThree(Builtin):
-    """An operation on three tensors and a factor, from the slope for each tensor."""
+class OfThree(ByParts):
+    """An operation on three tensors and a factor."""
 
     operands = 3
     elementwise = True
     saved_names = ("tensor1", "tensor2")
-
-    @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
-        """Each of the three, if it is there, times the slope in its place."""
-        raise NotImplementedError
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad[:3]
-        return *cls.parts(ctx, *[grad if need else None for need in needs]), None
-
-    @classmethod
-    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
-        first, second, third = cls.parts(ctx, *tangents[:3])
-        others = total(second, third) if (second, third) != (None, None) else None
-        if first is None:
-            return others
-        return first if others is None else first + others
 
 
 def three(
@@ -55,7 +37,6 @@ def three(
 
 @op(
     "addcmul",
-    node_name="AddcmulBackward0",
     reference=lambda x, a, b: np.asarray(x) + np.asarray(a) * np.asarray(b),
     samples=[(ROW, OTHER, ROW), (ROW, [[2.0], [3.0]], OTHER)],
     arguments=three,
@@ -85,18 +66,19 @@ class Addcmul(OfThree):
         )
 
     @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+    def parts(ctx: Any, *moved: Any) -> Any:
+        first, second, third, _ = moved
         a, b = ctx.saved_values
         return (
             first,
             None if second is None else second * b * ctx.value,
             None if third is None else third * a * ctx.value,
+            None,
         )
 
 
 @op(
     "addcdiv",
-    node_name="AddcdivBackward0",
     reference=lambda x, a, b: np.asarray(x) + np.asarray(a) / np.asarray(b),
     samples=[(ROW, OTHER, ROW), (ROW, [[2.0], [3.0]], OTHER)],
     arguments=three,
@@ -123,12 +105,14 @@ class Addcdiv(OfThree):
         ctx.save_for_backward(tensor1 if ctx.needs_input_grad[2] else None, tensor2)
 
     @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> tuple[Any, ...]:
+    def parts(ctx: Any, *moved: Any) -> Any:
+        first, second, third, _ = moved
         a, b = ctx.saved_values
         return (
             first,
             None if second is None else second / b * ctx.value,
             None if third is None else -third * a / (b * b) * ctx.value,
+            None,
         )
 
 
@@ -141,7 +125,7 @@ class Addcdiv(OfThree):
     samples=[(ROW, OTHER, 2), (ROW, OTHER, [0.5, 0.25, 2.0])],
     in_place=True,
 )
-class Lerp(Builtin):
+class Lerp(ByParts):
     """input + weight * (end - input): from one towards the other.
 
     >>> minigrad.zeros(2).lerp(minigrad.ones(2), 0.25)
@@ -170,34 +154,20 @@ class Lerp(Builtin):
             )
 
     @staticmethod
-    def parts(ctx: Any, first: Any, second: Any, third: Any) -> list[Any]:
-        """Each of the three, if it is there, times the slope in its place."""
+    def parts(ctx: Any, *moved: Any) -> Any:
+        first, second, third = moved
         # A weight that is a number has no slope, so nothing else is needed either.
         unsaved: tuple[Any, ...] = (0, 0, ctx.number)
         end, input, weight = ctx.saved_values if ctx.number is None else unsaved
-        return [
+        return (
             None if first is None else first - first * weight,
             None if second is None else second * weight,
             None if third is None else third * (end - input),
-        ]
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return tuple(Lerp.parts(ctx, *[grad if need else None for need in needs]))
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        result = None
-        for part in Lerp.parts(ctx, *tangents):
-            if part is not None:
-                result = part if result is None else result + part
-        return result
+        )
 
 
 @op(
     "repeat",
-    node_name="RepeatBackward0",
     reference=lambda x, *sizes: np.tile(x, sizes),
     samples=[(ROW, 2), (MATRIX, 2, 3), (ROW, 2, 2)],
     arguments=with_shape,
@@ -210,6 +180,7 @@ class Repeat(Builtin):
             [1., 2., 1., 2.]])
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -245,25 +216,21 @@ def tile(input: Tensor, *counts: Any, dims: Any = None) -> Any:
     return Repeat.apply(input, (1,) * (input.ndim - len(repeats)) + repeats)
 
 
-def shifts_and_dims(input: Tensor, shifts: Any, dims: Any = None) -> tuple[Any, ...]:
-    """One shift, or one for each of several dimensions."""
-    return input, shifts, dims
-
-
 @op(
     "roll",
-    node_name="RollBackward0",
     reference=lambda x, shifts, dims=None: np.roll(x, shifts, dims),
     samples=[(ROW, 1), (MATRIX, -1, 1), (MATRIX, (1, 2), (0, 1)), (MATRIX, 2)],
-    arguments=shifts_and_dims,
 )
 class Roll(Builtin):
     """The elements moved along, and those that leave at the end put at the start.
+
+    One shift, or one for each of several dimensions.
 
     >>> minigrad.tensor([1.0, 2.0, 3.0]).roll(1)
     tensor([3., 1., 2.])
     """
 
+    one_by_one = True
     linear = True
     in_rows = True
 

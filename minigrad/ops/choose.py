@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
-from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import like, plain
+from minigrad.ops.elementwise import ByParts, like, plain, zeros_of
 
 MASK = np.array([True, False, True])
 ROW = [1.0, -2.0, 0.5]
@@ -29,19 +31,16 @@ def check_mask(where: str, mask: Any) -> None:
     if not isinstance(mask, (np.ndarray, np.generic)):
         raise must_be_tensor(where, "condition", 1, mask)
     if mask.dtype.kind != "b":
-        raise errors.OperandError(
-            errors.message(
-                where,
-                f"expected condition to be a boolean tensor, but got a tensor with "
-                f"dtype {mask.dtype}",
-                "compare first, for example x > 0",
-            )
+        raise errors.OperandError.at(
+            where,
+            f"expected condition to be a boolean tensor, but got a tensor with "
+            f"dtype {mask.dtype}",
+            "compare first, for example x > 0",
         )
 
 
 @op(
     "where.self",
-    node_name="WhereBackward0",
     reference=np.where,
     samples=[(MASK, ROW, OTHER), (MASK, ROW, 0.0), (MASK, [[1.0], [2.0]], ROW)],
 )
@@ -71,7 +70,7 @@ class Where(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         (condition,) = ctx.saved_values
         _, needs_input, needs_other = ctx.needs_input_grad
-        zero = like(grad, np.zeros((), grad.dtype))
+        zero = zeros_of(grad)
         return (
             None,
             Where.of(condition, grad, zero) if needs_input else None,
@@ -82,7 +81,7 @@ class Where(Builtin):
     def jvp(ctx: Any, condition: Any, input_t: Any, other_t: Any) -> Any:
         (condition,) = ctx.saved_values
         given = input_t if input_t is not None else other_t
-        zero = like(given, np.zeros((), given.dtype))
+        zero = zeros_of(given)
         return Where.of(
             condition,
             zero if input_t is None else input_t,
@@ -137,6 +136,15 @@ class MaskedFill(Builtin):
     without_edges = (1,)
     in_rows = True
     saved_names = ("mask",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
+        """Every example filled, with one value for all."""
+        if in_dims[2] is not None:
+            return NotImplemented
+        input, mask = lined_up(values[:2], in_dims[:2])
+        return MaskedFill.apply(input, mask, values[2]), 0
 
     @staticmethod
     def forward(input: Array, mask: Array, value: Any) -> Any:
@@ -144,13 +152,11 @@ class MaskedFill(Builtin):
             raise must_be_tensor("masked_fill", "input", 1, input)
         check_mask("masked_fill", mask)
         if np.ndim(value):
-            raise errors.ShapeError(
-                errors.message(
-                    "masked_fill",
-                    "masked_fill only supports a 0-dimensional value tensor, but got "
-                    f"tensor with {errors.count_of(np.ndim(value), 'dimension')}.",
-                    "give one number, or use where",
-                )
+            raise errors.ShapeError.at(
+                "masked_fill",
+                "masked_fill only supports a 0-dimensional value tensor, but got "
+                f"tensor with {errors.count_of(np.ndim(value), 'dimension')}.",
+                "give one number, or use where",
             )
         return np.where(mask, np.asarray(value, input.dtype), input)
 
@@ -161,7 +167,7 @@ class MaskedFill(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (mask,) = ctx.saved_values
-        zero = like(grad, np.zeros((), grad.dtype))
+        zero = zeros_of(grad)
         into_value = Where.of(mask, grad, zero) if ctx.needs_input_grad[2] else None
         return Where.of(mask, zero, grad), None, into_value
 
@@ -172,13 +178,13 @@ class MaskedFill(Builtin):
 
 def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     """``grad`` where the array ``mask`` is true, else 0: no nan from infinity."""
-    zero = like(grad, np.zeros((), grad.dtype))
+    mask, zero = np.asarray(mask), zeros_of(grad)
     if isinstance(grad, Tensor):
-        return Where.apply(Tensor(np.asarray(mask)), grad, zero)
-    return Where.forward(np.asarray(mask), grad, zero)
+        return Where.apply(Tensor(mask), grad, zero)
+    return Where.forward(mask, grad, zero)
 
 
-class Extreme(Builtin):
+class Extreme(ByParts):
     """The greater or smaller of two: between equals the gradient is shared."""
 
     elementwise = True
@@ -189,43 +195,25 @@ class Extreme(Builtin):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         keep_operands(ctx, inputs)
 
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        """Whether ``a`` is not chosen beside ``b``."""
-        raise NotImplementedError
+    loses: ClassVar[Callable[..., Any]]
+    """Whether the first of two is not chosen beside the second."""
 
     @classmethod
-    def parts(cls, ctx: Any, first: Any, second: Any) -> tuple[Any, Any]:
-        """What of ``first`` goes to the input, and of ``second`` to the other."""
+    def parts(cls, ctx: Any, *moved: Any) -> Any:
         a, b = [plain(value) for value in operands(ctx)]
         half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
-        results: list[Any] = []
-        for value, lost in ((first, cls.is_less(a, b)), (second, cls.is_less(b, a))):
-            if value is None:
-                results.append(None)
-            else:
-                results.append(kept(ctx, value * like(value, half), ~lost))
-        return results[0], results[1]
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return cls.parts(ctx, grad if needs[0] else None, grad if needs[1] else None)
-
-    @classmethod
-    def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
-        return total(*cls.parts(ctx, input_t, other_t))
+        parts: list[Any] = [None, None]
+        for place, lost in enumerate((cls.loses(a, b), cls.loses(b, a))):
+            value = moved[place]
+            if value is not None:
+                parts[place] = kept(ctx, value * like(value, half), ~lost)
+        return parts
 
 
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
 
 
-@op(
-    "maximum",
-    node_name="MaximumBackward0",
-    reference=np.maximum,
-    samples=PAIRS,
-)
+@op("maximum", reference=np.maximum, samples=PAIRS)
 class Maximum(Extreme):
     """The greater of two, elementwise; NaN if one is. Equals share the gradient.
 
@@ -233,22 +221,15 @@ class Maximum(Extreme):
     tensor([3., 5.])
     """
 
+    loses = staticmethod(np.less)
+
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
-        check_both("maximum", input, other)
+        check_two_tensors("maximum", input, other)
         return np.maximum(*promoted(input, other))
 
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        return np.asarray(a < b)
 
-
-@op(
-    "minimum",
-    node_name="MinimumBackward0",
-    reference=np.minimum,
-    samples=PAIRS,
-)
+@op("minimum", reference=np.minimum, samples=PAIRS)
 class Minimum(Extreme):
     """The smaller of two, elementwise; NaN if one is. Equals share the gradient.
 
@@ -256,24 +237,12 @@ class Minimum(Extreme):
     tensor([1., 2.])
     """
 
+    loses = staticmethod(np.greater)
+
     @staticmethod
     def forward(input: Array, other: Array) -> Any:
-        check_both("minimum", input, other)
+        check_two_tensors("minimum", input, other)
         return np.minimum(*promoted(input, other))
-
-    @classmethod
-    def is_less(cls, a: Any, b: Any) -> Any:
-        return np.asarray(a > b)
-
-
-def check_both(where: str, input: Any, other: Any) -> None:
-    """Refuse a number in the place of a tensor.
-
-    Raises: ArgumentTypeError.
-    """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, (np.ndarray, np.generic)):
-            raise must_be_tensor(where, name, position, value)
 
 
 def clamp_name(input: Any, min: Any, max: Any) -> str:
@@ -289,7 +258,7 @@ def clamp_name(input: Any, min: Any, max: Any) -> str:
     samples=[(ROW, -1, 2), (ROW, None, 0), (ROW, 0), (ROW, [0.0, -3.0, 0.2], OTHER)],
     in_place=True,
 )
-class Clamp(Builtin):
+class Clamp(ByParts):
     """Each element, but not below ``min`` nor above ``max``; either may be left out.
 
     Slope: 1 from bound to bound, both included; 0 beyond.
@@ -315,12 +284,10 @@ class Clamp(Builtin):
         if not isinstance(input, (np.ndarray, np.generic)):
             raise must_be_tensor("clamp", "input", 1, input)
         if min is None and max is None:
-            raise errors.OperandError(
-                errors.message(
-                    "clamp",
-                    "torch.clamp: At least one of 'min' or 'max' must not be None",
-                    "give a bound: x.clamp(min=0)",
-                )
+            raise errors.OperandError.at(
+                "clamp",
+                "torch.clamp: At least one of 'min' or 'max' must not be None",
+                "give a bound: x.clamp(min=0)",
             )
         result: Any = input
         if min is not None:
@@ -338,8 +305,7 @@ class Clamp(Builtin):
         ctx.numbers = [None if isinstance(x, Tensor) else x for x in last_first]
 
     @staticmethod
-    def parts(ctx: Any, values: tuple[Any, ...]) -> list[Any]:
-        """What of each value goes to the input, the lower and the upper bound."""
+    def parts(ctx: Any, *moved: Any) -> Any:
         high, low, input = [
             plain(number if value is None else value)
             for value, number in zip(ctx.saved_values, ctx.numbers, strict=True)
@@ -357,20 +323,8 @@ class Clamp(Builtin):
         masks = (inside, below, above)
         return [
             None if value is None else kept(ctx, value, mask)
-            for value, mask in zip(values, masks, strict=True)
+            for value, mask in zip(moved, masks, strict=True)
         ]
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        needs = ctx.needs_input_grad
-        return tuple(
-            Clamp.parts(ctx, tuple([grad if need else None for need in needs]))
-        )
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        inside, below, above = Clamp.parts(ctx, tangents)
-        return total(inside, total(below, above))
 
 
 alias("clip", "clamp")

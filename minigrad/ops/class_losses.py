@@ -8,13 +8,14 @@ import numpy as np
 
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched, first_example
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._jit import shaped
 from minigrad.ops import functions
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
-from minigrad.ops.activations import refuse_integers
-from minigrad.ops.losses import MEAN, NONE, SUM, refuse_gradients
+from minigrad.ops.losses import MEAN, NONE, SUM, first, referred, refuse_gradients
 from minigrad.ops.softmax import LogSoftmax
 
 SCORES = [[0.5, -2.0, 3.0], [-8.0, 1.0, 0.0], [0.3, 0.2, 0.1]]
@@ -68,12 +69,10 @@ def check_classes(input: Array, target: Array, weight: Array | None) -> None:
     if weight is None and is_table(input, target):
         return
     if target.dtype.char not in "lqB":
-        raise errors.OperandError(
-            errors.message(
-                "nll_loss",
-                f"expected target dtype to be Long or Byte, but got {target.dtype}",
-                "give the number of the class: target.long()",
-            )
+        raise errors.OperandError.at(
+            "nll_loss",
+            f"expected target dtype to be Long or Byte, but got {target.dtype}",
+            "give the number of the class: target.long()",
         )
     spatial = input.ndim == 4
     wrong = ""
@@ -90,17 +89,15 @@ def check_classes(input: Array, target: Array, weight: Array | None) -> None:
             f"target: {list(target.shape)})"
         )
     if wrong:
-        raise errors.ShapeError(
-            errors.message("nll_loss", wrong, "give one class for each row of scores")
+        raise errors.ShapeError.at(
+            "nll_loss", wrong, "give one class for each row of scores"
         )
     check_weight("nll_loss", weight, input.shape[min(1, input.ndim - 1)])
     if weight is not None and weight.dtype != input.dtype:
-        raise errors.OperandError(
-            errors.message(
-                "nll_loss",
-                f"expected scalar type {input.dtype} but found {weight.dtype}",
-                "give weights of the dtype of the scores",
-            )
+        raise errors.OperandError.at(
+            "nll_loss",
+            f"expected scalar type {input.dtype} but found {weight.dtype}",
+            "give weights of the dtype of the scores",
         )
 
 
@@ -110,24 +107,20 @@ def check_weight(where: str, weight: Any, classes: int) -> None:
     Raises: ShapeError.
     """
     if weight is not None and tuple(weight.shape) != (classes,):
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"weight tensor should be defined either for all {classes} classes "
-                f"or no classes but got weight tensor of shape: {list(weight.shape)}",
-                "give one weight for each class",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"weight tensor should be defined either for all {classes} classes "
+            f"or no classes but got weight tensor of shape: {list(weight.shape)}",
+            "give one weight for each class",
         )
 
 
 def no_such_class(wrong: int, classes: int, ignore_index: int) -> errors.IndexingError:
     """The error for a class that does not exist."""
-    return errors.IndexingError(
-        errors.message(
-            "nll_loss",
-            f"Target {wrong} is out of bounds.",
-            f"use classes from 0 to {classes - 1}, or {ignore_index} for none",
-        )
+    return errors.IndexingError.at(
+        "nll_loss",
+        f"Target {wrong} is out of bounds.",
+        f"use classes from 0 to {classes - 1}, or {ignore_index} for none",
     )
 
 
@@ -168,11 +161,6 @@ def without_slope_in_weight(
     return input, target, weight, reduction, ignore_index
 
 
-def first(outputs: tuple[Tensor, ...]) -> Tensor:
-    """The loss; the sum of the weights stays with the node."""
-    return outputs[0]
-
-
 @op(
     "nll_loss",
     node_name=lambda input, *more: (
@@ -187,8 +175,7 @@ def first(outputs: tuple[Tensor, ...]) -> Tensor:
     ],
     arguments=without_slope_in_weight,
     returns=first,
-    function=False,
-    method=False,
+    public=False,
 )
 class NllLoss(Builtin):
     """Minus the score of the right class; ``reduction`` is 0 for each, 1 mean, 2 sum.
@@ -199,6 +186,26 @@ class NllLoss(Builtin):
 
     without_edges = (1, 2)
     saved_names = ("self", "target", "weight", "total_weight")
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *values: Any) -> Any:
+        """The loss of every example: all rows at once, and then reduced for each."""
+        input, target, weight, reduction, ignore_index = values
+        if in_dims[2] is not None or not info.batch_size:
+            return NotImplemented
+        input, target = all_batched(info.batch_size, in_dims[:2], (input, target))
+        check_classes(first_example(input), first_example(target), None)
+        if input.ndim > 2:
+            input = input.reshape(-1, *input.shape[2:])
+        rows = input, target.reshape(-1, *target.shape[2:]), weight, NONE, ignore_index
+        each = NllLoss.apply(*rows)[0].reshape(target.shape)
+        if reduction == NONE:
+            return (each, Tensor(np.zeros((), input.dtype))), (0, None)
+        ones = Tensor(np.full(input.shape, -1, input.dtype))
+        counts = NllLoss.apply(ones, *rows[1:])[0].reshape(info.batch_size, -1).sum(1)
+        total = each.reshape(info.batch_size, -1).sum(1)
+        return (total / counts if reduction == MEAN else total, counts), 0
 
     @staticmethod
     @quietly
@@ -209,7 +216,7 @@ class NllLoss(Builtin):
         reduction: int,
         ignore_index: int,
     ) -> tuple[Any, Any]:
-        refuse_integers("nll_loss", "nll_loss_out_frame", input)
+        check_kind("nll_loss", "nll_loss_out_frame", input.dtype)
         check_classes(input, target, weight)
         rows, classes = in_rows(input, target)
         losses, totals, wrong = kernels.losses.nll(
@@ -248,6 +255,7 @@ class NllLoss(Builtin):
 class NllSlope(Builtin):
     """The transpose of NllLoss: minus the gradient at each right class, else 0."""
 
+    one_by_one = True
     linear = True
     without_edges = (2, 3, 4)
 
@@ -290,8 +298,7 @@ class NllSlope(Builtin):
         (IMAGE, PIXELS, None, NONE),
         (SCORES, CLASSES, None, MEAN),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def nll_loss_nd(
     input: Tensor,
@@ -308,21 +315,17 @@ def nll_loss_nd(
     if weight is not None:
         refuse_gradients("nll_loss_forward", weight=weight)
     if input.ndim < 1:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "nll_loss",
-                "Expected 1 or more dimensions (got 0)",
-                "give a score for each class",
-            )
+        raise errors.ArgumentValueError.at(
+            "nll_loss",
+            "Expected 1 or more dimensions (got 0)",
+            "give a score for each class",
         )
     if input.ndim != 1 and len(input) != (len(target) if target.ndim else 1):
-        raise errors.ArgumentValueError(
-            errors.message(
-                "nll_loss",
-                f"Expected input batch_size ({input.shape[0]}) to match target "
-                f"batch_size ({(target.shape or (1,))[0]}).",
-                "give one class for each row of scores",
-            )
+        raise errors.ArgumentValueError.at(
+            "nll_loss",
+            f"Expected input batch_size ({input.shape[0]}) to match target "
+            f"batch_size ({(target.shape or (1,))[0]}).",
+            "give one class for each row of scores",
         )
     loss: Tensor
     if input.ndim in (1, 2, 4):
@@ -330,12 +333,10 @@ def nll_loss_nd(
         return loss
     batch, classes, *rest = input.shape
     if tuple(target.shape) != (batch, *rest):
-        raise errors.ShapeError(
-            errors.message(
-                "nll_loss",
-                f"Expected target size {[batch, *rest]}, got {list(target.shape)}",
-                "give one class for each place",
-            )
+        raise errors.ShapeError.at(
+            "nll_loss",
+            f"Expected target size {[batch, *rest]}, got {list(target.shape)}",
+            "give one class for each place",
         )
     flat = input.reshape(batch, classes, 1, -1), target.reshape(batch, 1, -1)
     loss, _ = NllLoss.apply(*flat, *options)
@@ -357,7 +358,7 @@ def cross_entropy_by_hand(
     if np.shape(target) != scores.shape:
         return nll_by_hand(scores - away, target, weight, reduction, ignore_index)
     losses = -np.sum((scores - away) * np.asarray(target), axis=dim)
-    return [losses, np.mean(losses), np.sum(losses)][reduction]
+    return referred(losses, reduction)
 
 
 @composite(
@@ -370,8 +371,7 @@ def cross_entropy_by_hand(
         (SCORES, CHANCES, None, SUM),
         ([0.5, -2.0, 3.0], np.array(1), None, MEAN),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def cross_entropy_loss(
     input: Tensor,
@@ -409,7 +409,7 @@ def class_dim(input: Any) -> int:
 
 def impossible(what: str, fix: str) -> errors.OperandError:
     """The error for arguments that cannot go together."""
-    return errors.OperandError(errors.message("cross_entropy", what, fix))
+    return errors.OperandError.at("cross_entropy", what, fix)
 
 
 def check_chances(

@@ -7,37 +7,26 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Tensor
-from minigrad.ops._registry import OPERATORS, add_method, op
+from minigrad.ops._registry import OPERATORS, add_method, answer
 
 SAMPLES = [([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]), ([1.0, 2.0], 1.5)]
 
 
-def comparison(name: str, operator: str, compare: Any, symbol: str) -> type[Builtin]:
-    """One comparison, registered."""
+def comparison(name: str, compare: Any, symbol: str) -> type[Builtin]:
+    """One comparison, registered; the operator has its name."""
 
-    class Comparison(Builtin):
-        elementwise = True
+    def forward(input: Any, other: Any) -> Any:
+        return compare(*promoted(input, other))
 
-        @staticmethod
-        def forward(input: Any, other: Any) -> Any:
-            return compare(*promoted(input, other))
-
-    Comparison.__name__ = Comparison.__qualname__ = name.capitalize()
-    Comparison.__doc__ = f"input {symbol} other, elementwise, as bools."
-    return op(
-        name,
-        node_name=f"{name.capitalize()}Backward0",
-        reference=compare,
-        samples=SAMPLES,
-        operator=operator,
-        differentiable=False,
-    )(Comparison)
+    doc = f"input {symbol} other, elementwise, as bools."
+    row = {"reference": compare, "samples": SAMPLES, "operator": name}
+    return answer(name, forward, doc=doc, **row)
 
 
-Eq = comparison("eq", "eq", np.equal, "==")
-Ne = comparison("ne", "ne", np.not_equal, "!=")
+Eq = comparison("eq", np.equal, "==")
+Ne = comparison("ne", np.not_equal, "!=")
 
 
 def unlike_anything_else(operator: str) -> None:
@@ -55,7 +44,7 @@ def unlike_anything_else(operator: str) -> None:
 unlike_anything_else("__eq__")
 unlike_anything_else("__ne__")
 
-Lt = comparison("lt", "lt", np.less, "<")
-Le = comparison("le", "le", np.less_equal, "<=")
-Gt = comparison("gt", "gt", np.greater, ">")
-Ge = comparison("ge", "ge", np.greater_equal, ">=")
+Lt = comparison("lt", np.less, "<")
+Le = comparison("le", np.less_equal, "<=")
+Gt = comparison("gt", np.greater, ">")
+Ge = comparison("ge", np.greater_equal, ">=")

@@ -8,12 +8,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import creation
-from minigrad.engine.batched import one_for_each
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.device import check_device, device
 from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, DType, as_dtype
 from minigrad.engine.facts import Size
+from minigrad.engine.interpreters import door
 from minigrad.engine.structural import CloneInRows, ToCopy
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op, publish
 from minigrad.ops.parts import Alias
 
@@ -88,10 +88,8 @@ def change_type(self: Tensor, dtype: Any = None) -> Any:
         kind = dtype.rpartition(".")[2]
         names = [name for name, text in TENSOR_TYPES.items() if text == kind]
         if not names:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "Tensor.type", f"invalid type: '{dtype}'", "give a dtype"
-                )
+            raise errors.ArgumentValueError.at(
+                "Tensor.type", f"invalid type: '{dtype}'", "give a dtype"
             )
         dtype = DTYPES[names[0]]
     return ToCopy.apply(self, as_dtype(dtype, "type"))
@@ -129,6 +127,12 @@ def new_tensor(
     return creation.tensor(data, dtype=dtype, requires_grad=requires_grad)
 
 
+@door("one_for_each")
+def one_for_each(made: Tensor, pattern: Tensor) -> Tensor:
+    """A new tensor; under vmap, one for each example of ``pattern``."""
+    return made
+
+
 def legacy_tensor(dtype: Any, args: tuple[Any, ...]) -> Tensor:
     """What torch's oldest constructors make: by lengths, of a sequence, of a Tensor.
 
@@ -141,22 +145,18 @@ def legacy_tensor(dtype: Any, args: tuple[Any, ...]) -> Tensor:
         return creation.empty(given or (0,), dtype=dtype)
     if isinstance(given, Tensor):
         if given.dtype != dtype:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "new()",
-                    f"expected a Tensor of dtype {dtype} (got one of {given.dtype})",
-                    "convert it: x.to(dtype)",
-                )
+            raise errors.ArgumentTypeError.at(
+                "new()",
+                f"expected a Tensor of dtype {dtype} (got one of {given.dtype})",
+                "convert it: x.to(dtype)",
             )
         alias: Tensor = Alias.apply(given, ())
         return alias
     if not hasattr(given, "__len__") or isinstance(given, str):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "new()",
-                f"data must be a sequence (got {type(given).__name__})",
-                "write minigrad.tensor(value) for one number",
-            )
+        raise errors.ArgumentTypeError.at(
+            "new()",
+            f"data must be a sequence (got {type(given).__name__})",
+            "write minigrad.tensor(value) for one number",
         )
     return creation.tensor(given).to(dtype)
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import composite, name_nodes
+from minigrad.ops._refusals import scalar_type
+from minigrad.ops._registry import composite, recorded_as
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import reshaped
 
@@ -32,6 +32,7 @@ SHORT = [[[1.0, -0.5], [0.3, 2.0]], [[0.0, 1.5], [-1.0, 0.7]]]
 BIAS = [0.5, -1.0]
 
 
+@recorded_as("ConvolutionBackward0")
 class Convolution(Builtin):
     """Each kernel's product with what it sees at each place, plus its bias.
 
@@ -99,11 +100,10 @@ class Convolution(Builtin):
         return moved
 
 
-name_nodes(Convolution, "ConvolutionBackward0")
-
-
 class Slope(Builtin):
     """A gradient of a convolution: linear in each of its first two inputs."""
+
+    one_by_one = True
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -197,10 +197,8 @@ def check_dtypes(input: Array, weight: Array, bias: Any) -> None:
 
     Raises: OperandError.
     """
-    names = [
-        TENSOR_TYPES.get(one.dtype.name, "").removesuffix("Tensor")
-        for one in (input, weight, input if bias is None else bias)
-    ]
+    others = weight, input if bias is None else bias
+    names = [scalar_type(one) for one in (input, *others)]
     what = ""
     if names[0] != names[1]:
         what = f"expected scalar type {names[0]} but found {names[1]}"
@@ -208,8 +206,8 @@ def check_dtypes(input: Array, weight: Array, bias: Any) -> None:
         kinds = names[0].lower(), names[2].lower()
         what = f"Input type ({kinds[0]}) and bias type ({kinds[1]}) should be the same"
     if what:
-        raise errors.OperandError(
-            errors.message("convolution", what, "convert: weight.to(input.dtype)")
+        raise errors.OperandError.at(
+            "convolution", what, "convert: weight.to(input.dtype)"
         )
 
 
@@ -255,31 +253,27 @@ def sizes_of(where: str, name: str, value: Any, number: int) -> tuple[int, ...]:
     many = isinstance(value, (tuple, list))
     given = tuple(value) if many else (value,)
     if not all([isinstance(one, (int, np.integer)) for one in given]):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                where,
-                f"{where}() received an invalid combination of arguments - got "
-                f"{name}={value!r}",
-                "give a whole number, or one for each dimension",
-            )
+        raise errors.ArgumentTypeError.at(
+            where,
+            f"{where}() received an invalid combination of arguments - got "
+            f"{name}={value!r}",
+            "give a whole number, or one for each dimension",
         )
     given = given * number if len(given) == 1 else given
     if len(given) != number:
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"expected {name} to be a single integer value or a list of {number} "
-                f"values to match the convolution dimensions, but got {name}="
-                f"{list(given)}",
-                f"give one number, or {number}",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"expected {name} to be a single integer value or a list of {number} "
+            f"values to match the convolution dimensions, but got {name}="
+            f"{list(given)}",
+            f"give one number, or {number}",
         )
     return given
 
 
 def refused(where: str, what: str, fix: str) -> errors.ShapeError:
     """The error for arguments that do not fit together."""
-    return errors.ShapeError(errors.message(where, what, fix))
+    return errors.ShapeError.at(where, what, fix)
 
 
 def padding_of(

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where
-from minigrad.ops.elementwise import like, plain
+from minigrad.ops.elementwise import beside, like, plain, zeros_of
 from minigrad.ops.order import Cumsum, Flip
 from minigrad.ops.reduce import Sum, in_dtype
 from minigrad.ops.shape import Transpose, check_range, reshaped
-from minigrad.ops.statistics import wholly
 
 MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
 
@@ -28,7 +27,6 @@ def along(input: Tensor, dim: int, *, dtype: Any = None) -> tuple[Any, ...]:
 
 @op(
     "cumprod",
-    node_name="CumprodBackward0",
     reference=lambda x, dim: np.cumprod(x, dim) if np.ndim(x) else np.asarray(x),
     samples=[(MATRIX, 0), (MATRIX, -1), (2.0, 0), ([2.0, 0.0, 3.0, 0.0], 0)],
     arguments=along,
@@ -43,6 +41,7 @@ class Cumprod(Builtin):
     tensor([1., 2., 6.])
     """
 
+    dim_at = 1
     in_rows = True
     saved_names = ("self", "result")
 
@@ -98,7 +97,7 @@ def without_each(input: Any, dim: int) -> Any:
     length = rows.shape[-1]
     table = Expand.of(rows, (*rows.shape[:-2], length, length))
     one = like(input, np.ones((), np.dtype(input.dtype)))
-    zero = like(input, np.zeros((), np.dtype(input.dtype)))
-    itself = wholly(input, np.eye(length, dtype=bool))
-    later = wholly(input, np.triu(np.ones((length, length), bool)))
+    zero = zeros_of(input)
+    itself = beside(input, np.eye(length, dtype=bool))
+    later = beside(input, np.triu(np.ones((length, length), bool)))
     return Where.of(later, Cumprod.of(Where.of(itself, one, table), -1, None), zero)

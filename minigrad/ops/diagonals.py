@@ -8,10 +8,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.elementwise import like
-from minigrad.ops.gathering import ScatterAdd, zeros_of
+from minigrad.ops.elementwise import beside, like, zeros_of
+from minigrad.ops.gathering import ScatterAdd
 from minigrad.ops.reduce import in_dtype
 from minigrad.ops.shape import reshaped
 
@@ -40,17 +40,16 @@ class Diag(Builtin):
             [0., 2.]])
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod
     def forward(input: Array, diagonal: int = 0) -> Any:
         if input.ndim not in (1, 2):
-            raise errors.ShapeError(
-                errors.message(
-                    "diag",
-                    f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D",
-                    "for stacks of matrices use diagonal(dim1=-2, dim2=-1)",
-                )
+            raise errors.ShapeError.at(
+                "diag",
+                f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D",
+                "for stacks of matrices use diagonal(dim1=-2, dim2=-1)",
             )
         return np.diag(input, diagonal).copy()
 
@@ -64,17 +63,12 @@ class Diag(Builtin):
             return Diag.of(grad, ctx.diagonal), None
         height, width = ctx.shape
         places = np.diag(np.arange(height * width).reshape(ctx.shape), ctx.diagonal)
-        index = Tensor(places.copy()) if isinstance(grad, Tensor) else places
+        index = beside(grad, places.copy())
         flat = ScatterAdd.of(zeros_of(grad, (height * width,)), 0, index, grad)
         return reshaped(flat, ctx.shape), None
 
 
-@op(
-    "trace",
-    node_name="TraceBackward0",
-    reference=np.trace,
-    samples=[([[1.0, 2.0], [3.0, 4.0]],), (MATRIX,)],
-)
+@op("trace", reference=np.trace, samples=[([[1.0, 2.0], [3.0, 4.0]],), (MATRIX,)])
 class Trace(Builtin):
     """The sum of the diagonal of a matrix; integers and bools give int64.
 
@@ -84,17 +78,16 @@ class Trace(Builtin):
     tensor(5.)
     """
 
+    one_by_one = True
     linear = True
 
     @staticmethod
     def forward(input: Array) -> Any:
         if input.ndim != 2:
-            raise errors.ShapeError(
-                errors.message(
-                    "trace",
-                    f"trace: expected a matrix, but got tensor with dim {input.ndim}",
-                    "sum a diagonal: x.diagonal(dim1=-2, dim2=-1).sum(-1)",
-                )
+            raise errors.ShapeError.at(
+                "trace",
+                f"trace: expected a matrix, but got tensor with dim {input.ndim}",
+                "sum a diagonal: x.diagonal(dim1=-2, dim2=-1).sum(-1)",
             )
         return np.trace(in_dtype(input, None))
 

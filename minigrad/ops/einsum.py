@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import like
 
@@ -26,7 +26,7 @@ def einsum_arguments(equation: str, *operands: Any) -> tuple[Any, ...]:
     for position, value in enumerate(operands):
         if not isinstance(value, Tensor):
             raise must_be_tensor("einsum", f"operands[{position}]", 2, value)
-    shapes = [value.array.shape for value in operands]
+    shapes = [tuple(value.shape) for value in operands]
     inputs, output = letters(equation, shapes)
     inputs, ones = without_diagonals(inputs, operands)
     return *operands, *ones, f"{','.join(inputs)}->{output}"
@@ -62,13 +62,11 @@ def letters(equation: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
 
 def does_not_fit(what: str, equation: str) -> errors.ShapeError:
     """The error for an equation that does not name the dimensions."""
-    return errors.ShapeError(
-        errors.message(
-            "einsum()",
-            "the number of subscripts in the equation does not match the number of "
-            f"dimensions: '{equation}' has {what}",
-            'name each dimension by one letter, for example "ij,jk->ik"',
-        )
+    return errors.ShapeError.at(
+        "einsum()",
+        "the number of subscripts in the equation does not match the number of "
+        f"dimensions: '{equation}' has {what}",
+        'name each dimension by one letter, for example "ij,jk->ik"',
     )
 
 
@@ -87,15 +85,14 @@ def without_diagonals(
             if letter in term[:index]:
                 new = next(fresh)
                 terms[place] = terms[place][:index] + new + terms[place][index + 1 :]
-                array = operands[place].array
-                ties.append(Tensor(np.eye(array.shape[index], dtype=array.dtype)))
+                given = operands[place]
+                ties.append(Tensor(np.eye(given.shape[index], dtype=given.dtype)))
                 terms.append(letter + new)
     return terms, ties
 
 
 @op(
     "einsum",
-    node_name="EinsumBackward0",
     reference=lambda equation, *operands: np.einsum(equation, *operands),
     samples=[
         ("ij,jk->ik", A, B),
@@ -123,17 +120,28 @@ class Einsum(Builtin):
     numbers_have_edges = False
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        """That of every example: a letter more, which the result names too."""
+        *tensors, equation = arguments
+        terms, output = split(equation)
+        letter = next(c for c in LETTERS if c not in equation)
+        batched = [
+            term if dim is None else letter + term
+            for term, dim in zip(terms, in_dims, strict=False)
+        ]
+        whole = f"{','.join(batched)}->{letter}{output}"
+        return Einsum.apply(*tensors, whole), 0
+
+    @staticmethod
     def forward(*arguments: Any) -> Any:
         *arrays, equation = arguments
         try:
             return np.einsum(equation, *arrays)
         except ValueError as error:
-            raise errors.ShapeError(
-                errors.message(
-                    "einsum()",
-                    f"operands do not fit '{equation}': {error}",
-                    "an index has the same length wherever it is named",
-                )
+            raise errors.ShapeError.at(
+                "einsum()",
+                f"operands do not fit '{equation}': {error}",
+                "an index has the same length wherever it is named",
             ) from None
 
     @staticmethod

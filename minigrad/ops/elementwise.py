@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched
 from minigrad.engine.promotion import as_floating, refuse_bools
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.structural import total
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op
+
+
+class ByParts(Builtin):
+    """An operation whose gradients and tangent are the same parts, sent or added up."""
+
+    @staticmethod
+    def parts(ctx: Any, *moved: Any) -> Any:
+        """Each of what arrives at the arguments, if it is there, times the slope."""
+        raise NotImplementedError
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        needs: tuple[bool, ...] = ctx.needs_input_grad
+        moved = (grad,) * len(needs)
+        if not all(needs):
+            moved = tuple([grad if need else None for need in needs])
+        return tuple(cls.parts(ctx, *moved))
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        return functools.reduce(total, cls.parts(ctx, *tangents))
 
 
 class SavesInput(Builtin):
@@ -39,13 +64,39 @@ class SavesOutput(Builtin):
         ctx.save_for_backward(output)
 
 
-@op(
-    "exp",
-    node_name="ExpBackward0",
-    reference=np.exp,
-    samples=[(0.5,), ([-3.0, 0.0, 2.0],)],
-    in_place=True,
-)
+Elementwise = TypeVar("Elementwise", bound=type[Builtin])
+
+
+def computed(
+    compute: Callable[..., Any],
+    samples: list[tuple[Any, ...]],
+    reference: Callable[..., Any] | None = None,
+    **more: Any,
+) -> Callable[[Elementwise], Elementwise]:
+    """Register a class that has a rule, by the function of one number it computes.
+
+    The rule is that of backward and of jvp.
+    """
+
+    def register(cls: Elementwise) -> Elementwise:
+        @quietly
+        def forward(input: Array) -> Any:
+            return compute(as_floating(input))
+
+        rules: dict[str, Any] = {"forward": forward, "jvp": cls.backward}
+        for name, rule in rules.items():
+            setattr(cls, name, staticmethod(rule))
+        row: Any = {
+            "reference": reference or compute,
+            "samples": samples,
+            "in_place": True,
+        }
+        return op(cls.__name__.lower(), **row, **more)(cls)
+
+    return register
+
+
+@op("exp", reference=np.exp, samples=[(0.5,), ([-3.0, 0.0, 2.0],)], in_place=True)
 class Exp(SavesOutput):
     """e**input, elementwise. Saves: the output, which is its own slope.
 
@@ -66,13 +117,7 @@ class Exp(SavesOutput):
     jvp = backward
 
 
-@op(
-    "log",
-    node_name="LogBackward0",
-    reference=np.log,
-    samples=[(0.5,), ([0.1, 1.0, 20.0],)],
-    in_place=True,
-)
+@computed(np.log, [(0.5,), ([0.1, 1.0, 20.0],)])
 class Log(SavesInput):
     """The natural logarithm, elementwise. Slope: 1 / input.
 
@@ -81,25 +126,12 @@ class Log(SavesInput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.log(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return grad / input
 
-    jvp = backward
 
-
-@op(
-    "sqrt",
-    node_name="SqrtBackward0",
-    reference=np.sqrt,
-    samples=[(0.25,), ([0.1, 1.0, 9.0],)],
-    in_place=True,
-)
+@computed(np.sqrt, [(0.25,), ([0.1, 1.0, 9.0],)])
 class Sqrt(SavesOutput):
     """The square root, elementwise. Saves: the output. Slope: 1 / (2 * output).
 
@@ -108,25 +140,12 @@ class Sqrt(SavesOutput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.sqrt(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return grad / (output * 2)
 
-    jvp = backward
 
-
-@op(
-    "reciprocal",
-    node_name="ReciprocalBackward0",
-    reference=np.reciprocal,
-    samples=[(0.25,), ([0.1, -1.0, 9.0],)],
-    in_place=True,
-)
+@computed(np.reciprocal, [(0.25,), ([0.1, -1.0, 9.0],)])
 class Reciprocal(SavesOutput):
     """1 / input, elementwise. Saves: the output. Slope: -output**2.
 
@@ -135,21 +154,13 @@ class Reciprocal(SavesOutput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.reciprocal(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (output,) = ctx.saved_values
         return -grad * (output * output)
 
-    jvp = backward
-
 
 @op(
     "abs",
-    node_name="AbsBackward0",
     reference=np.abs,
     samples=[(-2.0,), ([-1.5, 0.5, 3.0],)],
     operator="abs",
@@ -177,13 +188,7 @@ class Abs(SavesInput):
     jvp = backward
 
 
-@op(
-    "sin",
-    node_name="SinBackward0",
-    reference=np.sin,
-    samples=[(0.5,), ([-1.0, 0.0, 2.0],)],
-    in_place=True,
-)
+@computed(np.sin, [(0.5,), ([-1.0, 0.0, 2.0],)])
 class Sin(SavesInput):
     """The sine, elementwise. Slope: the cosine.
 
@@ -192,25 +197,12 @@ class Sin(SavesInput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.sin(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return grad * Cos.of(input)
 
-    jvp = backward
 
-
-@op(
-    "cos",
-    node_name="CosBackward0",
-    reference=np.cos,
-    samples=[(0.5,), ([-1.0, 0.0, 2.0],)],
-    in_place=True,
-)
+@computed(np.cos, [(0.5,), ([-1.0, 0.0, 2.0],)])
 class Cos(SavesInput):
     """The cosine, elementwise. Slope: minus the sine.
 
@@ -219,25 +211,12 @@ class Cos(SavesInput):
     """
 
     @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.cos(as_floating(input))
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (input,) = ctx.saved_values
         return -grad * Sin.of(input)
 
-    jvp = backward
 
-
-@op(
-    "tanh",
-    node_name="TanhBackward0",
-    reference=np.tanh,
-    samples=[(0.5,), ([-20.0, 0.0, 1.5],)],
-    in_place=True,
-)
+@op("tanh", reference=np.tanh, samples=[(0.5,), ([-20.0, 0.0, 1.5],)], in_place=True)
 class Tanh(SavesOutput):
     """The hyperbolic tangent, elementwise. Saves: the output. Slope: 1 - output**2.
 
@@ -261,7 +240,6 @@ class Tanh(SavesOutput):
 
 @op(
     "sigmoid",
-    node_name="SigmoidBackward0",
     reference=lambda x: np.exp(-np.logaddexp(0.0, -np.asarray(x))),
     samples=[(0.0,), ([-800.0, -1.5, 0.5, 800.0],)],
     in_place=True,
@@ -287,7 +265,6 @@ class Sigmoid(SavesOutput):
 
 @op(
     "softplus",
-    node_name="SoftplusBackward0",
     reference=lambda x: np.logaddexp(0.0, x),
     samples=[(0.0,), ([-800.0, -1.5, 900.0],)],
 )
@@ -313,7 +290,6 @@ class Softplus(SavesInput):
 
 @op(
     "relu",
-    node_name="ReluBackward0",
     reference=lambda x: np.maximum(x, 0.0),
     samples=[(0.5,), ([-1.0, 2.0, -0.5],)],
     in_place=True,
@@ -344,6 +320,11 @@ class SlopeOfAbs(Builtin):
     """-1, 0 or 1. Its slope is 0, which is a gradient, while None would be none."""
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:
+        """That of every element of every example."""
+        return SlopeOfAbs.apply(input), 0
+
+    @staticmethod
     def forward(input: Array) -> Any:
         # torch has 0 where NumPy has NaN.
         return np.nan_to_num(np.sign(input))
@@ -361,6 +342,12 @@ class WherePositive(Builtin):
     """grad where output is positive, else 0. Slope in output: 0."""
 
     operands = 2
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *operands: Tensor) -> Any:
+        """That of every example."""
+        both = all_batched(info.batch_size, in_dims, operands)
+        return WherePositive.apply(*both), 0
 
     @staticmethod
     def forward(grad: Array, output: Array) -> Any:
@@ -399,19 +386,18 @@ class Fill(Builtin):
     tensor([7., 7.])
     """
 
+    one_by_one = True
     operands = 2
     numbers_have_edges = False
 
     @staticmethod
     def forward(input: Array, value: Any) -> Any:
         if np.ndim(value):
-            raise errors.ShapeError(
-                errors.message(
-                    "fill",
-                    "fill only supports 0-dimension value tensor but got tensor with "
-                    f"{errors.count_of(np.ndim(value), 'dimension')}",
-                    "give one number",
-                )
+            raise errors.ShapeError.at(
+                "fill",
+                "fill only supports 0-dimension value tensor but got tensor with "
+                f"{errors.count_of(np.ndim(value), 'dimension')}",
+                "give one number",
             )
         return np.full_like(input, value)
 
@@ -433,6 +419,17 @@ def zeros(like: Any) -> Any:
 def plain(value: Any) -> Any:
     """The array of a Tensor: for the parts of a rule that have no slope."""
     return value.array if isinstance(value, Tensor) else value
+
+
+def zeros_of(value: Any, shape: tuple[int, ...] = ()) -> Any:
+    """Zeros as ``value`` is: an array, or a Tensor of its dtype."""
+    zeros = np.zeros(shape, value.dtype)
+    return Tensor(zeros) if isinstance(value, Tensor) else zeros
+
+
+def beside(value: Any, array: Any) -> Any:
+    """A mask or an index as ``value`` is: an array, or a Tensor beside a Tensor."""
+    return Tensor(np.asarray(array)) if isinstance(value, Tensor) else array
 
 
 def like(value: Any, array: Any) -> Any:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine import transforms
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.randomness import rand, source
+from minigrad.engine.interpreters import door
+from minigrad.engine.randomness import source
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import composite, name_nodes, op
+from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.choose import kept
 from minigrad.ops.elementwise import plain
 
@@ -29,27 +29,22 @@ def of_table(weight: Tensor, indices: Tensor, padding_idx: int = -1) -> tuple[An
     check_is_tensor(weight, "embedding")
     check_is_tensor(indices, "embedding")
     if weight.ndim != 2:
-        raise errors.ShapeError(
-            errors.message(
-                "embedding", "'weight' must be 2-D", "give one row for each number"
-            )
+        raise errors.ShapeError.at(
+            "embedding", "'weight' must be 2-D", "give one row for each number"
         )
     if np.dtype(indices.dtype) not in (np.int64, np.int32):
-        raise errors.OperandError(
-            errors.message(
-                "embedding",
-                "Expected tensor for argument #1 'indices' to have one of the "
-                f"following scalar types: Long, Int; but got {indices.type()} instead "
-                "(while checking arguments for embedding)",
-                "convert: indices.long()",
-            )
+        raise errors.OperandError.at(
+            "embedding",
+            "Expected tensor for argument #1 'indices' to have one of the "
+            f"following scalar types: Long, Int; but got {indices.type()} instead "
+            "(while checking arguments for embedding)",
+            "convert: indices.long()",
         )
     return weight, indices, padding_idx
 
 
 @op(
     "embedding",
-    node_name="EmbeddingBackward0",
     reference=lambda weight, indices: np.asarray(weight)[indices],
     samples=[(MATRIX, WORDS), (MATRIX, np.array(1))],
     arguments=of_table,
@@ -69,6 +64,15 @@ class Embedding(Builtin):
             [0.0000, 0.5000]])
     """
 
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, weight: Tensor, *more: Any) -> Any:
+        """The rows for the indices of every example, from one table."""
+        if in_dims[0] is not None:
+            return NotImplemented
+        return Embedding.apply(weight, *more), 0
+
     linear = True
     without_edges = (1,)
     saved_names = ("indices",)
@@ -77,13 +81,11 @@ class Embedding(Builtin):
     def forward(weight: Array, indices: Array, padding_idx: int) -> Any:
         length = len(weight)
         if indices.size and not (indices.min() >= 0 and indices.max() < length):
-            raise errors.IndexingError(
-                errors.message(
-                    "embedding",
-                    f"index out of range in self: {indices.min()} to {indices.max()} "
-                    f"in a table of {length}",
-                    f"use indices from 0 to {length - 1}",
-                )
+            raise errors.IndexingError.at(
+                "embedding",
+                f"index out of range in self: {indices.min()} to {indices.max()} "
+                f"in a table of {length}",
+                f"use indices from 0 to {length - 1}",
             )
         return np.take(weight, indices, 0)
 
@@ -102,6 +104,7 @@ class Embedding(Builtin):
 class EmbeddingSlope(Builtin):
     """Each gradient added to the row that its index names, but not to the padding."""
 
+    one_by_one = True
     linear = True
     without_edges = (1,)
 
@@ -127,22 +130,23 @@ class EmbeddingSlope(Builtin):
         return kept(ctx, rows, np.asarray(counted)[..., None]), None, None, None
 
 
+# torch multiplies by a tensor that it keeps; the seed is kept here in its place.
+@recorded_as("MulBackward0")
 class Dropout(Builtin):
     """Some elements 0, the others larger; which, is computed from a seed each time."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod
     @quietly
     def forward(input: Array, p: float, seed: int) -> Any:
         if input.dtype.kind != "f":
-            raise errors.OperandError(
-                errors.message(
-                    "dropout",
-                    "result type Float can't be cast to the desired output type "
-                    f"{input.dtype}",
-                    "use a floating-point tensor",
-                )
+            raise errors.OperandError.at(
+                "dropout",
+                "result type Float can't be cast to the desired output type "
+                f"{input.dtype}",
+                "use a floating-point tensor",
             )
         return kernels.randomness.dropout(input, p, seed)
 
@@ -153,10 +157,6 @@ class Dropout(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return Dropout.of(grad, ctx.p, ctx.seed), None, None
-
-
-# torch multiplies by a tensor that it keeps; the seed is kept here in its place.
-name_nodes(Dropout, "MulBackward0")
 
 
 @composite(
@@ -177,20 +177,21 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """
     check_is_tensor(input, "dropout")
     if not 0 <= p <= 1:
-        raise errors.OperandError(
-            errors.message(
-                "dropout",
-                f"dropout probability has to be between 0 and 1, but got {p}",
-                "give a probability",
-            )
+        raise errors.OperandError.at(
+            "dropout",
+            f"dropout probability has to be between 0 and 1, but got {p}",
+            "give a probability",
         )
     if not train or p == 0 or input.numel() == 0:
         return input
     if p == 1:
         return input * Tensor(np.zeros((), input.dtype))
-    if transforms.active and transforms.innermost_vmap() is not None:
-        # Whether the examples drop the same, is decided where numbers are drawn.
-        return input * ((rand(*input.shape) >= p).to(input.dtype) / (1 - p))
+    return dropped(input, p)
+
+
+@door("drop")
+def dropped(input: Tensor, p: float) -> Tensor:
+    """Each element 0 with probability ``p``, else times 1 / (1 - p)."""
     result: Tensor = Dropout.apply(input, p, drawn_seed())
     return result
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import refuse_bools
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.choose import Maximum, Minimum
-from minigrad.ops.elementwise import like, plain
-from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
+from minigrad.ops.elementwise import like, plain, zeros_of
+from minigrad.ops.gathering import Gather, ScatterAdd
 from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import reshaped
@@ -42,19 +42,18 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
     if dim is not None and all([input.shape[one] for one in dims if one is not None]):
         return
     kind = errors.OperandError if dim is None else errors.DimensionError
-    raise kind(
-        errors.message(
-            f"{where}()",
-            f"Expected reduction dim to be specified for input.numel() == 0, and of a "
-            f"length other than 0; the shape is {input.shape}",
-            "reduce along a dimension that has elements",
-        )
+    raise kind.at(
+        f"{where}()",
+        f"Expected reduction dim to be specified for input.numel() == 0, and of a "
+        f"length other than 0; the shape is {input.shape}",
+        "reduce along a dimension that has elements",
     )
 
 
 class Shared(Builtin):
     """A reduction to an extreme: all elements that are equal to it share its slope."""
 
+    one_by_one = True
     counts_nan = False
     """Whether NaN counts as equal to NaN."""
 
@@ -98,6 +97,7 @@ class Shared(Builtin):
 class Chosen(Builtin):
     """An extreme along one dimension, and where it is: the first of equals."""
 
+    dim_at = 1
     in_rows = True
     saved_names = ("indices",)
 
@@ -157,6 +157,10 @@ def referred(find: Any) -> Any:
     return reference
 
 
+named_max = values_and_indices("max")
+named_min = values_and_indices("min")
+
+
 @op("max.all", node_name="MaxBackward1", reference=np.max, samples=ALL)
 class MaxOfAll(Shared):
     """The greatest element; NaN if there is one. Equals share the gradient."""
@@ -186,7 +190,7 @@ class MinOfAll(Shared):
     node_name="MaxBackward0",
     reference=referred(np.argmax),
     samples=ALONG,
-    returns=values_and_indices("max"),
+    returns=named_max,
 )
 class MaxAlong(Chosen):
     """The greatest elements along ``dim``, and their indices."""
@@ -201,7 +205,7 @@ class MaxAlong(Chosen):
     node_name="MinBackward0",
     reference=referred(np.argmin),
     samples=ALONG,
-    returns=values_and_indices("min"),
+    returns=named_min,
 )
 class MinAlong(Chosen):
     """The smallest elements along ``dim``, and their indices."""
@@ -209,10 +213,6 @@ class MinAlong(Chosen):
     @staticmethod
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
         return along("min", np.argmin, input, dim, keepdim)
-
-
-named_max = values_and_indices("max")
-named_min = values_and_indices("min")
 
 
 @composite("max")
@@ -253,7 +253,6 @@ def min(
 
 @op(
     "amax",
-    node_name="AmaxBackward0",
     reference=lambda x, dim=None, keepdim=False: np.max(x, axis=dim, keepdims=keepdim),
     samples=SOME,
 )
@@ -264,6 +263,8 @@ class Amax(Shared):
     tensor([4., 5.])
     """
 
+    dim_at = 1
+
     @staticmethod
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
         refuse_empty("amax", input, None if dim == () else dim)
@@ -272,7 +273,6 @@ class Amax(Shared):
 
 @op(
     "amin",
-    node_name="AminBackward0",
     reference=lambda x, dim=None, keepdim=False: np.min(x, axis=dim, keepdims=keepdim),
     samples=SOME,
 )
@@ -282,6 +282,8 @@ class Amin(Shared):
     >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amin(0)
     tensor([1., 2.])
     """
+
+    dim_at = 1
 
     @staticmethod
     def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
@@ -293,6 +295,8 @@ def position(name: str, find: Any, says: str) -> None:
     """``argmax`` or ``argmin``, registered."""
 
     class Position(Builtin):
+        dim_at = 1
+
         in_rows = True
 
         @staticmethod
@@ -301,11 +305,9 @@ def position(name: str, find: Any, says: str) -> None:
             refuse_empty(name, input, dim)
             return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
 
-    Position.__name__ = Position.__qualname__ = name.capitalize()
-    Position.__doc__ = f"Where {says} is: counted over everything, or along ``dim``."
     op(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        doc=f"Where {says} is: counted over everything, or along ``dim``.",
         reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
         samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
         differentiable=False,

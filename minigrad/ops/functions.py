@@ -5,8 +5,7 @@ Their types are in the generated stub beside this file.
 
 from typing import Any
 
-from minigrad.ops._homes import FUNCTIONS
-from minigrad.ops._later import CALLS, load_all, loaded
+from minigrad.ops._later import CALLS, FUNCTIONS, load_all, loaded
 
 __all__: list[str] = list(FUNCTIONS)
 

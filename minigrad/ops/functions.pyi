@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 __all__: list[str]
 

@@ -8,22 +8,15 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.elementwise import plain
-from minigrad.ops.shape import check_range
+from minigrad.ops.elementwise import beside, plain, zeros_of
+from minigrad.ops.shape import check_range, in_example
 
 MATRIX = [[1.0, 5.0, 3.0], [4.0, -2.0, 6.0]]
 INDEX = np.array([1, 0, 1])
 TABLE = np.array([[0, 0], [2, 1]])
-
-
-def zeros_of(grad: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros as ``grad`` is: an array, or a Tensor of its dtype."""
-    if isinstance(grad, Tensor):
-        return Tensor(np.zeros(shape, grad.dtype))
-    return np.zeros(shape, grad.dtype)
 
 
 def check_index(where: str, input: Array, dim: int, index: Any) -> None:
@@ -35,23 +28,19 @@ def check_index(where: str, input: Array, dim: int, index: Any) -> None:
     if not isinstance(index, (np.ndarray, np.generic)):
         raise must_be_tensor(where, "index", 3, index)
     if index.dtype.kind not in "iu":
-        raise errors.OperandError(
-            errors.message(
-                f"{where}()",
-                f"Expected dtype int64 for index, not {index.dtype}",
-                "use a tensor of whole numbers, for example index.long()",
-            )
+        raise errors.OperandError.at(
+            f"{where}()",
+            f"Expected dtype int64 for index, not {index.dtype}",
+            "use a tensor of whole numbers, for example index.long()",
         )
     length = input.shape[dim] if input.ndim else 1
     if index.size and not (index.min() >= 0 and index.max() < length):
         wrong = index.max() if index.min() >= 0 else index.min()
-        raise errors.OperandError(
-            errors.message(
-                f"{where}()",
-                f"index {wrong} is out of bounds for dimension {dim} with size "
-                f"{length}: index out of range",
-                f"use indices from 0 to {length - 1}",
-            )
+        raise errors.OperandError.at(
+            f"{where}()",
+            f"index {wrong} is out of bounds for dimension {dim} with size "
+            f"{length}: index out of range",
+            f"use indices from 0 to {length - 1}",
         )
 
 
@@ -69,7 +58,6 @@ def whole(array: Array) -> Array:
 
 @op(
     "gather",
-    node_name="GatherBackward0",
     reference=lambda x, dim, index: np.take_along_axis(
         np.asarray(x)[: index.shape[0]] if dim else np.asarray(x)[:, : index.shape[1]],
         index,
@@ -90,6 +78,7 @@ class Gather(Builtin):
             [4.]])
     """
 
+    dim_at = 1
     without_edges = (2,)
     saved_names = ("index", "self")
 
@@ -132,7 +121,6 @@ SOURCE = [[0.5, 7.0], [-1.0, 2.0]]
 
 @op(
     "scatter_add",
-    node_name="ScatterAddBackward0",
     reference=scattered,
     samples=[(MATRIX, 1, TABLE, SOURCE), (MATRIX, -1, TABLE, SOURCE)],
     in_place=True,
@@ -145,6 +133,7 @@ class ScatterAdd(Builtin):
     tensor([0., 0., 2.])
     """
 
+    dim_at = 1
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -197,6 +186,7 @@ class Scatter(Builtin):
     tensor([0., 0., 7.])
     """
 
+    dim_at = 1
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -240,7 +230,6 @@ class Scatter(Builtin):
 
 @op(
     "index_select",
-    node_name="IndexSelectBackward0",
     reference=lambda x, dim, index: np.take(x, index, dim),
     samples=[(MATRIX, 1, INDEX), (MATRIX, 0, INDEX), (MATRIX, -1, np.array([2]))],
 )
@@ -253,6 +242,14 @@ class IndexSelect(Builtin):
 
     without_edges = (2,)
     saved_names = ("index",)
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, dim: int, index: Any) -> Any:
+        """The same rows of every example."""
+        if in_dims[2] is not None or input.ndim == 1:
+            return NotImplemented
+        return IndexSelect.apply(input, in_example(input, dim), index), 0
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array) -> Any:
@@ -297,7 +294,6 @@ def with_alpha(
 
 @op(
     "index_add",
-    node_name="IndexAddBackward0",
     reference=index_added,
     samples=[
         (MATRIX, 0, INDEX, ROWS),
@@ -314,6 +310,7 @@ class IndexAdd(Builtin):
     tensor([4., 0., 2.])
     """
 
+    one_by_one = True
     operands = 4
     numbers_have_edges = False
     without_edges = (2,)
@@ -328,13 +325,11 @@ class IndexAdd(Builtin):
             raise must_be_tensor("index_add", "source", 4, source)
         lengths = whole(source).shape[dim] if source.ndim else 1
         if whole(index).size != lengths:
-            raise errors.OperandError(
-                errors.message(
-                    "index_add_()",
-                    f"Number of indices ({whole(index).size}) should be equal to "
-                    f"source.size(dim): ({lengths}), for dim: {dim}",
-                    "give one index for each row of source",
-                )
+            raise errors.OperandError.at(
+                "index_add_()",
+                f"Number of indices ({whole(index).size}) should be equal to "
+                f"source.size(dim): ({lengths}), for dim: {dim}",
+                "give one index for each row of source",
             )
         result = input.copy()
         rows = np.moveaxis(whole(result), dim, 0)
@@ -369,7 +364,6 @@ class IndexAdd(Builtin):
 
 @op(
     "masked_select",
-    node_name="MaskedSelectBackward0",
     reference=lambda x, mask: np.broadcast_to(x, np.broadcast(x, mask).shape)[
         np.broadcast_to(mask, np.broadcast(x, mask).shape)
     ],
@@ -383,18 +377,17 @@ class MaskedSelect(Builtin):
     tensor([1., 3.])
     """
 
+    one_by_one = True
     without_edges = (1,)
     saved_names = ("mask", "self")
 
     @staticmethod
     def forward(input: Array, mask: Array) -> Any:
         if not isinstance(mask, (np.ndarray, np.generic)) or mask.dtype.kind != "b":
-            raise errors.OperandError(
-                errors.message(
-                    "masked_select",
-                    "expected BoolTensor for mask",
-                    "compare first: x.masked_select(x > 0)",
-                )
+            raise errors.OperandError.at(
+                "masked_select",
+                "expected BoolTensor for mask",
+                "compare first: x.masked_select(x > 0)",
             )
         both = np.broadcast_arrays(input, mask)
         return both[0][both[1]]
@@ -408,22 +401,17 @@ class MaskedSelect(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         index = chosen_places(ctx)
         size = int(np.prod(ctx.shape))
-        placed = IndexAdd.of(zeros_of(grad, (size,)), 0, as_index(grad, index), grad, 1)
+        placed = IndexAdd.of(zeros_of(grad, (size,)), 0, beside(grad, index), grad, 1)
         return placed.reshape(ctx.shape), None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, mask: Any) -> Any:
         index = chosen_places(ctx)
         stretched = tangent.expand(ctx.shape).reshape(-1)
-        return IndexSelect.of(stretched, 0, as_index(tangent, index))
+        return IndexSelect.of(stretched, 0, beside(tangent, index))
 
 
 def chosen_places(ctx: Any) -> Array:
     """Where the mask is true, counted over everything."""
     mask, _ = [plain(value) for value in ctx.saved_values]
     return np.flatnonzero(np.broadcast_to(mask, ctx.shape))
-
-
-def as_index(value: Any, index: Array) -> Any:
-    """An index as ``value`` is: an array beside arrays, a Tensor beside Tensors."""
-    return Tensor(index) if isinstance(value, Tensor) else index

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import as_tensor
 from minigrad.engine.geometry import dense_overlap
 from minigrad.engine.inplace import apply_in_place, cannot_write, share_memory
+from minigrad.engine.interpreters import door
 from minigrad.engine.memory_order import (
     aligned,
     copy_in_order,
@@ -25,8 +26,7 @@ from minigrad.engine.memory_order import (
     widest_first,
 )
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, add_method, name_nodes, op
+from minigrad.ops._registry import OPERATORS, add_method, op, recorded_as
 from minigrad.ops.overwriting import Copy, Fill
 from minigrad.ops.parts import WHOLE, Alias, Key, Select, Slice, Unsqueeze, as_index, at
 from minigrad.ops.shape import MATRIX, View
@@ -37,10 +37,20 @@ Picks = list[Tensor | None]
 MOST_INDICES = 32
 
 
+@recorded_as("IndexBackward0")
 class Index(Builtin):
     """The elements that tensors of indices or a mask pick, in a new tensor."""
 
     without_edges = tuple(range(1, MOST_INDICES))
+    one_by_one = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, *picks: Any) -> Any:
+        """The same elements of every example."""
+        several = any([dim is not None for dim in in_dims[1:]])
+        if several or any([pick is None for pick in picks]):
+            return NotImplemented
+        return Index.apply(input, None, *picks), 0
 
     @staticmethod
     def forward(input: Array, *picks: Any) -> Array:
@@ -65,6 +75,7 @@ class Index(Builtin):
 class AddedAt(Builtin):
     """Zeros of ``shape`` with each element of ``input`` added where it was picked."""
 
+    one_by_one = True
     without_edges = tuple(range(2, MOST_INDICES))
 
     @staticmethod
@@ -88,9 +99,6 @@ class AddedAt(Builtin):
         return AddedAt.of(tangent, ctx.shape, *ctx.saved_values)
 
 
-name_nodes(Index, "IndexBackward0")
-
-
 def with_picks(
     input: Tensor, indices: Any, values: Any, accumulate: bool = False
 ) -> tuple[Any, ...]:
@@ -101,7 +109,6 @@ def with_picks(
 
 @op(
     "index_put",
-    node_name="IndexPutBackward0",
     reference=lambda x, indices, values, accumulate=False: put(
         np.asarray(x), np.asarray(values), accumulate, *map(np.array, indices)
     ),
@@ -124,6 +131,7 @@ class IndexPut(Builtin):
     tensor([5., 0., 6.])
     """
 
+    one_by_one = True
     operands = 2
     without_edges = tuple(range(3, MOST_INDICES))
 
@@ -157,13 +165,11 @@ def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
     key = numpy_key(input, picks)
     dtype = getattr(values, "dtype", input.dtype)
     if dtype != input.dtype:
-        raise errors.ShapeError(
-            errors.message(
-                "index_put",
-                "Index put requires the source and destination dtypes match, got "
-                f"{input.dtype} for the destination and {dtype} for the source.",
-                "convert the values first, for example values.to(x.dtype)",
-            )
+        raise errors.ShapeError.at(
+            "index_put",
+            "Index put requires the source and destination dtypes match, got "
+            f"{input.dtype} for the destination and {dtype} for the source.",
+            "convert the values first, for example values.to(x.dtype)",
         )
     try:
         if accumulate:
@@ -171,14 +177,12 @@ def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
         else:
             written[key] = values
     except ValueError:
-        raise errors.ShapeError(
-            errors.message(
-                "index_put",
-                f"shape mismatch: value tensor of shape {list(np.shape(values))} "
-                "cannot be broadcast to indexing result of shape "
-                f"{list(input[key].shape)}",
-                "give one value, or one for each element that is written",
-            )
+        raise errors.ShapeError.at(
+            "index_put",
+            f"shape mismatch: value tensor of shape {list(np.shape(values))} "
+            "cannot be broadcast to indexing result of shape "
+            f"{list(input[key].shape)}",
+            "give one value, or one for each element that is written",
         ) from None
     return written
 
@@ -200,7 +204,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     found, picks = take_apart(self, index)
     result: Tensor
     if picks:
-        refuse_masks_of_examples(picks)
+        check_picks(picks)
         result = Index.apply(found, *picks)
     elif found is self:
         result = Alias.apply(self, ())
@@ -209,22 +213,9 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     return result
 
 
-def refuse_masks_of_examples(picks: Picks) -> None:
-    """Refuse to pick another number of elements for each example of a vmap.
-
-    Raises: TransformError.
-    """
-    for pick in picks:
-        if isinstance(pick, BatchedTensor) and pick.dtype.kind == "b":
-            raise errors.TransformError(
-                errors.message(
-                    "Tensor",
-                    "vmap: We do not support batching operators that can support "
-                    "dynamic shape. Attempting to batch over indexing with a boolean "
-                    "mask: each example may pick another number of elements",
-                    "keep the shape: minigrad.where(mask, x, 0.0)",
-                )
-            )
+@door("check_picks")
+def check_picks(picks: Picks) -> None:
+    """Whether each pick will do; under vmap, not each does."""
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -276,12 +267,10 @@ def as_source(tensor: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (bool, int, float, np.number, np.bool_)):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor.__setitem__",
-                f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype}",
-                "give a number or a Tensor",
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor.__setitem__",
+            f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype}",
+            "give a number or a Tensor",
         )
     return Tensor(np.asarray(value).astype(tensor.dtype))
 
@@ -302,12 +291,10 @@ def take_apart(tensor: Tensor, index: Any) -> tuple[Tensor, Picks]:
     items = as_items(index)
     taken = sum([dimensions_of(item) for item in items])
     if taken > tensor.ndim:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                f"too many indices for tensor of dimension {tensor.ndim}: {taken}",
-                "give at most one index for each dimension",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            f"too many indices for tensor of dimension {tensor.ndim}: {taken}",
+            "give at most one index for each dimension",
         )
     found, dim = tensor, 0
     picks: Picks = []
@@ -369,28 +356,28 @@ def as_item(item: Any) -> Any:
     if isinstance(item, range):
         item = list(item)
     if isinstance(item, str):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor",
-                f"new(): invalid data type 'str': {item!r} is no index",
-                "use whole numbers, slices, or tensors of them",
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor",
+            f"new(): invalid data type 'str': {item!r} is no index",
+            "use whole numbers, slices, or tensors of them",
         )
     if not isinstance(item, (Tensor, np.ndarray, list, tuple)):
         name = f"{type(item).__module__}.{type(item).__name__}"
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                f"Variables are valid indices (got {name.removeprefix('builtins.')})",
-                "convert it: an index is a whole number",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+            f"Variables are valid indices (got {name.removeprefix('builtins.')})",
+            "convert it: an index is a whole number",
         )
     pick = as_pick(item)
-    if pick.ndim == 0 and not isinstance(pick, BatchedTensor):
-        number = pick.array[()]
-        return bool(number) if pick.dtype.kind == "b" else int(number)
-    return pick
+    return number_in(pick) if pick.ndim == 0 else pick
+
+
+@door("number_in")
+def number_in(pick: Tensor) -> Any:
+    """The number in an index of dimension 0."""
+    number = pick.array[()]
+    return bool(number) if pick.dtype.kind == "b" else int(number)
 
 
 def as_pick(item: Any) -> Tensor:
@@ -414,13 +401,11 @@ def as_pick(item: Any) -> Tensor:
         )
         item = Tensor(item.array.astype(np.bool_))
     if item.dtype.kind not in "bi":
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "tensors used as indices must be long, int, byte or bool tensors, this "
-                f"one is {item.dtype}",
-                "convert it: index.to(minigrad.int64)",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "tensors used as indices must be long, int, byte or bool tensors, this "
+            f"one is {item.dtype}",
+            "convert it: index.to(minigrad.int64)",
         )
     pick: Tensor = item
     return pick
@@ -438,13 +423,11 @@ def dimensions_of(item: Any) -> int:
 def select(tensor: Tensor, dim: int, index: int, position: int) -> Tensor:
     """The part at ``index``; ``position`` is that in the brackets, for messages."""
     if tensor.ndim == 0:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
-                "write x.item()",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
+            "write x.item()",
         )
     length = tensor.shape[dim]
     if not -length <= index < length:
@@ -456,12 +439,10 @@ def select(tensor: Tensor, dim: int, index: int, position: int) -> Tensor:
 def out_of_bounds(index: Any, dim: int, length: int) -> errors.IndexingError:
     """The error for an element that is not there."""
     fix = f"use an index from {-length} to {length - 1}"
-    return errors.IndexingError(
-        errors.message(
-            "Tensor",
-            f"index {index} is out of bounds for dimension {dim} with size {length}",
-            fix if length else "there is no element in this dimension",
-        )
+    return errors.IndexingError.at(
+        "Tensor",
+        f"index {index} is out of bounds for dimension {dim} with size {length}",
+        fix if length else "there is no element in this dimension",
     )
 
 
@@ -488,20 +469,16 @@ def key_of_slice(tensor: Tensor, dim: int, part: slice) -> Key:
     ]
     if ends[2] is not None and ends[2] <= 0:
         what = "slice step cannot be zero" if ends[2] == 0 else "step must be greater"
-        raise errors.ArgumentValueError(
-            errors.message(
-                "Tensor",
-                what if ends[2] == 0 else f"{what} than zero, not {ends[2]}",
-                "take the elements forwards; x.flip(dim) turns them round",
-            )
+        raise errors.ArgumentValueError.at(
+            "Tensor",
+            what if ends[2] == 0 else f"{what} than zero, not {ends[2]}",
+            "take the elements forwards; x.flip(dim) turns them round",
         )
     if tensor.ndim == 0:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "slice() cannot be applied to a 0-dim tensor.",
-                "use the number as it is: x.item()",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "slice() cannot be applied to a 0-dim tensor.",
+            "use the number as it is: x.item()",
         )
     start, stop, step = slice(*ends).indices(tensor.shape[dim])
     return at(dim, slice(start, max(start, stop), step))
@@ -527,13 +504,11 @@ def numpy_key(array: Array, picks: tuple[Any, ...]) -> tuple[Any, ...]:
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                "shape mismatch: indexing tensors could not be broadcast together with "
-                f"shapes {', '.join([str(list(shape)) for shape in shapes])}",
-                "give index tensors of one shape, one for each dimension",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            "shape mismatch: indexing tensors could not be broadcast together with "
+            f"shapes {', '.join([str(list(shape)) for shape in shapes])}",
+            "give index tensors of one shape, one for each dimension",
         ) from None
     return tuple(key)
 
@@ -560,14 +535,12 @@ def picked_in_order(input: Array, key: tuple[Any, ...], picked: Array) -> Array:
 def check_mask(array: Array, mask: Array, dim: int, position: int) -> None:
     """Refuse a mask that has not the shape of what it masks."""
     if mask.shape != array.shape[dim : dim + mask.ndim]:
-        raise errors.IndexingError(
-            errors.message(
-                "Tensor",
-                f"The shape of the mask {list(mask.shape)} at index {position} does "
-                f"not match the shape of the indexed tensor {list(array.shape)} at "
-                f"index {position}",
-                "give one True or False for each element, or for each row",
-            )
+        raise errors.IndexingError.at(
+            "Tensor",
+            f"The shape of the mask {list(mask.shape)} at index {position} does "
+            f"not match the shape of the indexed tensor {list(array.shape)} at "
+            f"index {position}",
+            "give one True or False for each element, or for each row",
         )
 
 

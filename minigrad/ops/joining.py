@@ -10,10 +10,11 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched
 from minigrad.ops._registry import alias, composite, op
-from minigrad.ops.gathering import zeros_of
-from minigrad.ops.shape import check_range, reshaped
+from minigrad.ops.elementwise import zeros_of
+from minigrad.ops.shape import check_range, in_example, reshaped
 
 A = [[1.0, 2.0], [3.0, 4.0]]
 B = [[5.0, 6.0]]
@@ -31,27 +32,23 @@ def listed(where: str, tensors: Any) -> tuple[Tensor, ...]:
             raise must_be_tensor(where, f"tensors[{position}]", 1, value)
     if not tensors:
         kind = errors.ArgumentValueError if where == "cat" else errors.ShapeError
-        raise kind(
-            errors.message(
-                where,
-                "expected a non-empty list of Tensors"
-                if where == "cat"
-                else "stack expects a non-empty TensorList",
-                "give at least one tensor",
-            )
+        raise kind.at(
+            where,
+            "expected a non-empty list of Tensors"
+            if where == "cat"
+            else "stack expects a non-empty TensorList",
+            "give at least one tensor",
         )
     return tuple(tensors)
 
 
 def must_be_tuple(where: str, value: Any) -> errors.ArgumentTypeError:
     """The error for tensors that are given one by one."""
-    return errors.ArgumentTypeError(
-        errors.message(
-            f"{where}()",
-            "argument 'tensors' (position 1) must be tuple of Tensors, not "
-            f"{type(value).__name__}",
-            f"put them into a list: {where}([a, b])",
-        )
+    return errors.ArgumentTypeError.at(
+        f"{where}()",
+        "argument 'tensors' (position 1) must be tuple of Tensors, not "
+        f"{type(value).__name__}",
+        f"put them into a list: {where}([a, b])",
     )
 
 
@@ -77,13 +74,13 @@ class Joined(Builtin):
     """An operation on any number of tensors; its last argument is the dimension."""
 
     in_rows = True
+    one_by_one = True
     operands = 2  # more than one: any of the tensors may be without a gradient
     numbers_have_edges = False
 
 
 @op(
     "cat",
-    node_name="CatBackward0",
     reference=lambda arrays, dim=0: np.concatenate(arrays, dim),
     samples=[((A, B), 0), ((A, A, A), 1), (([1.0], [2.0, 3.0]), -1), ((A, B),)],
     arguments=cat_arguments,
@@ -97,6 +94,14 @@ class Cat(Joined):
     >>> minigrad.cat([minigrad.ones(2), minigrad.zeros(1)])
     tensor([1., 1., 0.])
     """
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        """Those of every example, one behind the other."""
+        *tensors, dim = all_batched(info.batch_size, in_dims, arguments)
+        if any([tensor.ndim == 1 or tensor.shape[1:] == (0,) for tensor in tensors]):
+            return NotImplemented
+        return Cat.apply(*tensors, in_example(tensors[0], dim)), 0
 
     @staticmethod
     def forward(*arguments: Any) -> Any:
@@ -148,37 +153,31 @@ def check_joinable(arrays: list[Array], dim: int) -> None:
     """
     for position, array in enumerate(arrays):
         if array.ndim == 0:
-            raise errors.ShapeError(
-                errors.message(
-                    "cat",
-                    f"zero-dimensional tensor (at position {position}) cannot be "
-                    "concatenated",
-                    "use stack, or reshape it to one dimension: x.reshape(1)",
-                )
+            raise errors.ShapeError.at(
+                "cat",
+                f"zero-dimensional tensor (at position {position}) cannot be "
+                "concatenated",
+                "use stack, or reshape it to one dimension: x.reshape(1)",
             )
     first, *others = behind(arrays)
     check_range(first, dim)
     dim %= first.ndim
     for number, other in enumerate(others, 1):
         if other.ndim != first.ndim:
-            raise errors.ShapeError(
-                errors.message(
-                    "cat",
-                    "Tensors must have same number of dimensions: got "
-                    f"{first.ndim} and {other.ndim}",
-                    "add the missing dimension with reshape",
-                )
+            raise errors.ShapeError.at(
+                "cat",
+                "Tensors must have same number of dimensions: got "
+                f"{first.ndim} and {other.ndim}",
+                "add the missing dimension with reshape",
             )
         for place, (a, b) in enumerate(zip(first.shape, other.shape, strict=True)):
             if place != dim and a != b:
-                raise errors.ShapeError(
-                    errors.message(
-                        "cat",
-                        f"Sizes of tensors must match except in dimension {dim}. "
-                        f"Expected size {a} but got size {b} for tensor number "
-                        f"{number} in the list.",
-                        "join along the dimension in which they differ",
-                    )
+                raise errors.ShapeError.at(
+                    "cat",
+                    f"Sizes of tensors must match except in dimension {dim}. "
+                    f"Expected size {a} but got size {b} for tensor number "
+                    f"{number} in the list.",
+                    "join along the dimension in which they differ",
                 )
 
 
@@ -193,7 +192,6 @@ def stack_arguments(tensors: Any, dim: int = 0) -> tuple[Any, ...]:
 
 @op(
     "stack",
-    node_name="StackBackward0",
     reference=lambda arrays, dim=0: np.stack(arrays, dim),
     samples=[((A, A), 0), ((A, A), -1), ((2.0, 3.0),)],
     arguments=stack_arguments,
@@ -210,18 +208,24 @@ class Stack(Joined):
     """
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        """Those of every example, side by side."""
+        *tensors, dim = all_batched(info.batch_size, in_dims, arguments)
+        rank = tensors[0].ndim
+        check_range(np.empty((0,) * rank), dim)
+        return Stack.apply(*tensors, dim % rank + 1), 0
+
+    @staticmethod
     def forward(*arguments: Any) -> Any:
         *arrays, dim = arguments
         for entry, array in enumerate(arrays):
             if array.shape != arrays[0].shape:
-                raise errors.ShapeError(
-                    errors.message(
-                        "stack",
-                        "stack expects each tensor to be equal size, but got "
-                        f"{list(arrays[0].shape)} at entry 0 and {list(array.shape)} "
-                        f"at entry {entry}",
-                        "give all the same shape, or use cat",
-                    )
+                raise errors.ShapeError.at(
+                    "stack",
+                    "stack expects each tensor to be equal size, but got "
+                    f"{list(arrays[0].shape)} at entry 0 and {list(array.shape)} "
+                    f"at entry {entry}",
+                    "give all the same shape, or use cat",
                 )
         check_range(np.empty((0, *arrays[0].shape)), dim)
         return np.stack(common(arrays), dim)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
-from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_two_tensors, scalar_type
 from minigrad.ops._registry import composite, op
 from minigrad.ops.shape import Transpose, reshaped
 
@@ -66,18 +66,13 @@ class Matmul(Builtin):
     def forward(input: Array, other: Array) -> Any:
         if are_two_matrices(input, other):
             return np.matmul(input, other)
-        for position, name, value in ((1, "input", input), (2, "other", other)):
-            if not isinstance(value, (np.ndarray, np.generic)):
-                raise must_be_tensor("matmul", name, position, value)
+        check_two_tensors("matmul", input, other)
         if not inner_lengths_agree(input, other):
-            raise errors.ShapeError(
-                errors.message(
-                    "matmul",
-                    "mat1 and mat2 shapes cannot be multiplied "
-                    f"({np.shape(input)} and {np.shape(other)})",
-                    "the last length of the first must be the last but one of the "
-                    "second",
-                )
+            raise errors.ShapeError.at(
+                "matmul",
+                "mat1 and mat2 shapes cannot be multiplied "
+                f"({np.shape(input)} and {np.shape(other)})",
+                "the last length of the first must be the last but one of the second",
             )
         check_same_dtype("matmul", input, other)
         if input.ndim > 2 and other.ndim == 2:
@@ -160,17 +155,12 @@ def check_same_dtype(where: str, input: Any, other: Any) -> None:
     Raises: OperandError.
     """
     if input.dtype is not other.dtype and input.dtype != other.dtype:
-        names = [
-            TENSOR_TYPES.get(value.dtype.name, "").removesuffix("Tensor").lower()
-            for value in (input, other)
-        ]
-        raise errors.OperandError(
-            errors.message(
-                where,
-                "expected m1 and m2 to have the same dtype, but got: "
-                f"{names[0]} != {names[1]}",
-                "convert one of them, for example other.to(input.dtype)",
-            )
+        names = [scalar_type(value).lower() for value in (input, other)]
+        raise errors.OperandError.at(
+            where,
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{names[0]} != {names[1]}",
+            "convert one of them, for example other.to(input.dtype)",
         )
 
 
@@ -181,16 +171,12 @@ def check_dimensions(
 
     Raises: ArgumentTypeError; ShapeError.
     """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
-            raise must_be_tensor(where, name, position, value)
+    check_two_tensors(where, input, other)
     if (input.ndim, other.ndim) != ndims:
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"{says}, but got {input.ndim}D and {other.ndim}D tensors",
-                "use matmul, or @, for other dimensions",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"{says}, but got {input.ndim}D and {other.ndim}D tensors",
+            "use matmul, or @, for other dimensions",
         )
 
 
@@ -227,7 +213,7 @@ def dot(input: Tensor, tensor: Tensor) -> Any:
     return Matmul.apply(input, tensor)
 
 
-@op("bmm", node_name="BmmBackward0", reference=np.matmul, samples=[([A, A], [B, B])])
+@op("bmm", reference=np.matmul, samples=[([A, A], [B, B])])
 class Bmm(Matmul):
     """One product of matrices for each in a stack, (b, n, k) and (b, k, m).
 
@@ -242,13 +228,11 @@ class Bmm(Matmul):
         check_dimensions("bmm", input, other, (3, 3), "batch1 must be a 3D tensor")
         wanted = [input.shape[0], input.shape[2]]
         if [*other.shape[:2]] != wanted:
-            raise errors.ShapeError(
-                errors.message(
-                    "bmm",
-                    "Expected size for first two dimensions of batch2 tensor to be: "
-                    f"{wanted} but got: {list(other.shape[:2])}.",
-                    "give as many matrices, whose columns are as long as the rows",
-                )
+            raise errors.ShapeError.at(
+                "bmm",
+                "Expected size for first two dimensions of batch2 tensor to be: "
+                f"{wanted} but got: {list(other.shape[:2])}.",
+                "give as many matrices, whose columns are as long as the rows",
             )
         return Matmul.forward(input, other)
 
@@ -263,19 +247,16 @@ def outer(input: Tensor, vec2: Tensor) -> Any:
     """
     for name, value in (("self", input), ("vec2", vec2)):
         if value.ndim != 1:
-            raise errors.ShapeError(
-                errors.message(
-                    "outer",
-                    f"outer: Expected 1-D argument {name}, but got {value.ndim}-D",
-                    "flatten it first: x.reshape(-1)",
-                )
+            raise errors.ShapeError.at(
+                "outer",
+                f"outer: Expected 1-D argument {name}, but got {value.ndim}-D",
+                "flatten it first: x.reshape(-1)",
             )
     return reshaped(input, (-1, 1)) * vec2
 
 
 @op(
     "addmm",
-    node_name="AddmmBackward0",
     reference=lambda bias, a, b: bias + np.matmul(a, b),
     samples=[([1.0, 2.0], A, B), ([[1.0], [2.0]], A, B)],
 )
@@ -288,6 +269,7 @@ class Addmm(Builtin):
             [3., 4.]])
     """
 
+    one_by_one = True
     tangent_names_operands = True
     tangent_names_from = 1
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.linalg import (
     Matmul,
@@ -55,8 +55,7 @@ def bias_first(
         (ROWS[0], WEIGHT, [1.0, -2.0]),
     ],
     arguments=bias_first,
-    function=False,
-    method=False,
+    public=False,
 )
 class Linear(Builtin):
     """input @ weight^T + bias, along the last dimension of ``input``.

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array
 from minigrad.engine.promotion import promoted
-from minigrad.engine.tensor import Array
-from minigrad.ops._registry import alias, op
+from minigrad.ops._refusals import check_kind
+from minigrad.ops._registry import alias, answer, op
 from minigrad.ops.reduce import Dim, axes, check_dim
 
 SAMPLES: list[tuple[Any, ...]] = [([0.0, -1.5, np.inf, np.nan],), (2.0,)]
@@ -25,22 +25,11 @@ BITS: list[tuple[Any, ...]] = [
 def question(name: str, compute: Callable[[Any], Any], says: str) -> type[Builtin]:
     """One question to every element, registered."""
 
-    class Question(Builtin):
-        elementwise = True
+    def forward(input: Any) -> Any:
+        return compute(input)
 
-        @staticmethod
-        def forward(input: Any) -> Any:
-            return compute(input)
-
-    Question.__name__ = Question.__qualname__ = name.capitalize()
-    Question.__doc__ = f"{says}, elementwise, as bools."
-    return op(
-        name,
-        node_name=f"{name.capitalize()}Backward0",
-        reference=compute,
-        samples=SAMPLES,
-        differentiable=False,
-    )(Question)
+    doc = f"{says}, elementwise, as bools."
+    return answer(name, forward, doc=doc, reference=compute, samples=SAMPLES)
 
 
 question("isnan", np.isnan, "Whether it is not a number")
@@ -61,43 +50,28 @@ def of_two(
 ) -> type[Builtin]:
     """One combination of two answers, registered."""
 
-    class Combination(Builtin):
-        elementwise = True
-        operands = 2
+    def forward(input: Any, other: Any) -> Any:
+        a, b = promoted(input, other)
+        if operator is not None:
+            check_bits(name, a)
+        return compute(a, b)
 
-        @staticmethod
-        def forward(input: Any, other: Any) -> Any:
-            a, b = promoted(input, other)
-            if operator is not None:
-                refuse_floats(name, a)
-            return compute(a, b)
-
-    Combination.__name__ = Combination.__qualname__ = name.capitalize()
-    Combination.__doc__ = f"{says}, elementwise."
-    return op(
+    return answer(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        forward,
+        operands=2,
+        doc=f"{says}, elementwise.",
         reference=compute,
         samples=samples,
         operator=operator,
         in_place=True,
-        differentiable=False,
-    )(Combination)
+    )
 
 
-def refuse_floats(where: str, array: Any) -> None:
-    """Refuse the bits of floating-point numbers.
-
-    Raises: UnsupportedOptionError, which is a NotImplementedError as torch's is.
-    """
-    if np.asarray(array).dtype.kind not in "biu":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{where}_cpu\" not implemented for '{np.asarray(array).dtype}'",
-                "compare first: the result of x > 0 is a tensor of bools",
-            )
-        )
+def check_bits(where: str, array: Any) -> None:
+    """Refuse the bits of floating-point numbers."""
+    fix = "compare first: the result of x > 0 is a tensor of bools"
+    check_kind(where, f"{where}_cpu", np.asarray(array).dtype, "biu", fix)
 
 
 of_two("logical_and", np.logical_and, "Whether both are true", PAIRS)
@@ -110,7 +84,6 @@ of_two("bitwise_xor", np.bitwise_xor, "The bits that just one has", BITS, "xor")
 
 @op(
     "bitwise_not",
-    node_name="BitwiseNotBackward0",
     reference=np.invert,
     samples=[(np.array([True, False]),), (np.array([0, 5]),)],
     operator="invert",
@@ -127,13 +100,12 @@ class BitwiseNot(Builtin):
 
     @staticmethod
     def forward(input: Array) -> Any:
-        refuse_floats("bitwise_not", input)
+        check_bits("bitwise_not", input)
         return np.invert(input)
 
 
 @op(
     "isclose",
-    node_name="IscloseBackward0",
     reference=np.isclose,
     samples=[([1.0, 2.0], [1.0, 2.1])],
     differentiable=False,
@@ -162,6 +134,8 @@ def over_dimensions(name: str, compute: Any, says: str) -> type[Builtin]:
     """One question to all elements along some dimensions, registered."""
 
     class Question(Builtin):
+        dim_at = 1
+
         in_rows = True
 
         @staticmethod
@@ -171,11 +145,9 @@ def over_dimensions(name: str, compute: Any, says: str) -> type[Builtin]:
             # torch's bytes were its bools once, and answer with a byte.
             return answers.astype(input.dtype) if input.dtype == np.uint8 else answers
 
-    Question.__name__ = Question.__qualname__ = name.capitalize()
-    Question.__doc__ = f"{says}, over ``dim`` or over everything."
     return op(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        doc=f"{says}, over ``dim`` or over everything.",
         reference=lambda x, dim=None, keepdim=False: compute(
             x, axis=axes(dim), keepdims=keepdim
         ),
@@ -190,7 +162,6 @@ over_dimensions("any", np.any, "Whether one is true")
 
 @op(
     "count_nonzero",
-    node_name="CountNonzeroBackward0",
     reference=lambda x, dim=None: np.count_nonzero(x, axis=dim),
     samples=[([[1.0, 0.0], [1.0, 2.0]],), ([[1.0, 0.0], [1.0, 2.0]], 1)],
     differentiable=False,
@@ -202,6 +173,7 @@ class CountNonzero(Builtin):
     tensor(2)
     """
 
+    dim_at = 1
     in_rows = True
 
     @staticmethod

@@ -10,13 +10,14 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels.elementwise import softplus
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
-from minigrad.ops.activations import refuse_integers
 from minigrad.ops.choose import Clamp
 from minigrad.ops.elementwise import Sigmoid, Softplus
 from minigrad.ops.reduce import Sum
@@ -37,9 +38,23 @@ def reduced(losses: Any, reduction: int) -> Any:
     return losses.mean() if reduction == MEAN else losses.sum()
 
 
+def reduced_examples(losses: Tensor, reduction: int) -> Tensor:
+    """The losses of every example as they are, or their mean or their sum."""
+    if reduction == NONE:
+        return losses
+    size, *shape = losses.shape
+    rows = losses.reshape(size, number_of(tuple(shape)))
+    return rows.mean(1) if reduction == MEAN else rows.sum(1)
+
+
 def number_of(shape: tuple[int, ...]) -> int:
     """How many elements a tensor of ``shape`` has."""
     return math.prod(shape)
+
+
+def first(outputs: tuple[Tensor, ...]) -> Tensor:
+    """The result; what else was computed stays with the node."""
+    return outputs[0]
 
 
 def share_of_each(grad: Any, shape: tuple[int, ...], reduction: int) -> Any:
@@ -81,8 +96,16 @@ class OfDifference(Builtin):
         cls, input: Array, target: Array, reduction: int = MEAN, *options: Any
     ) -> Any:
         input, target = promoted(input, target)
-        refuse_integers(cls.torchs_name, f"{cls.torchs_name}_cpu", input)
+        check_kind(cls.torchs_name, f"{cls.torchs_name}_cpu", input.dtype)
         return reduced(cls.value(input - target, *options), reduction)
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *values: Any) -> Any:
+        """The loss of every example."""
+        input, target, reduction, *options = values
+        both = lined_up((input, target), in_dims[:2])
+        each = cls.apply(*both, NONE, *options)
+        return reduced_examples(each, reduction), 0
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -112,7 +135,6 @@ def compared(input: Tensor, target: Tensor, reduction: int = MEAN) -> tuple[Any,
 
 @op(
     "mse_loss",
-    node_name="MseLossBackward0",
     reference=lambda x, t, reduction=MEAN: referred(np.subtract(x, t) ** 2, reduction),
     samples=[
         (GUESSES, TARGETS, MEAN),
@@ -120,23 +142,14 @@ def compared(input: Tensor, target: Tensor, reduction: int = MEAN) -> tuple[Any,
         (GUESSES, TARGETS, NONE),
     ],
     arguments=compared,
-    function=False,
-    method=False,
+    public=False,
 )
 class MseLoss(OfDifference):
     """The squared differences; ``reduction`` is 0 for each, 1 the mean, 2 the sum."""
 
     torchs_name = "mse"
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """The square."""
-        return difference * difference
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """Twice the difference."""
-        return difference * 2
+    value = staticmethod(lambda difference: difference * difference)
+    slope = staticmethod(lambda difference: difference * 2)
 
 
 def with_delta(
@@ -165,8 +178,8 @@ def with_beta(
 
 def impossible(where: str, what: str) -> errors.OperandError:
     """The error for a parabola of a width that cannot be."""
-    return errors.OperandError(
-        errors.message(where, f"{where} does not support {what}", "give one above 0")
+    return errors.OperandError.at(
+        where, f"{where} does not support {what}", "give one above 0"
     )
 
 
@@ -178,56 +191,36 @@ def rounded_off(difference: Any, width: Any) -> Any:
 
 @op(
     "huber_loss",
-    node_name="HuberLossBackward0",
     reference=lambda x, t, reduction=MEAN, delta=1: referred(
         rounded_off(np.subtract(x, t), delta), reduction
     ),
     samples=[(GUESSES, TARGETS, MEAN, 2), (GUESSES, TARGETS, NONE)],
     arguments=with_delta,
-    function=False,
-    method=False,
+    public=False,
 )
 class HuberLoss(OfDifference):
     """Half the squared difference; of those beyond ``delta``, only in proportion."""
 
     torchs_name = "huber"
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """A parabola between two straight lines."""
-        return rounded_off(difference, options[0])
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """The difference, within the bounds."""
-        return Clamp.of(difference, -options[0], options[0])
+    value = staticmethod(rounded_off)
+    slope = staticmethod(lambda difference, delta: Clamp.of(difference, -delta, delta))
 
 
 @op(
     "smooth_l1_loss",
-    node_name="SmoothL1LossBackward0",
     reference=lambda x, t, reduction=MEAN, beta=1: referred(
         rounded_off(np.subtract(x, t), beta) / beta, reduction
     ),
     samples=[(GUESSES, TARGETS, MEAN, 2), (GUESSES, TARGETS, NONE)],
     arguments=with_beta,
-    function=False,
-    method=False,
+    public=False,
 )
 class SmoothL1Loss(OfDifference):
     """The absolute difference less ``beta / 2``, rounded off around 0."""
 
     torchs_name = "smooth_l1"
-
-    @staticmethod
-    def value(difference: Any, *options: Any) -> Any:
-        """A parabola between two straight lines of slope 1."""
-        return rounded_off(difference, options[0]) / options[0]
-
-    @staticmethod
-    def slope(difference: Any, *options: Any) -> Any:
-        """From -1 to 1."""
-        return Clamp.of(difference, -options[0], options[0]) / options[0]
+    value = staticmethod(lambda difference, beta: rounded_off(difference, beta) / beta)
+    slope = staticmethod(lambda diff, beta: Clamp.of(diff, -beta, beta) / beta)
 
 
 @composite(
@@ -240,8 +233,7 @@ class SmoothL1Loss(OfDifference):
         (GUESSES, TARGETS, SUM),
         (GUESSES, TARGETS, NONE),
     ],
-    function=False,
-    method=False,
+    public=False,
 )
 def l1_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     """The absolute differences; ``reduction`` is 0 for each, 1 the mean, 2 the sum."""
@@ -279,19 +271,16 @@ def refuse_gradients(where: str, **constants: Tensor | None) -> None:
     """
     for name, value in constants.items():
         if isinstance(value, Tensor) and value.requires_grad:
-            raise errors.DerivativeMissingError(
-                errors.message(
-                    where,
-                    f"The function '{where}' is not differentiable with respect to "
-                    f"argument '{name}'. This input cannot have requires_grad True.",
-                    f"give {name}.detach()",
-                )
+            raise errors.DerivativeMissingError.at(
+                where,
+                f"The function '{where}' is not differentiable with respect to "
+                f"argument '{name}'. This input cannot have requires_grad True.",
+                f"give {name}.detach()",
             )
 
 
 @op(
     "binary_cross_entropy_with_logits",
-    node_name="BinaryCrossEntropyWithLogitsBackward0",
     reference=reduced_bce,
     samples=[
         (SCORES, TARGETS, None, None, MEAN),
@@ -317,6 +306,13 @@ class BinaryCrossEntropyWithLogits(Builtin):
     operands = 2
     without_edges = (2, 3)
     saved_names = ("self", "target", "weight", "pos_weight")
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *values: Any) -> Any:
+        """The loss of every example."""
+        *operands, reduction = values
+        each = cls.apply(*lined_up(tuple(operands), in_dims[:4]), NONE)
+        return reduced_examples(each, reduction), 0
 
     @staticmethod
     def forward(

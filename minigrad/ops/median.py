@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
 from minigrad.ops.extremes import Chosen, Shared, along, referred
 from minigrad.ops.return_types import values_and_indices
@@ -35,12 +35,10 @@ def refuse_bools(input: Array) -> None:
     Raises: UnsupportedOptionError.
     """
     if input.dtype.kind == "b":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                "median",
-                "\"median_cpu\" not implemented for 'Bool'",
-                "convert first, for example x.int()",
-            )
+        raise errors.UnsupportedOptionError.at(
+            "median",
+            "\"median_cpu\" not implemented for 'Bool'",
+            "convert first, for example x.int()",
         )
 
 
@@ -58,6 +56,7 @@ def lower_median(x: Any) -> Any:
 class MedianOfAll(Shared):
     """The median of all elements; equals share the gradient."""
 
+    one_by_one = True
     counts_nan = True
 
     @staticmethod
@@ -69,23 +68,25 @@ class MedianOfAll(Shared):
         return flat[middle(flat, 0)]
 
 
+named_median = values_and_indices("median")
+
+
 @op(
     "median.dim",
     node_name="MedianBackward1",
     reference=referred(middle),
     samples=[(MATRIX, 0), (MATRIX, -1, True), (2.0, 0)],
-    returns=values_and_indices("median"),
+    returns=named_median,
 )
 class MedianAlong(Chosen):
     """The medians along ``dim``, and their indices."""
+
+    dim_at = 1
 
     @staticmethod
     def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
         refuse_bools(input)
         return along("median", middle, input, dim, keepdim)
-
-
-named_median = values_and_indices("median")
 
 
 @composite("median")

@@ -9,15 +9,18 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.randomness import Generator, source
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
 from minigrad.ops.elementwise import Fill
 
 
 class Filled(Builtin):
     """New values that do not depend on the old ones: the slope is 0."""
+
+    one_by_one = True
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -59,12 +62,14 @@ def normal_(
 
     Raises: OperandError for a negative ``std``; for integers.
     """
-    refuse_integers("normal_", self)
+    check_floating("normal_", self)
     if std < 0:
         raise impossible("normal_", f"normal expects std >= 0.0, but found std {std}")
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).normal(mean, std, shape))
+        numbers: Array = np.asarray(rng.normal(mean, std, shape))
         return numbers
 
     return apply_in_place(Normal, self, draw)
@@ -77,13 +82,15 @@ def uniform_(
 
     Raises: OperandError unless ``a`` is at most ``b``; for integers.
     """
-    refuse_integers("uniform_", self)
+    check_floating("uniform_", self)
     if a > b:
         what = f"uniform_ expects to return a [from, to) range, but found from={a} > to"
         raise impossible("uniform_", f"{what}={b}")
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).uniform(a, b, shape))
+        numbers: Array = np.asarray(rng.uniform(a, b, shape))
         return numbers
 
     return apply_in_place(Uniform, self, draw)
@@ -94,8 +101,10 @@ def bernoulli_(
 ) -> Tensor:
     """Fill with ones, each with probability ``p``, and zeros, in place."""
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).random(shape) < p)
+        numbers: Array = np.asarray(rng.random(shape) < p)
         return numbers
 
     return apply_in_place(Bernoulli, self, draw)
@@ -106,31 +115,24 @@ def random_(
 ) -> Tensor:
     """Fill with random whole numbers from ``low`` up to, not with, ``high``."""
 
+    rng = source(generator)
+
     def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(source(generator).integers(low, high, shape))
+        numbers: Array = np.asarray(rng.integers(low, high, shape))
         return numbers
 
     return apply_in_place(Random, self, draw)
 
 
-def refuse_integers(where: str, tensor: Tensor) -> None:
-    """Refuse a dtype that cannot hold such numbers.
-
-    Raises: UnsupportedOptionError, as torch a NotImplementedError.
-    """
-    if tensor.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"{where}kernel_cpu\" not implemented for '{tensor.dtype.name}'",
-                "use a floating-point tensor",
-            )
-        )
+def check_floating(where: str, tensor: Tensor) -> None:
+    """Refuse a dtype that cannot hold such numbers."""
+    kernel, fix = f"{where}kernel_cpu", "use a floating-point tensor"
+    check_kind(where, kernel, np.dtype(tensor.dtype), fix=fix)
 
 
 def impossible(where: str, what: str) -> errors.OperandError:
     """The error for bounds that no number lies between."""
-    return errors.OperandError(errors.message(where, what, "exchange the two numbers"))
+    return errors.OperandError.at(where, what, "exchange the two numbers")
 
 
 METHODS: tuple[Callable[..., Tensor], ...] = (

@@ -8,13 +8,14 @@ import numpy as np
 
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels._jit import shaped
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
-from minigrad.ops.activations import refuse_integers
-from minigrad.ops.losses import number_of, refuse_gradients
+from minigrad.ops.losses import first, number_of, refuse_gradients
 from minigrad.ops.reduce import Mean, Sum
 from minigrad.ops.shape import reshaped
 from minigrad.ops.smooth import Rsqrt
@@ -51,14 +52,12 @@ def check_dtypes(kernel: str, input: Array, others: tuple[Any, ...], says: str) 
 
     Raises: UnsupportedOptionError; OperandError.
     """
-    refuse_integers(kernel, kernel, input)
+    check_kind(kernel, kernel, input.dtype)
     if any([one is not None and one.dtype != input.dtype for one in others]):
-        raise errors.OperandError(
-            errors.message(
-                kernel,
-                f"mixed dtype (CPU): {says.format(input.dtype)}",
-                f"convert: the input is {input.dtype}",
-            )
+        raise errors.OperandError.at(
+            kernel,
+            f"mixed dtype (CPU): {says.format(input.dtype)}",
+            f"convert: the input is {input.dtype}",
         )
 
 
@@ -75,13 +74,11 @@ def of_sizes(
     Raises: ArgumentTypeError; ShapeError.
     """
     if not isinstance(normalized_shape, (tuple, list)):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "layer_norm()",
-                "argument 'normalized_shape' (position 2) must be tuple of ints, not "
-                f"{type(normalized_shape).__name__}",
-                "write the lengths of the last dimensions, for example (10,)",
-            )
+        raise errors.ArgumentTypeError.at(
+            "layer_norm()",
+            "argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}",
+            "write the lengths of the last dimensions, for example (10,)",
         )
     sizes = tuple(normalized_shape)
     what = ""
@@ -104,10 +101,8 @@ def of_sizes(
                 f"{list(sizes)}"
             )
     if what:
-        raise errors.ShapeError(
-            errors.message(
-                "layer_norm", what, "name the lengths of the last dimensions"
-            )
+        raise errors.ShapeError.at(
+            "layer_norm", what, "name the lengths of the last dimensions"
         )
     return input, sizes, weight, bias, eps
 
@@ -120,11 +115,6 @@ def reference_layer_norm(
     x = np.asarray(x)
     spread = np.sqrt(x.var(dims, keepdims=True) + eps)
     return (x - x.mean(dims, keepdims=True)) / spread * weight + bias
-
-
-def first(outputs: tuple[Tensor, ...]) -> Tensor:
-    """The values; mean and spread stay with the node."""
-    return outputs[0]
 
 
 def constants(outputs: tuple[Tensor, ...]) -> list[Tensor]:
@@ -158,6 +148,23 @@ class LayerNorm(Builtin):
     """
 
     saved_names = ("bias", "input", "weight", "result1", "result2")
+    one_by_one = True
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *values: Any) -> Any:
+        """Every example in rows of its own, and times its own parameters."""
+        input, sizes, weight, bias, eps = values
+        if in_dims[2] is None and in_dims[3] is None:
+            return cls.apply(*values), 0
+        if weight is None or bias is None or weight.dtype != input.dtype:
+            return NotImplemented
+        input, weight, bias = all_batched(
+            info.batch_size, (in_dims[0], *in_dims[2:4]), (input, weight, bias)
+        )
+        standard, mean, rstd = cls.apply(input, sizes, None, None, eps)
+        lined = info.batch_size, *(1,) * (input.ndim - weight.ndim), *sizes
+        result = standard * weight.reshape(lined) + bias.reshape(lined)
+        return (result, mean, rstd), 0
 
     @staticmethod
     @quietly
@@ -266,20 +273,16 @@ def of_channels(
     channels = input.shape[1] if input.ndim > 1 else 0
     for name, value in {**statistics, "weight": weight, "bias": bias}.items():
         if value is None and not training and name in statistics:
-            raise errors.OperandError(
-                errors.message(
-                    "batch_norm",
-                    f"{name} must be defined in evaluation mode",
-                    "give the mean and the variance that were measured in training",
-                )
+            raise errors.OperandError.at(
+                "batch_norm",
+                f"{name} must be defined in evaluation mode",
+                "give the mean and the variance that were measured in training",
             )
         if value is not None and value.numel() != channels:
-            raise errors.ShapeError(
-                errors.message(
-                    "batch_norm",
-                    f"{name} should contain {channels} elements not {value.numel()}",
-                    "channels are the second dimension: give one for each",
-                )
+            raise errors.ShapeError.at(
+                "batch_norm",
+                f"{name} should contain {channels} elements not {value.numel()}",
+                "channels are the second dimension: give one for each",
             )
     return input, weight, bias, running_mean, running_var, training, momentum, eps
 
@@ -322,6 +325,7 @@ class BatchNorm(Builtin):
     See: ``minigrad.nn.functional.batch_norm``, whose arguments are easier.
     """
 
+    one_by_one = True
     without_edges = (3, 4)
     saved_names = (
         "input",

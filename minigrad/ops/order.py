@@ -9,11 +9,13 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
+from minigrad.engine.examples import first_example
 from minigrad.engine.memory_order import copy_in_order, ordered_by
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import composite, op
-from minigrad.ops.gathering import Gather, ScatterAdd, zeros_of
+from minigrad.ops.elementwise import zeros_of
+from minigrad.ops.gathering import Gather, ScatterAdd
 from minigrad.ops.reduce import in_dtype
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import check_range
@@ -29,7 +31,6 @@ def along(input: Tensor, dim: int, *, dtype: Any = None) -> tuple[Any, ...]:
 
 @op(
     "cumsum",
-    node_name="CumsumBackward0",
     reference=lambda x, dim: np.cumsum(x, dim) if np.ndim(x) else np.asarray(x),
     samples=[(MATRIX, 0), (MATRIX, -1), (2.0, 0)],
     arguments=along,
@@ -42,6 +43,7 @@ class Cumsum(Builtin):
     tensor([1., 3., 6.])
     """
 
+    dim_at = 1
     linear = True
     in_rows = True
 
@@ -72,7 +74,6 @@ def with_dims(input: Tensor, *dims: Any) -> tuple[Any, ...]:
 
 @op(
     "flip",
-    node_name="FlipBackward0",
     reference=lambda x, *dims: np.flip(x, dims),
     samples=[(MATRIX, 0), (MATRIX, 0, -1)],
     arguments=with_dims,
@@ -84,18 +85,17 @@ class Flip(Builtin):
     tensor([3., 2., 1.])
     """
 
+    dim_at = 1
     linear = True
 
     @staticmethod
     def forward(input: Array, dims: tuple[int, ...]) -> Any:
         check_range(input, *dims)
         if len({dim % max(input.ndim, 1) for dim in dims}) < len(dims):
-            raise errors.OperandError(
-                errors.message(
-                    "flip",
-                    f"a dim appears multiple times in the list of dims {list(dims)}",
-                    "name each dimension once",
-                )
+            raise errors.OperandError.at(
+                "flip",
+                f"a dim appears multiple times in the list of dims {list(dims)}",
+                "name each dimension once",
             )
         flipped = np.flip(input, dims if input.ndim else ())
         return copy_in_order(flipped, input.dtype, input.strides)
@@ -130,6 +130,7 @@ def taken(input: Array, indices: Array, dim: int) -> Array:
 class Ordered(Builtin):
     """Some elements along one dimension in order, and where they were."""
 
+    one_by_one = True
     saved_names = ("indices",)
 
     @staticmethod
@@ -186,6 +187,8 @@ class Sort(Ordered):
     tensor([1, 2, 0])
     """
 
+    dim_at = 1
+
     @classmethod
     def _in_memory_order(cls, result: Any, arrays: list[Any]) -> Any:
         input = arrays[0]
@@ -221,39 +224,34 @@ def topk_reference(x: Any, k: int, dim: int = -1, largest: bool = True) -> Any:
     return values[first], indices[first]
 
 
-def topk_arguments(
-    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> tuple[Any, ...]:
-    """They are sorted in any case."""
-    return input, k, dim, largest, sorted
-
-
 @op(
     "topk",
-    node_name="TopkBackward0",
     reference=topk_reference,
     samples=[(MATRIX, 2), (MATRIX, 1, 0), (MATRIX, 2, -1, False)],
-    arguments=topk_arguments,
     returns=values_and_indices("topk"),
 )
 class Topk(Ordered):
     """The ``k`` greatest (or smallest) elements along ``dim``, and their indices.
 
+    They are ``sorted`` in any case.
+
     >>> minigrad.tensor([3.0, 1.0, 2.0]).topk(2).values
     tensor([3., 2.])
     """
 
+    dim_at = 2
+
     @staticmethod
-    def forward(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    def forward(
+        input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    ) -> Any:
         indices = order(input, dim, largest)
         length = input.shape[dim] if input.ndim else 1
         if not 0 <= k <= length:
-            raise errors.OperandError(
-                errors.message(
-                    "topk",
-                    f"selected index k out of range: {k} of {length} elements",
-                    "ask for no more than there are",
-                )
+            raise errors.OperandError.at(
+                "topk",
+                f"selected index k out of range: {k} of {length} elements",
+                "ask for no more than there are",
             )
         if input.ndim:
             indices = np.take(indices, np.arange(k), dim)
@@ -267,16 +265,20 @@ def triangle(name: str, keep: Callable[..., Any], says: str) -> type[Builtin]:
         linear = True
         in_rows = True
 
+        @classmethod
+        def vmap(cls, info: Any, in_dims: Any, input: Tensor, diagonal: int) -> Any:
+            """The triangle of every example."""
+            cls.forward(first_example(input), diagonal)
+            return cls.apply(input, diagonal), 0
+
         @staticmethod
         def forward(input: Array, diagonal: int = 0) -> Any:
             if input.ndim < 2:
-                raise errors.ShapeError(
-                    errors.message(
-                        name,
-                        f"{name}: input tensor must have at least 2 dimensions; this "
-                        f"has {input.ndim}",
-                        "give a matrix, or a stack of them",
-                    )
+                raise errors.ShapeError.at(
+                    name,
+                    f"{name}: input tensor must have at least 2 dimensions; this "
+                    f"has {input.ndim}",
+                    "give a matrix, or a stack of them",
                 )
             return keep(input, diagonal)
 
@@ -288,11 +290,9 @@ def triangle(name: str, keep: Callable[..., Any], says: str) -> type[Builtin]:
         def backward(ctx: Any, grad: Any) -> Any:
             return Triangle.of(grad, ctx.diagonal), None
 
-    Triangle.__name__ = Triangle.__qualname__ = name.capitalize()
-    Triangle.__doc__ = f"The part of each matrix {says} a diagonal, zeros elsewhere."
     return op(
         name,
-        node_name=f"{name.capitalize()}Backward0",
+        doc=f"The part of each matrix {says} a diagonal, zeros elsewhere.",
         reference=keep,
         samples=[(MATRIX,), (MATRIX, 1), ([MATRIX], -1)],
         in_place=True,

@@ -7,26 +7,31 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.promotion import do_not_broadcast
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops import elementwise
-from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
+from minigrad.ops._registry import IN_PLACE, add_method, recorded_as
 from minigrad.ops.elementwise import zeros
 
 
+@recorded_as(lambda _, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}")
 class Fill(elementwise.Fill):
     """``fill`` in place, where its nodes have other names in torch."""
 
+    one_by_one = True
     may_overlap = True
 
 
+@recorded_as("ZeroBackward0")
 class Zero(elementwise.Fill):
     """``fill`` with 0, in place."""
 
+    one_by_one = True
     may_overlap = True
 
 
+@recorded_as("CopyBackwards")
 class Copy(Builtin):
     """The values of ``src`` in the shape and dtype of ``input``."""
 
@@ -54,7 +59,6 @@ class Copy(Builtin):
         return elementwise.Fill.of(t_input, 0) if t_src is None else t_src
 
 
-name_nodes(Copy, "CopyBackwards")
 Copy._backward_cls.name = lambda node: "torch::autograd::CopyBackwards"
 
 
@@ -86,11 +90,6 @@ def zero_(self: Tensor) -> Tensor:
     """
     return apply_in_place(Zero, self, 0)
 
-
-name_nodes(
-    Fill, lambda _, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}"
-)
-name_nodes(Zero, "ZeroBackward0")
 
 for method in (copy_, fill_, zero_):
     add_method(method.__name__, method, IN_PLACE)

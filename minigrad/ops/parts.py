@@ -9,10 +9,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.geometry import AsStrided, Geometry, steps_of
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import composite, name_nodes, op
+from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.shape import MATRIX, Permute, check_range, reshape
 
 Key = tuple[Any, ...]
@@ -52,6 +52,7 @@ class Part(Builtin):
 class Placed(Builtin):
     """Zeros of ``shape`` with ``input`` as their part ``key``."""
 
+    one_by_one = True
     linear = True
 
     @staticmethod
@@ -95,13 +96,11 @@ def as_index(value: Any, where: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                where,
-                "slice indices must be integers or None or have an __index__ method: "
-                f"an index must be int, not {type(value).__name__}",
-                "count elements from 0, or from -1 for the last",
-            )
+        raise errors.ArgumentTypeError.at(
+            where,
+            "slice indices must be integers or None or have an __index__ method: "
+            f"an index must be int, not {type(value).__name__}",
+            "count elements from 0, or from -1 for the last",
         ) from None
 
 
@@ -109,31 +108,26 @@ def key_of_select(input: Tensor, dim: int, index: int) -> tuple[Any, ...]:
     """``x.select(0, 1)``: the dimension and the index."""
     check_is_tensor(input, "select")
     if input.ndim == 0:
-        raise errors.IndexingError(
-            errors.message(
-                "select",
-                "select() cannot be applied to a 0-dim tensor.",
-                "use the number as it is: x.item()",
-            )
+        raise errors.IndexingError.at(
+            "select",
+            "select() cannot be applied to a 0-dim tensor.",
+            "use the number as it is: x.item()",
         )
     dim = dimension(input, dim)
     number = as_index(index, "select")
     length = input.shape[dim]
     if not -length <= number < length:
-        raise errors.IndexingError(
-            errors.message(
-                "select",
-                f"select(): index {number} out of range for tensor of size "
-                f"{list(input.shape)} at dimension {dim}",
-                f"use an index from {-length} to {length - 1}",
-            )
+        raise errors.IndexingError.at(
+            "select",
+            f"select(): index {number} out of range for tensor of size "
+            f"{list(input.shape)} at dimension {dim}",
+            f"use an index from {-length} to {length - 1}",
         )
     return input, at(dim, number)
 
 
 @op(
     "select",
-    node_name="SelectBackward0",
     reference=lambda x, dim, index: np.take(x, index, dim),
     samples=[(MATRIX, 0, 1), (MATRIX, -1, -2), ([1.0, 2.0], 0, 0)],
     arguments=key_of_select,
@@ -159,13 +153,11 @@ def key_of_narrow(input: Tensor, dim: int, start: int, length: int) -> tuple[Any
     if length < 0:
         raise narrow_error("narrow(): length must be non-negative")
     if not -size <= first <= size:
-        raise errors.DimensionError(
-            errors.message(
-                "narrow",
-                "start out of range (expected to be in range of "
-                f"[{-size}, {size}], but got {first})",
-                "count elements from 0, or from -1 for the last",
-            )
+        raise errors.DimensionError.at(
+            "narrow",
+            "start out of range (expected to be in range of "
+            f"[{-size}, {size}], but got {first})",
+            "count elements from 0, or from -1 for the last",
         )
     first = first + size if first < 0 else first
     if first + length > size:
@@ -177,14 +169,11 @@ def key_of_narrow(input: Tensor, dim: int, start: int, length: int) -> tuple[Any
 
 def narrow_error(what: str) -> errors.ShapeError:
     """The error for a part that is not there."""
-    return errors.ShapeError(
-        errors.message("narrow", what, "stay within the dimension")
-    )
+    return errors.ShapeError.at("narrow", what, "stay within the dimension")
 
 
 @op(
     "narrow",
-    node_name="SliceBackward0",
     reference=lambda x, dim, start, length: np.take(
         x, range(start, start + length), dim
     ),
@@ -201,11 +190,9 @@ class Slice(Part):
     """
 
 
+@recorded_as("AliasBackward0")
 class Alias(Part):
     """All elements as another tensor on the same memory: ``x[...]``."""
-
-
-name_nodes(Alias, "AliasBackward0")
 
 
 def key_of_unsqueeze(input: Tensor, dim: int) -> tuple[Any, ...]:
@@ -216,7 +203,6 @@ def key_of_unsqueeze(input: Tensor, dim: int) -> tuple[Any, ...]:
 
 @op(
     "unsqueeze",
-    node_name="UnsqueezeBackward0",
     reference=np.expand_dims,
     samples=[(MATRIX, 0), (MATRIX, -1), (2.0, 0)],
     arguments=key_of_unsqueeze,
@@ -297,12 +283,10 @@ def geometry_of_diagonal(
     array = input.array
     first, second = dimension(array, dim1), dimension(array, dim2)
     if first == second:
-        raise errors.ShapeError(
-            errors.message(
-                "diagonal",
-                f"diagonal dimensions cannot be identical {dim1}, {dim2}",
-                "name two dimensions",
-            )
+        raise errors.ShapeError.at(
+            "diagonal",
+            f"diagonal dimensions cannot be identical {dim1}, {dim2}",
+            "name two dimensions",
         )
     shown = np.diagonal(array, offset, first, second)
     start = max(-offset, 0), max(offset, 0)
@@ -313,7 +297,6 @@ def geometry_of_diagonal(
 
 @op(
     "diagonal",
-    node_name="DiagonalBackward0",
     reference=np.diagonal,
     samples=[(MATRIX,), (MATRIX, 1), (MATRIX, -1, 0, 1), ([MATRIX], 0, 1, 2)],
     arguments=geometry_of_diagonal,
@@ -326,6 +309,8 @@ class Diagonal(AsStrided):
     >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]).diagonal()
     tensor([1., 4.])
     """
+
+    one_by_one = True
 
 
 @composite(
@@ -373,12 +358,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     first = dimension(input, start_dim)
     last = dimension(input, end_dim)
     if first > last:
-        raise errors.ShapeError(
-            errors.message(
-                "flatten",
-                "flatten() has invalid args: start_dim cannot come after end_dim",
-                "give the dimensions from left to right",
-            )
+        raise errors.ShapeError.at(
+            "flatten",
+            "flatten() has invalid args: start_dim cannot come after end_dim",
+            "give the dimensions from left to right",
         )
     if first == last:
         return input

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minigrad import errors, kernels
-from minigrad.engine.batching import all_batched
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.losses import number_of
-from minigrad.ops.normalization import first
+from minigrad.ops.losses import first, number_of
 
 PLANES = [
     [[1.0, 5.0, 3.0, 0.5, 7.0], [4.0, -2.0, 6.0, 1.0, 8.0], [0.0, 2.0, -1.0, 9.0, 2.5]],
@@ -37,23 +38,18 @@ def pair(where: str, name: str, value: Any) -> Pair:
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for one in given:
         if not isinstance(one, (int, np.integer)):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    f"{where}()",
-                    f"argument '{name}' must be tuple of ints, not "
-                    f"{type(one).__name__}",
-                    "give one whole number, or two: down and across",
-                )
+            raise errors.ArgumentTypeError.at(
+                f"{where}()",
+                f"argument '{name}' must be tuple of ints, not {type(one).__name__}",
+                "give one whole number, or two: down and across",
             )
     if len(given) not in (1, 2):
         must = {"stride": "either be omitted,", "dilation": "be either"}
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"{name} must {must.get(name, 'either be')} a single int, or a tuple "
-                "of two ints",
-                "the two are: down, across",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"{name} must {must.get(name, 'either be')} a single int, or a tuple "
+            "of two ints",
+            "the two are: down, across",
         )
     return given[0], given[-1]
 
@@ -98,9 +94,7 @@ def refuse(where: str, what: str) -> None:
     Raises: ShapeError.
     """
     if what:
-        raise errors.ShapeError(
-            errors.message(where, what, "use windows that fit into the images")
-        )
+        raise errors.ShapeError.at(where, what, "use windows that fit into the images")
 
 
 def check_windows(sizes: Pair, steps: Pair, before: Pair, apart: Pair) -> str:
@@ -165,7 +159,9 @@ def of_maxima(
     return input, windows_of("max_pool2d", input, kernel_size, *options)
 
 
-def reference_max_pool(
+def pooled_by_hand(
+    pool: Callable[..., Any],
+    fill: float,
     x: Any,
     size: Any,
     stride: Any = None,
@@ -173,7 +169,7 @@ def reference_max_pool(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    """In NumPy's words: one window after the other."""
+    """The references: one window after the other; ``fill`` is around the images."""
     x = np.asarray(x)
     high, wide = np.broadcast_to(size, 2)
     down, across = np.broadcast_to(size if stride is None else stride, 2)
@@ -181,21 +177,20 @@ def reference_max_pool(
     far, apart = np.broadcast_to(dilation, 2)
     rows = number_of_windows(x.shape[-2], high, down, top, far, ceil_mode)
     columns = number_of_windows(x.shape[-1], wide, across, left, apart, ceil_mode)
-    around = [(0, 0)] * (x.ndim - 2) + [(top, top + down), (left, left + across)]
-    x = np.pad(x, around, constant_values=-np.inf)
+    around = [(0, 0)] * (x.ndim - 2) + [(top, top), (left, left)]
+    x = np.pad(x, around, constant_values=fill)
     result = np.empty((*x.shape[:-2], rows, columns))
-    for i in range(rows):
-        for j in range(columns):
-            y, z = i * down, j * across
-            seen = x[..., y : y + far * high : far, z : z + apart * wide : apart]
-            result[..., i, j] = seen.max((-2, -1))
+    for i, j in np.ndindex(rows, columns):
+        y, z = i * down, j * across
+        seen = x[..., y : y + far * high : far, z : z + apart * wide : apart]
+        result[..., i, j] = pool(seen, (-2, -1))
     return result
 
 
 @op(
     "max_pool2d",
     node_name="MaxPool2DWithIndicesBackward0",
-    reference=reference_max_pool,
+    reference=functools.partial(pooled_by_hand, np.max, -np.inf),
     samples=[
         (PLANES, 2),
         ([PLANES], (3, 2), (1, 2), (1, 0), 1, True),
@@ -225,12 +220,10 @@ class MaxPool(Builtin):
     @quietly
     def forward(input: Array, windows: Windows) -> tuple[Array, Array]:
         if input.dtype.kind == "b":
-            raise errors.UnsupportedOptionError(
-                errors.message(
-                    "max_pool2d",
-                    "\"max_pool2d\" not implemented for 'Bool'",
-                    "convert: x.float()",
-                )
+            raise errors.UnsupportedOptionError.at(
+                "max_pool2d",
+                "\"max_pool2d\" not implemented for 'Bool'",
+                "convert: x.float()",
             )
         outer = input.shape[:-2]
         planes = input.reshape(number_of(outer), *input.shape[-2:])
@@ -336,13 +329,11 @@ def of_means(
     check_is_tensor(input, "avg_pool2d")
     if input.ndim not in (3, 4):
         most = max(input.ndim, 1)
-        raise errors.DimensionError(
-            errors.message(
-                "avg_pool2d",
-                f"Dimension out of range (expected to be in range of [-{most}, "
-                f"{most - 1}], but got -3); the input is {input.ndim}D",
-                "the dimensions are number (or none), channels, height, width",
-            )
+        raise errors.DimensionError.at(
+            "avg_pool2d",
+            f"Dimension out of range (expected to be in range of [-{most}, "
+            f"{most - 1}], but got -3); the input is {input.ndim}D",
+            "the dimensions are number (or none), channels, height, width",
         )
     if divisor_override == 0:
         refuse("avg_pool2d", "divisor must be not zero")
@@ -388,27 +379,10 @@ def reference_avg_pool(
     count_include_pad: bool = True,
     divisor: int | None = None,
 ) -> Any:
-    """In NumPy's words: one window after the other."""
-    x = np.asarray(x)
-    high, wide = np.broadcast_to(size, 2)
-    down, across = np.broadcast_to(size if stride is None else stride, 2)
-    top, left = np.broadcast_to(padding, 2)
-    rows = number_of_windows(x.shape[-2], high, down, top, 1, ceil_mode)
-    columns = number_of_windows(x.shape[-1], wide, across, left, 1, ceil_mode)
-    around = [(0, 0)] * (x.ndim - 2) + [(top, top), (left, left)]
-    counted = np.pad(np.ones_like(x), around, constant_values=float(count_include_pad))
-    x = np.pad(x, around)
-    result = np.empty((*x.shape[:-2], rows, columns))
-    for i in range(rows):
-        for j in range(columns):
-            seen = (
-                ...,
-                slice(i * down, i * down + high),
-                slice(j * across, j * across + wide),
-            )
-            number = counted[seen].sum((-2, -1)) if divisor is None else divisor
-            result[..., i, j] = x[seen].sum((-2, -1)) / number
-    return result
+    """The sums of windows over how many elements they have."""
+    options = size, stride, padding, 1, ceil_mode
+    counted = pooled_by_hand(np.sum, count_include_pad, np.ones_like(x), *options)
+    return pooled_by_hand(np.sum, 0, x, *options) / (divisor or counted)
 
 
 @op(
@@ -422,8 +396,7 @@ def reference_avg_pool(
         (PLANES, 2, 1, 0, False, True, 3),
     ],
     arguments=of_means,
-    function=False,
-    method=False,
+    public=False,
 )
 class AvgPool(Builtin):
     """The mean of each window; padding counts as zeros.

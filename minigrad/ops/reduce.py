@@ -9,12 +9,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
-from minigrad.ops.shape import an_example, check_range, in_example, reshaped
+from minigrad.ops.shape import check_range, reshaped
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -54,6 +54,7 @@ class Reduction(Builtin):
 
     linear = True
     in_rows = True
+    dim_at = 1
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -61,27 +62,6 @@ class Reduction(Builtin):
         shape = input.array.shape
         ctx.shape = shape
         ctx.kept_shape = kept_shape(shape, dim)
-
-    @classmethod
-    def vmap(
-        cls,
-        info: Any,
-        in_dims: Any,
-        input: Tensor,
-        dim: Dim,
-        keepdim: bool,
-        dtype: Any = None,
-    ) -> Any:
-        """Every example reduced."""
-        if input.ndim == 1:
-            check_dim(an_example(input), dim)
-            return cls.apply(input.reshape(-1, 1), 1, False, dtype), 0
-        if dim is None:
-            dims = tuple(range(1, input.ndim))
-        else:
-            several = dim if isinstance(dim, (tuple, list)) else (dim,)
-            dims = tuple([in_example(input, one) for one in several])
-        return cls.apply(input, dims, keepdim, dtype), 0
 
 
 @op(
@@ -140,13 +120,11 @@ class Mean(Reduction):
         if dtype is not None:
             input = input.astype(dtype)
         if input.dtype.kind not in "fc":
-            raise errors.OperandError(
-                errors.message(
-                    "mean",
-                    "could not infer output dtype. Input dtype must be either a "
-                    f"floating point or complex dtype. Got: {input.dtype}",
-                    "convert first: x.to(minigrad.float32).mean()",
-                )
+            raise errors.OperandError.at(
+                "mean",
+                "could not infer output dtype. Input dtype must be either a "
+                f"floating point or complex dtype. Got: {input.dtype}",
+                "convert first: x.to(minigrad.float32).mean()",
             )
         total = add_up(input, axis=axes(dim), keepdims=keepdim)
         return total / copies(input.shape, kept_shape(input.shape, dim))
@@ -188,7 +166,7 @@ def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
 
 
 def spread(ctx: Any, grad: Any) -> Any:
-    """The gradient of a sum: the same value for each element that went into it."""
+    """A reduced value or its gradient, once for each element that went into it."""
     return Expand.of(reshaped(grad, ctx.kept_shape), ctx.shape)
 
 

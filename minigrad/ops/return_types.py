@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 
 
 class ValuesAndIndices(NamedTuple):

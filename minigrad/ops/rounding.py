@@ -9,12 +9,12 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import promoted, refuse_bools
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Tensor
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import Fill, plain
+from minigrad.ops.elementwise import ByParts, Fill, like, plain
 
 SAMPLES: list[tuple[Any, ...]] = [(1.7,), ([-1.2, 0.3, 2.6],)]
 
@@ -38,22 +38,14 @@ def step(name: str, compute: Callable[[Any], Any], says: str) -> type[Builtin]:
     """One step function, registered; integers stay as they are."""
 
     class Function(Step):
-        elementwise = True
-
         @staticmethod
         def forward(input: Any) -> Any:
             refuse_bools(name, input)
             return input.copy() if input.dtype.kind in "iu" else compute(input)
 
-    Function.__name__ = Function.__qualname__ = name.capitalize()
-    Function.__doc__ = f"{says}, elementwise. Slope: 0."
-    return op(
-        name,
-        node_name=f"{name.capitalize()}Backward0",
-        reference=compute,
-        samples=SAMPLES,
-        in_place=True,
-    )(Function)
+    doc = f"{says}, elementwise. Slope: 0."
+    row = op(name, doc=doc, reference=compute, samples=SAMPLES, in_place=True)
+    return row(Function)
 
 
 Floor = step("floor", np.floor, "The whole number below")
@@ -62,13 +54,7 @@ Trunc = step("trunc", np.trunc, "The whole number towards 0")
 alias("fix", "trunc")
 
 
-@op(
-    "sign",
-    node_name="SignBackward0",
-    reference=np.sign,
-    samples=SAMPLES,
-    in_place=True,
-)
+@op("sign", reference=np.sign, samples=SAMPLES, in_place=True)
 class Sign(Step):
     """-1, 0 or 1, elementwise. Slope: 0.
 
@@ -113,13 +99,7 @@ class Round(Step):
         return Fill.of(grad, 0), None
 
 
-@op(
-    "frac",
-    node_name="FracBackward0",
-    reference=lambda x: x - np.trunc(x),
-    samples=SAMPLES,
-    in_place=True,
-)
+@op("frac", reference=lambda x: x - np.trunc(x), samples=SAMPLES, in_place=True)
 class Frac(Builtin):
     """What is behind the point, with the sign of the input. Slope: 1.
 
@@ -151,7 +131,7 @@ def remainder_name(name: str) -> Callable[[Any, Any], str]:
     return lambda input, other: f"{name}{1 if isinstance(other, Tensor) else 0}"
 
 
-class Remaining(Builtin):
+class Remaining(ByParts):
     """What is left of a division; ``quotient`` says which whole number was taken."""
 
     elementwise = True
@@ -166,23 +146,13 @@ class Remaining(Builtin):
         keep_operands(ctx, inputs, (needs_other, needs_other))
 
     @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        return grad, grad * cls.slope(ctx) if ctx.needs_input_grad[1] else None
-
-    @classmethod
-    def jvp(cls, ctx: Any, input_t: Any, other_t: Any) -> Any:
-        if other_t is None:
-            return input_t
-        part = other_t * cls.slope(ctx)
-        return part if input_t is None else input_t + part
-
-    @classmethod
-    def slope(cls, ctx: Any) -> Any:
-        """Minus the whole number: how the result moves with the divisor."""
+    def parts(cls, ctx: Any, *moved: Any) -> Any:
+        first, second = moved
+        if second is None:
+            return first, None
+        # The result moves with the divisor by minus the whole number.
         input, other = [plain(value) for value in operands(ctx)]
-        slope = -cls.quotient(input, other)
-        tensors = [v for v in ctx.saved_values if isinstance(v, Tensor)]
-        return Tensor(np.asarray(slope, tensors[0].dtype)) if tensors else slope
+        return first, second * like(second, -cls.quotient(input, other))
 
 
 @op(
@@ -267,12 +237,10 @@ class FloorDivide(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        raise errors.DerivativeMissingError(
-            errors.message(
-                "floor_divide",
-                "derivative for aten::floor_divide is not implemented",
-                "divide outside the graph, x.detach() // y, or use x / y",
-            )
+        raise errors.DerivativeMissingError.at(
+            "floor_divide",
+            "derivative for aten::floor_divide is not implemented",
+            "divide outside the graph, x.detach() // y, or use x / y",
         )
 
 
@@ -284,10 +252,8 @@ def refuse_zero(where: str, a: Any, b: Any) -> None:
     refuse_bools(where, np.empty(0, np.result_type(a, b)))
     integers = np.result_type(a, b).kind in "iu"
     if integers and not np.all(b):
-        raise errors.OperandError(
-            errors.message(
-                where, "ZeroDivisionError: a divisor is 0", "keep 0 out of the divisors"
-            )
+        raise errors.OperandError.at(
+            where, "ZeroDivisionError: a divisor is 0", "keep 0 out of the divisors"
         )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.batched import BatchedTensor, first_example, front
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.examples import first_example
 from minigrad.engine.geometry import (
     AsStrided,
     Geometry,
@@ -18,9 +19,9 @@ from minigrad.engine.geometry import (
     steps_of,
     strided,
 )
+from minigrad.engine.interpreters import door
 from minigrad.engine.structural import Clone, CloneInRows, Expand
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import alias, composite, name_nodes, op
+from minigrad.ops._registry import alias, composite, name_nodes, op, recorded_as
 
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
@@ -62,7 +63,6 @@ op(
 
 @op(
     "view",
-    node_name="ViewBackward0",
     reference=lambda x, *shape: np.reshape(x, shape),
     samples=[(MATRIX, 3, 2), (MATRIX, -1), (2.0, 1, 1)],
     arguments=with_size,
@@ -85,14 +85,12 @@ class View(Builtin):
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
         output = in_shape("view()", input, shape)
         if output.size and not np.may_share_memory(output, input):
-            raise errors.ShapeError(
-                errors.message(
-                    "view",
-                    "view size is not compatible with input tensor's size and stride "
-                    "(at least one dimension spans across two contiguous subspaces). "
-                    "Use .reshape(...) instead",
-                    "call reshape, which copies where it has to",
-                )
+            raise errors.ShapeError.at(
+                "view",
+                "view size is not compatible with input tensor's size and stride "
+                "(at least one dimension spans across two contiguous subspaces). "
+                "Use .reshape(...) instead",
+                "call reshape, which copies where it has to",
             )
         return output
 
@@ -111,17 +109,21 @@ class View(Builtin):
         return reshaped(grad, ctx.shape), None
 
 
+@recorded_as("ReshapeAliasBackward0")
 class ReshapeAlias(View):
     """What ``reshape`` makes of a tensor with gaps in its memory, if it can."""
 
 
-name_nodes(ReshapeAlias, "ReshapeAliasBackward0")
-
-
+@recorded_as("UnsafeViewBackward0")
 class UnsafeView(Builtin):
     """A new tensor in another shape: the second half of a ``reshape`` that copies."""
 
     linear = True
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
+        """Every example in the shape."""
+        return UnsafeView.apply(input, (info.batch_size, *shape)), 0
 
     @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
@@ -134,9 +136,6 @@ class UnsafeView(Builtin):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return reshaped(grad, ctx.shape), None
-
-
-name_nodes(UnsafeView, "UnsafeViewBackward0")
 
 
 @composite(
@@ -171,9 +170,12 @@ def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     """
     check_is_tensor(input, "reshape")
     _, lengths = with_shape(input, *lengths, shape=shape)
-    if isinstance(input, BatchedTensor):
-        whole = front(input)
-        return BatchedTensor(whole.reshape(whole.shape[0], *lengths), input.transform)
+    return reshape_to(input, lengths)
+
+
+@door("reshape_to")
+def reshape_to(input: Tensor, lengths: tuple[int, ...]) -> Tensor:
+    """The elements in another shape: a view where the memory allows it."""
     array = input.array
     output = array
     if not array.flags.c_contiguous:
@@ -244,26 +246,21 @@ def in_shape(where: str, array: Array, shape: tuple[int, ...]) -> Array:
     try:
         return np.reshape(array, shape)
     except TypeError:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                where,
-                f"argument 'shape' (position 1) must be tuple of ints, not {shape!r}",
-                "give whole numbers, for example x.reshape(2, 3)",
-            )
+        raise errors.ArgumentTypeError.at(
+            where,
+            f"argument 'shape' (position 1) must be tuple of ints, not {shape!r}",
+            "give whole numbers, for example x.reshape(2, 3)",
         ) from None
     except ValueError:
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"shape '{list(shape)}' is invalid for input of size {array.size}",
-                "choose lengths whose product is the number of elements",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"shape '{list(shape)}' is invalid for input of size {array.size}",
+            "choose lengths whose product is the number of elements",
         ) from None
 
 
 @op(
     "transpose",
-    node_name="TransposeBackward0",
     reference=lambda x, a, b: np.swapaxes(x, a, b),
     samples=[(MATRIX, 0, 1), ([MATRIX], -1, 0)],
 )
@@ -307,7 +304,6 @@ alias("swapdims", "transpose")
 
 @op(
     "permute",
-    node_name="PermuteBackward0",
     reference=lambda x, *dims: np.transpose(x, dims),
     samples=[(MATRIX, 1, 0), ([MATRIX], 2, 0, 1), ([MATRIX], -2, -1, 0)],
     arguments=with_dims,
@@ -328,13 +324,11 @@ class Permute(Builtin):
     def forward(input: Array, dims: tuple[int, ...]) -> Array:
         check_range(input, *dims)
         if sorted([dim % input.ndim for dim in dims]) != list(range(input.ndim)):
-            raise errors.ShapeError(
-                errors.message(
-                    "permute",
-                    f"dims {list(dims)} do not name each of the {input.ndim} "
-                    "dimensions once",
-                    "give every dimension, in the order that the result is to have",
-                )
+            raise errors.ShapeError.at(
+                "permute",
+                f"dims {list(dims)} do not name each of the {input.ndim} "
+                "dimensions once",
+                "give every dimension, in the order that the result is to have",
             )
         return np.transpose(input, dims)
 
@@ -353,12 +347,7 @@ class Permute(Builtin):
         return Permute.of(grad, ctx.back), None
 
 
-@op(
-    "t",
-    node_name="TBackward0",
-    reference=np.transpose,
-    samples=[(MATRIX,), ([1.0, 2.0],), (2.0,)],
-)
+@op("t", reference=np.transpose, samples=[(MATRIX,), ([1.0, 2.0],), (2.0,)])
 class T(Builtin):
     """A matrix with rows and columns exchanged; a vector as it is.
 
@@ -375,13 +364,10 @@ class T(Builtin):
     @staticmethod
     def forward(input: Array) -> Array:
         if input.ndim > 2:
-            raise errors.ShapeError(
-                errors.message(
-                    "t",
-                    "t() expects a tensor with <= 2 dimensions, but self is "
-                    f"{input.ndim}D",
-                    "use transpose(dim0, dim1), or x.T for all dimensions reversed",
-                )
+            raise errors.ShapeError.at(
+                "t",
+                f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D",
+                "use transpose(dim0, dim1), or x.T for all dimensions reversed",
             )
         return input.T
 
@@ -419,21 +405,17 @@ def check_range(input: Array, *dims: int) -> None:
     most = max(input.ndim, 1)
     for dim in dims:
         if not isinstance(dim, (int, np.integer)):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "dim",
-                    f"a dimension must be int, not {type(dim).__name__}",
-                    "count dimensions from 0, or from -1 for the last",
-                )
+            raise errors.ArgumentTypeError.at(
+                "dim",
+                f"a dimension must be int, not {type(dim).__name__}",
+                "count dimensions from 0, or from -1 for the last",
             )
         if not -most <= dim < most:
-            raise errors.DimensionError(
-                errors.message(
-                    "dim",
-                    f"Dimension out of range (expected to be in range of [{-most}, "
-                    f"{most - 1}], but got {dim}); the shape is {input.shape}",
-                    "count dimensions from 0, or from -1 for the last",
-                )
+            raise errors.DimensionError.at(
+                "dim",
+                f"Dimension out of range (expected to be in range of [{-most}, "
+                f"{most - 1}], but got {dim}); the shape is {input.shape}",
+                "count dimensions from 0, or from -1 for the last",
             )
 
 
@@ -452,13 +434,11 @@ def with_geometry(
     _, last = reach_of(size, stride)
     _, end = reach_of(root.shape, steps_of(root))
     if first < 0 or (0 not in size and first + last > end):
-        raise errors.ShapeError(
-            errors.message(
-                "as_strided",
-                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage "
-                f"offset {first} are out of bounds for storage of {end + 1} elements",
-                "stay within the memory of the tensor",
-            )
+        raise errors.ShapeError.at(
+            "as_strided",
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage "
+            f"offset {first} are out of bounds for storage of {end + 1} elements",
+            "stay within the memory of the tensor",
         )
     array = input.array
     return input, Geometry(array.shape, steps_of(array), size, stride, first - start)
@@ -488,6 +468,8 @@ class AnyStrides(AsStrided):
     tensor([[0, 1],
             [3, 4]])
     """
+
+    one_by_one = True
 
     @staticmethod
     def forward(input: Array, geometry: Geometry) -> Array:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.engine import observe
-from minigrad.engine.batched import BatchedTensor
 from minigrad.engine.builtin import Builtin, create_builtin_ctx
-from minigrad.engine.grad_mode import below_level, is_recording
+from minigrad.engine.core.saved import keep_tangent
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.inplace import name_in_place
-from minigrad.engine.levels import Level
-from minigrad.engine.tangents import keep_tangent
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.interpreters import door
+from minigrad.engine.observe import tell
 from minigrad.engine.views import check_in_place
 from minigrad.ops import parts, shape
 from minigrad.ops._registry import (
@@ -24,35 +23,33 @@ from minigrad.ops._registry import (
     OPS,
     add_method,
     bound_arguments,
-    name_nodes,
+    recorded_as,
 )
 
 
+@recorded_as("TransposeBackward1")
 class Transpose(shape.Transpose):
     """``transpose`` in place."""
 
 
+@recorded_as("TBackward1")
 class T(shape.T):
     """``t`` in place."""
 
 
+@recorded_as(lambda input, key, kind: f"SqueezeBackward{kind + 3}")
 class Squeeze(parts.Squeeze):
     """``squeeze`` in place."""
 
 
+@recorded_as("UnsqueezeBackward1")
 class Unsqueeze(parts.Unsqueeze):
     """``unsqueeze`` in place."""
 
 
+@recorded_as("AsStridedBackward1")
 class AsStrided(shape.AnyStrides):
     """``as_strided`` in place."""
-
-
-name_nodes(Transpose, "TransposeBackward1")
-name_nodes(T, "TBackward1")
-name_nodes(Squeeze, lambda input, key, kind: f"SqueezeBackward{kind + 3}")
-name_nodes(Unsqueeze, "UnsqueezeBackward1")
-name_nodes(AsStrided, "AsStridedBackward1")
 
 
 def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
@@ -84,19 +81,31 @@ def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
         # Hooks and retain_grad stay with the history until now, and with its shape.
         tensor._grad_fn, tensor.output_nr = ctx, 0
         tensor._history_version = tensor._version
-        if observe.observer is not None:
-            observe.observer.edges_wired(ctx, (tensor,))
+        tell("edges_wired", ctx, (tensor,))
     return tensor
 
 
 def tangents_of_result(
     operation: type[Builtin], tensor: Tensor, values: tuple[Any, ...]
-) -> list[tuple[Level, Tensor]]:
+) -> list[tuple[Any, Tensor]]:
     """The tangents of a tensor as they lie after the operation, which is linear."""
     return [
-        (level, below_level(level.number, operation.apply, tangent, *values))
+        (level, level.below(operation.apply, tangent, *values))
         for level, tangent in (tensor._tangents or {}).items()
     ]
+
+
+@door("change_shape")
+def change_shape(
+    tensor: Tensor,
+    call: Callable[..., Any],
+    operation: type[Builtin],
+    arguments: Callable[..., tuple[Any, ...]],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Tensor:
+    """Let ``tensor`` be what ``call`` makes of it; ``operation`` does so in place."""
+    return rearrange(operation, *arguments(tensor, *args, **kwargs))
 
 
 def add(
@@ -109,11 +118,7 @@ def add(
     call = OPS[name].call
 
     def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if not isinstance(self, BatchedTensor):
-            return rearrange(operation, *arguments(self, *args, **kwargs))
-        result = call(self, *args, **kwargs)
-        self.value, self.batch_dim = result.value, result.batch_dim
-        return self
+        return change_shape(self, call, operation, arguments, args, kwargs)
 
     in_place.__name__ = in_place.__qualname__ = f"{name}_"
     in_place.__doc__ = f"``{name}`` of this tensor itself, whose memory stays."

@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import as_floating, promoted
 from minigrad.engine.silence import quietly
-from minigrad.engine.structural import total
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.kernels import elementwise
 from minigrad.ops import functions
 from minigrad.ops._registry import IN_PLACE, add_method, alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
-from minigrad.ops.elementwise import Exp, like, plain
+from minigrad.ops.elementwise import (
+    ByParts,
+    Exp,
+    SavesInput,
+    SavesOutput,
+    computed,
+    like,
+    plain,
+)
 
 Slope = Callable[[Any], Any]
 
@@ -31,10 +38,10 @@ def function(
     name: str,
     compute: Callable[..., Any],
     says: str,
+    samples: list[tuple[Any, ...]],
     *,
     of_input: Slope | None = None,
     of_output: Slope | None = None,
-    samples: list[tuple[Any, ...]],
     node_name: str = "",
     reference: Callable[..., Any] | None = None,
 ) -> type[Builtin]:
@@ -44,141 +51,107 @@ def function(
     """
     slope: Any = of_output if of_input is None else of_input
 
-    class Function(Builtin):
-        elementwise = True
-        saved_names = ("result" if of_input is None else "self",)
+    def backward(ctx: Any, grad: Any) -> Any:
+        (saved,) = ctx.saved_values
+        return grad * slope(saved)
 
-        @staticmethod
-        @quietly
-        def forward(input: Any) -> Any:
-            return compute(as_floating(input))
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-            ctx.save_for_backward(output if of_input is None else inputs[0])
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:
-            (saved,) = ctx.saved_values
-            return grad * slope(saved)
-
-        @staticmethod
-        def jvp(ctx: Any, tangent: Any) -> Any:
-            (saved,) = ctx.saved_values
-            return tangent * slope(saved)
-
-    Function.__name__ = Function.__qualname__ = name.capitalize()
-    Function.__doc__ = f"{says}, elementwise."
-    return op(
-        name,
-        node_name=node_name or f"{name.capitalize()}Backward0",
-        reference=compute if reference is None else reference,
-        samples=samples,
-        in_place=True,
-    )(Function)
+    base: type[Builtin] = SavesOutput if of_input is None else SavesInput
+    members = {"backward": staticmethod(backward), "__module__": __name__}
+    register = computed(
+        compute, samples, reference, doc=f"{says}, elementwise.", node_name=node_name
+    )
+    return register(type(name.capitalize(), (base,), members))
 
 
 Rsqrt = function(
     "rsqrt",
     lambda x: 1 / np.sqrt(x),
     "1 / sqrt(input)",
+    POSITIVE,
     of_output=lambda y: y * y * y * -0.5,
-    samples=POSITIVE,
 )
 Expm1 = function(
     "expm1",
     np.expm1,
     "e**input - 1, exact for small input",
+    ANY,
     of_output=lambda y: y + 1,
-    samples=ANY,
 )
-Exp2 = function(
-    "exp2",
-    np.exp2,
-    "2**input",
-    of_output=lambda y: y * math.log(2),
-    samples=ANY,
-)
+Exp2 = function("exp2", np.exp2, "2**input", ANY, of_output=lambda y: y * math.log(2))
 Log1p = function(
     "log1p",
     np.log1p,
     "log(1 + input), exact for small input",
+    SMALL,
     of_input=lambda x: 1 / (x + 1),
-    samples=SMALL,
     node_name="Log1PBackward0",
 )
 Log2 = function(
     "log2",
     np.log2,
     "The logarithm to base 2",
+    POSITIVE,
     of_input=lambda x: 1 / (x * math.log(2)),
-    samples=POSITIVE,
 )
 Log10 = function(
     "log10",
     np.log10,
     "The logarithm to base 10",
+    POSITIVE,
     of_input=lambda x: 1 / (x * math.log(10)),
-    samples=POSITIVE,
 )
-Tan = function(
-    "tan", np.tan, "The tangent", of_output=lambda y: y * y + 1, samples=SMALL
-)
+Tan = function("tan", np.tan, "The tangent", SMALL, of_output=lambda y: y * y + 1)
 Asin = function(
     "asin",
     np.arcsin,
     "The angle whose sine is the input",
+    SMALL,
     of_input=lambda x: Rsqrt.of(1 - x * x),
-    samples=SMALL,
 )
 Acos = function(
     "acos",
     np.arccos,
     "The angle whose cosine is the input",
+    SMALL,
     of_input=lambda x: -Rsqrt.of(1 - x * x),
-    samples=SMALL,
 )
 Atan = function(
     "atan",
     np.arctan,
     "The angle whose tangent is the input",
+    ANY,
     of_input=lambda x: 1 / (x * x + 1),
-    samples=ANY,
 )
 Sinh = function(
     "sinh",
     np.sinh,
     "The hyperbolic sine",
+    ANY,
     of_input=lambda x: functions.cosh(x) if isinstance(x, Tensor) else np.cosh(x),
-    samples=ANY,
 )
 Cosh = function(
-    "cosh",
-    np.cosh,
-    "The hyperbolic cosine",
-    of_input=lambda x: Sinh.of(x),
-    samples=ANY,
+    "cosh", np.cosh, "The hyperbolic cosine", ANY, of_input=lambda x: Sinh.of(x)
 )
 Asinh = function(
     "asinh",
     np.arcsinh,
     "The number whose hyperbolic sine is the input",
+    ANY,
     of_input=lambda x: Rsqrt.of(x * x + 1),
-    samples=ANY,
 )
 Acosh = function(
     "acosh",
     np.arccosh,
     "The number whose hyperbolic cosine is the input",
+    ABOVE_ONE,
     of_input=lambda x: Rsqrt.of(x * x - 1),
-    samples=ABOVE_ONE,
 )
 Atanh = function(
     "atanh",
     np.arctanh,
     "The number whose hyperbolic tangent is the input",
+    SMALL,
     of_input=lambda x: 1 / (1 - x * x),
-    samples=SMALL,
 )
 
 ERROR_SLOPE = 2 / math.sqrt(math.pi)
@@ -187,28 +160,27 @@ Erf = function(
     "erf",
     elementwise.erf,
     "The error function",
+    ANY,
     of_input=lambda x: Exp.of(-(x * x)) * ERROR_SLOPE,
-    samples=ANY,
     reference=np.vectorize(math.erf),
 )
 Erfc = function(
     "erfc",
     elementwise.erfc,
     "1 - erf(input), exact also where that is small",
+    ANY,
     of_input=lambda x: Exp.of(-(x * x)) * -ERROR_SLOPE,
-    samples=ANY,
     reference=np.vectorize(math.erfc),
 )
 
 
 @op(
     "atan2",
-    node_name="Atan2Backward0",
     reference=np.arctan2,
     samples=[([1.0, -2.0, 0.5], [0.5, -1.0, 2.0]), ([[1.0], [2.0]], [0.5, -3.0])],
     in_place=True,
 )
-class Atan2(Builtin):
+class Atan2(ByParts):
     """The angle of the point (other, input), from -pi to pi; at (0, 0) it has slope 0.
 
     >>> minigrad.atan2(minigrad.tensor([1.0, -1.0]), minigrad.tensor([1.0, -1.0]))
@@ -232,23 +204,14 @@ class Atan2(Builtin):
         keep_operands(ctx, inputs)
 
     @staticmethod
-    def slopes(ctx: Any) -> Any:
-        """How the angle moves with each coordinate."""
+    def parts(ctx: Any, *moved: Any) -> Any:
         y, x = operands(ctx)
         squares = x * x + y * y
         squares = squares + like(squares, plain(squares) == 0)
-        return x / squares, -y / squares
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        return tuple([grad * slope for slope in cls.slopes(ctx)])
-
-    @classmethod
-    def jvp(cls, ctx: Any, t_input: Any, t_other: Any) -> Any:
-        slopes = cls.slopes(ctx)
-        return total(
-            None if t_input is None else t_input * slopes[0],
-            None if t_other is None else t_other * slopes[1],
+        by_y, by_x = moved
+        return (
+            None if by_y is None else by_y * (x / squares),
+            None if by_x is None else by_x * (-y / squares),
         )
 
 

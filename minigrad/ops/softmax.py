@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors, kernels
+from minigrad import kernels
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.silence import quietly
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import Exp
 from minigrad.ops.reduce import Sum
@@ -33,20 +34,14 @@ def as_floats(where: str, input: Array, dim: int, dtype: Any) -> Array:
     check_range(input, dim)
     if dtype is not None:
         input = input.astype(dtype)
-    if input.dtype.kind != "f":
-        raise errors.UnsupportedOptionError(
-            errors.message(
-                where,
-                f"\"softmax_lastdim_kernel_impl\" not implemented for '{input.dtype}'",
-                "convert first, for example x.float()",
-            )
-        )
+    check_kind(where, "softmax_lastdim_kernel_impl", input.dtype)
     return input
 
 
 class AlongOne(Builtin):
     """An operation along one dimension whose slope is computed from its output."""
 
+    dim_at = 1
     in_rows = True
     saved_names = ("result",)
 
@@ -58,7 +53,6 @@ class AlongOne(Builtin):
 
 @op(
     "softmax",
-    node_name="SoftmaxBackward0",
     reference=lambda x, dim: (
         np.exp(x) / np.sum(np.exp(np.asarray(x)), axis=dim, keepdims=True)
     ),
@@ -95,7 +89,6 @@ class Softmax(AlongOne):
 
 @op(
     "log_softmax",
-    node_name="LogSoftmaxBackward0",
     reference=lambda x, dim: (
         x - np.log(np.sum(np.exp(np.asarray(x)), axis=dim, keepdims=True))
     ),

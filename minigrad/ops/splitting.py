@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.tensor import Array, Tensor
-from minigrad.ops._registry import OPERATORS, add_method, composite, name_nodes
+from minigrad.ops._registry import OPERATORS, add_method, composite, recorded_as
 from minigrad.ops.parts import WHOLE, Key, Part, at, dimension
 from minigrad.ops.shape import MATRIX
 
@@ -46,6 +46,7 @@ class Parts(Builtin):
 class Assembled(Builtin):
     """Zeros of a shape with each of ``parts`` in its place; the places are apart."""
 
+    one_by_one = True
     operands = 2
     numbers_have_edges = False
 
@@ -73,21 +74,19 @@ class Assembled(Builtin):
         return Assembled.of((shape, chosen), *[t_parts[i] for i in here])
 
 
+@recorded_as("UnbindBackward0")
 class Unbind(Parts):
     """The rows of a tensor."""
 
 
+@recorded_as("SplitBackward0")
 class Split(Parts):
     """Pieces of one length; the last may be shorter."""
 
 
+@recorded_as("SplitWithSizesBackward0")
 class SplitWithSizes(Parts):
     """Pieces of given lengths."""
-
-
-name_nodes(Unbind, "UnbindBackward0")
-name_nodes(Split, "SplitBackward0")
-name_nodes(SplitWithSizes, "SplitWithSizesBackward0")
 
 
 @composite(
@@ -106,12 +105,10 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """
     check_is_tensor(input, "unbind")
     if input.ndim == 0:
-        raise errors.DimensionError(
-            errors.message(
-                "unbind",
-                f"Dimension specified as {dim} but tensor has no dimensions",
-                "use the number as it is: x.item()",
-            )
+        raise errors.DimensionError.at(
+            "unbind",
+            f"Dimension specified as {dim} but tensor has no dimensions",
+            "use the number as it is: x.item()",
         )
     dim = dimension(input, dim)
     keys = tuple([at(dim, i) for i in range(input.shape[dim])])
@@ -176,13 +173,11 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
     """
     check_is_tensor(input, "split_with_sizes")
     if not isinstance(split_sizes, (tuple, list)):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "split_with_sizes()",
-                "argument 'split_sizes' (position 1) must be tuple of ints, not "
-                f"{type(split_sizes).__name__}",
-                "list the lengths, or call split for pieces of one length",
-            )
+        raise errors.ArgumentTypeError.at(
+            "split_with_sizes()",
+            "argument 'split_sizes' (position 1) must be tuple of ints, not "
+            f"{type(split_sizes).__name__}",
+            "list the lengths, or call split for pieces of one length",
         )
     dim = dimension(input, dim)
     sizes = [int(size) for size in split_sizes]
@@ -236,8 +231,8 @@ def check_sizes(input: Tensor, sizes: list[int], dim: int) -> None:
 
 def no_pieces(where: str, what: str) -> errors.ShapeError:
     """The error for lengths that do not divide a dimension."""
-    return errors.ShapeError(
-        errors.message(where, what, "give lengths that add up to the dimension")
+    return errors.ShapeError.at(
+        where, what, "give lengths that add up to the dimension"
     )
 
 
@@ -247,10 +242,8 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     Raises: ArgumentTypeError for a tensor without dimensions.
     """
     if self.ndim == 0:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor", "iteration over a 0-d tensor", "use its number: x.item()"
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor", "iteration over a 0-d tensor", "use its number: x.item()"
         )
     return iter(unbind(self))
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import as_floating
 from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where, kept
-from minigrad.ops.elementwise import Abs, Exp, like, plain
+from minigrad.ops.elementwise import Abs, Exp, beside, like, plain
 from minigrad.ops.reduce import (
     Dim,
     Mean,
@@ -28,6 +28,7 @@ from minigrad.ops.reduce import (
     kept_shape,
     numbered,
     over,
+    spread,
 )
 from minigrad.ops.rounding import Sign
 from minigrad.ops.shape import Transpose, reshaped
@@ -48,6 +49,7 @@ SAMPLES: list[tuple[Any, ...]] = [
 class Slope(Builtin):
     """A reduction whose tangent is the sum of its slopes times the tangents."""
 
+    one_by_one = True
     in_rows = True
     saved_names = ("self", "result")
     needs_output = True
@@ -67,22 +69,11 @@ class Slope(Builtin):
 
     @classmethod
     def backward(cls, ctx: Any, grad: Any) -> Any:
-        spread = stretched(ctx, grad)
-        return spread * cls.slope(ctx), *[None] * (2 + len(ctx.options))
+        return spread(ctx, grad) * cls.slope(ctx), *[None] * (2 + len(ctx.options))
 
     @classmethod
     def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
         return Sum.of(tangent * cls.slope(ctx), ctx.dim, ctx.keepdim, None)
-
-
-def stretched(ctx: Any, value: Any) -> Any:
-    """A reduced value, once for each element that went into it."""
-    return Expand.of(reshaped(value, ctx.kept_shape), ctx.shape)
-
-
-def wholly(value: Any, array: Any) -> Any:
-    """A mask as ``value`` is: an array beside arrays, a Tensor beside Tensors."""
-    return Tensor(np.asarray(array)) if isinstance(value, Tensor) else array
 
 
 @op(
@@ -107,6 +98,8 @@ class Prod(Slope):
     tensor([3., 8.])
     """
 
+    dim_at = 1
+
     @staticmethod
     @quietly
     def forward(
@@ -119,7 +112,7 @@ class Prod(Slope):
     def slope(cls, ctx: Any) -> Any:
         input, output = ctx.saved_values
         if np.all(plain(input)):
-            return stretched(ctx, output) / input
+            return spread(ctx, output) / input
         if ctx.dim is None:
             return reshaped(others(reshaped(input, (-1,))), ctx.shape)
         return Transpose.of(others(Transpose.of(input, ctx.dim, -1)), ctx.dim, -1)
@@ -129,7 +122,7 @@ def others(value: Any) -> Any:
     """For each element the product of the others along the last dimension."""
     shape = tuple(value.shape)
     rows = Expand.of(reshaped(value, (*shape[:-1], 1, shape[-1])), (*shape, shape[-1]))
-    itself = wholly(value, np.eye(shape[-1], dtype=bool))
+    itself = beside(value, np.eye(shape[-1], dtype=bool))
     one = like(value, np.ones((), value.dtype))
     return Prod.of(Where.of(itself, one, rows), -1, False, None)
 
@@ -156,16 +149,14 @@ def checked(where: str, input: Array) -> None:
     Raises: OperandError.
     """
     if input.dtype.kind not in "fc":
-        raise errors.OperandError(
-            errors.message(
-                where,
-                f"{'var_mean' if where == 'var_mean' else 'std and var'} only support "
-                "floating point and complex dtypes"
-                if where != "norm"
-                else "linalg.vector_norm: Expected a floating point or complex tensor "
-                f"as input. Got {input.dtype}",
-                "convert first, for example x.float()",
-            )
+        raise errors.OperandError.at(
+            where,
+            f"{'var_mean' if where == 'var_mean' else 'std and var'} only support "
+            "floating point and complex dtypes"
+            if where != "norm"
+            else "linalg.vector_norm: Expected a floating point or complex tensor "
+            f"as input. Got {input.dtype}",
+            "convert first, for example x.float()",
         )
 
 
@@ -174,7 +165,6 @@ VARIANCES: list[tuple[Any, ...]] = [(VECTOR,), (MATRIX,), (MATRIX, 0), (MATRIX, 
 
 @op(
     "var",
-    node_name="VarBackward0",
     reference=lambda x, dim=None: np.var(x, axis=dim, ddof=1),
     samples=VARIANCES,
     arguments=with_correction,
@@ -186,6 +176,7 @@ class Var(Slope):
     tensor(7.)
     """
 
+    dim_at = 1
     needs_output = False
 
     @staticmethod
@@ -213,7 +204,6 @@ class Var(Slope):
 
 @op(
     "std",
-    node_name="StdBackward0",
     reference=lambda x, dim=None: np.std(x, axis=dim, ddof=1),
     samples=VARIANCES,
     arguments=with_correction,
@@ -225,6 +215,8 @@ class Std(Slope):
     tensor(1.)
     """
 
+    dim_at = 1
+
     @staticmethod
     @quietly
     def forward(input: Array, dim: Dim, keepdim: bool, correction: Any) -> Any:
@@ -234,14 +226,13 @@ class Std(Slope):
     @classmethod
     def slope(cls, ctx: Any) -> Any:
         _, output = ctx.saved_values
-        deviation = stretched(ctx, output)
+        deviation = spread(ctx, output)
         slope = Var.slope(ctx) / (deviation * 2)
         return kept(ctx, slope, plain(deviation) != 0)
 
 
 @op(
     "var_mean",
-    node_name="VarMeanBackward0",
     reference=lambda x, dim=None: (np.var(x, axis=dim, ddof=1), np.mean(x, axis=dim)),
     samples=VARIANCES,
     arguments=with_correction,
@@ -254,6 +245,7 @@ class VarMean(Builtin):
     (tensor(7.), tensor(3.))
     """
 
+    dim_at = 1
     in_rows = True
     saved_names = ("self",)
 
@@ -271,10 +263,10 @@ class VarMean(Builtin):
     def backward(ctx: Any, g_variance: Any, g_mean: Any) -> Any:
         parts = []
         if g_variance is not None:
-            parts.append(stretched(ctx, g_variance) * Var.slope(ctx))
+            parts.append(spread(ctx, g_variance) * Var.slope(ctx))
         if g_mean is not None:
             number = copies(ctx.shape, ctx.kept_shape)
-            parts.append(stretched(ctx, g_mean) / number)
+            parts.append(spread(ctx, g_mean) / number)
         return parts[0] if len(parts) == 1 else parts[0] + parts[1], None, None, None
 
     @staticmethod
@@ -306,6 +298,8 @@ class Norm(Slope):
     (tensor(5.), tensor(7.))
     """
 
+    dim_at = 1
+
     @staticmethod
     @quietly
     def forward(input: Array, dim: Dim, keepdim: bool, p: float) -> Any:
@@ -330,7 +324,7 @@ class Norm(Slope):
     def slope(cls, ctx: Any) -> Any:
         input, output = ctx.saved_values
         (p,) = ctx.options
-        norm = stretched(ctx, output)
+        norm = spread(ctx, output)
         if p == 1:
             return Sign.of(input)
         if abs(p) == math.inf:
@@ -354,7 +348,6 @@ class Norm(Slope):
 
 @op(
     "logsumexp",
-    node_name="LogsumexpBackward0",
     reference=lambda x, dim, keepdim=False: np.log(
         np.sum(np.exp(x), axis=dim, keepdims=keepdim)
     ),
@@ -366,6 +359,8 @@ class Logsumexp(Slope):
     >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)
     tensor(1000.6932)
     """
+
+    dim_at = 1
 
     @staticmethod
     @quietly
@@ -381,4 +376,4 @@ class Logsumexp(Slope):
     @classmethod
     def slope(cls, ctx: Any) -> Any:
         input, output = ctx.saved_values
-        return Exp.of(input - stretched(ctx, output))
+        return Exp.of(input - spread(ctx, output))

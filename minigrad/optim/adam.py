@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.kernels.steps import adam
 from minigrad.optim.optimizer import Group, Optimizer, check_range
 

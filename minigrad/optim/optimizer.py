@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import enable_grad
 from minigrad.engine.inplace import writable
-from minigrad.engine.tensor import Array, Tensor
 
 Group = dict[str, Any]
 
@@ -34,22 +34,18 @@ class Optimizer:
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
         if isinstance(params, Tensor):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    type(self).__name__,
-                    "params argument given to the optimizer should be an iterable of "
-                    "Tensors or dicts, but got one Tensor",
-                    "put it into a list: [x]",
-                )
+            raise errors.ArgumentTypeError.at(
+                type(self).__name__,
+                "params argument given to the optimizer should be an iterable of "
+                "Tensors or dicts, but got one Tensor",
+                "put it into a list: [x]",
             )
         given = list(params)
         if not given:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    type(self).__name__,
-                    "optimizer got an empty parameter list",
-                    "give model.parameters(); an iterator that was used up has none",
-                )
+            raise errors.ArgumentValueError.at(
+                type(self).__name__,
+                "optimizer got an empty parameter list",
+                "give model.parameters(); an iterator that was used up has none",
             )
         groups = given if isinstance(given[0], dict) else [{"params": given}]
         for group in groups:
@@ -62,12 +58,10 @@ class Optimizer:
         """
         where = type(self).__name__
         if not isinstance(param_group, dict):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    where,
-                    f"param_group must be a dict, but got {type(param_group).__name__}",
-                    'write {"params": [x, y], "lr": 0.1}',
-                )
+            raise errors.ArgumentTypeError.at(
+                where,
+                f"param_group must be a dict, but got {type(param_group).__name__}",
+                'write {"params": [x, y], "lr": 0.1}',
             )
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
@@ -81,12 +75,10 @@ class Optimizer:
             )
         known = {id(param) for group in self.param_groups for param in group["params"]}
         if any([id(param) in known for param in params]):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    where,
-                    "some parameters appear in more than one parameter group",
-                    "give each parameter once",
-                )
+            raise errors.ArgumentValueError.at(
+                where,
+                "some parameters appear in more than one parameter group",
+                "give each parameter once",
             )
         group = {**param_group, "params": params}
         for name, value in self.defaults.items():
@@ -97,23 +89,19 @@ class Optimizer:
     def _check_param(self, param: Any) -> None:
         where = type(self).__name__
         if not isinstance(param, Tensor):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    where,
-                    "optimizer can only optimize Tensors, but one of the params is "
-                    f"{type(param).__name__}",
-                    "give tensors: model.parameters(), or [x, y]",
-                )
+            raise errors.ArgumentTypeError.at(
+                where,
+                "optimizer can only optimize Tensors, but one of the params is "
+                f"{type(param).__name__}",
+                "give tensors: model.parameters(), or [x, y]",
             )
         if not param.is_leaf and not param.retains_grad:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    where,
-                    f"can't optimize a non-leaf Tensor: it came from {param.grad_fn}",
-                    "make the tensor itself with requires_grad=True, or give "
-                    "x.detach().requires_grad_()",
-                    "04",
-                )
+            raise errors.ArgumentValueError.at(
+                where,
+                f"can't optimize a non-leaf Tensor: it came from {param.grad_fn}",
+                "make the tensor itself with requires_grad=True, or give "
+                "x.detach().requires_grad_()",
+                "04",
             )
 
     def _check_options(self, group: Group) -> None:
@@ -208,12 +196,10 @@ class Optimizer:
         return numbers
 
     def _does_not_fit(self, what: str) -> errors.ArgumentValueError:
-        return errors.ArgumentValueError(
-            errors.message(
-                f"{type(self).__name__}.load_state_dict",
-                what,
-                "load into an optimizer that was made in the same way",
-            )
+        return errors.ArgumentValueError.at(
+            f"{type(self).__name__}.load_state_dict",
+            what,
+            "load into an optimizer that was made in the same way",
         )
 
     def __repr__(self) -> str:
@@ -242,6 +228,6 @@ def check_range(where: str, what: str, value: Any, end: float = math.inf) -> Non
     """
     if not 0 <= value < end:
         below = "" if math.isinf(end) else f" and below {end:g}"
-        raise errors.ArgumentValueError(
-            errors.message(where, f"Invalid {what}: {value}", f"give 0 or more{below}")
+        raise errors.ArgumentValueError.at(
+            where, f"Invalid {what}: {value}", f"give 0 or more{below}"
         )

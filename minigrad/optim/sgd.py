@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.optim.optimizer import Group, Optimizer, check_range
 
 
@@ -53,14 +53,12 @@ class SGD(Optimizer):
         check_range("SGD", "momentum value", group["momentum"])
         check_range("SGD", "weight_decay value", group["weight_decay"])
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "SGD",
-                    "Nesterov momentum requires a momentum and zero dampening, but "
-                    f"momentum is {group['momentum']} and dampening "
-                    f"{group['dampening']}",
-                    "set momentum=0.9, dampening=0",
-                )
+            raise errors.ArgumentValueError.at(
+                "SGD",
+                "Nesterov momentum requires a momentum and zero dampening, but "
+                f"momentum is {group['momentum']} and dampening "
+                f"{group['dampening']}",
+                "set momentum=0.9, dampening=0",
             )
 
     def _move(

@@ -32,7 +32,7 @@ def phase_of_advice(what: str) -> dict[str, Any]:
         return {"ph": PHASES["call its backward"]}
     if where == "saved_tensors_hooks":
         return {}
-    return {"ph": PHASES["take what was saved"]}
+    return {"ph": PHASES["run forward"]}
 
 
 def line_of(owner: Any, where: str, id: str, subject: str) -> list[Any] | None:

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.node import AccumulateGrad
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import AccumulateGrad
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.observe import EVERYTHING
 from minigrad.tracing.hearing import Hearing
 from minigrad.tracing.program import Program
 from minigrad.tracing.recorder import Recorder
@@ -58,7 +59,7 @@ class Editor:
     ``theirs`` are the learner's own tensors, by their ids: none may be used.
     """
 
-    hears_unrecorded = True
+    attends = EVERYTHING
 
     def __init__(self, edits: Edits, theirs: Mapping[int, Any]) -> None:
         self.order: dict[int, int] = {}
@@ -151,7 +152,7 @@ class Again(Recorder):
 
         Raises: WhatIfError if it reaches for what is the learner's own.
         """
-        if observe.observer is not None:
+        if observe.has(Hearing):
             raise cannot_run(
                 "a recording is under way", "ask after its `with` block has ended"
             )
@@ -173,7 +174,8 @@ class Again(Recorder):
         for names in self.names:
             self._log.names.add(names)
         self.editor.listen(self._story)
-        cast(Hearing, observe.observer).hears_first(self.editor)
+        self._hearing.hears_first(self.editor)
+        observe.add(self._hearing)
         return self
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.sentences import bytes_text
 from minigrad.tracing.values import brief, safely

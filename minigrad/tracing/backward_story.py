@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.node import AccumulateGrad
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import AccumulateGrad
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import ForeignNode

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from minigrad.tracing import sentences
 from minigrad.tracing.codes import ENGINE, STORY
 from minigrad.tracing.messages import message
-from minigrad.tracing.trace import ctx_changes
 
 Event = dict[str, Any]
 
@@ -167,3 +167,9 @@ def only_shown(graph: dict[str, Any], ctxs: list[Event], events: list[Event]) ->
     met = {event.get("cid") for event in events} | {n["ctx"] for n in graph["nodes"]}
     met |= ctxs_changed(events)
     ctxs[:] = [ctx for ctx in ctxs if ctx["id"] in met]
+
+
+def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What an event changes on ctxs: that which it shows first, then others."""
+    shown = [event["ctx"]] if "ctx" in event else []
+    return [*shown, *event.get("others", ())]

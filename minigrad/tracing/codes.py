@@ -9,8 +9,8 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
-from minigrad.engine.backward import GraphTask
-from minigrad.engine.function import Function
+from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.function import Function
 from minigrad.tracing import sentences
 from minigrad.tracing.sources import SourceStore, is_ours, phases_of
 
@@ -21,9 +21,9 @@ APPLY_PHASES: Final = (
     "collect inputs",
     "create ctx",
     "run forward",
-    "take what was saved",
     "wrap outputs",
     "wire edges",
+    "take what was saved",
 )
 BACKWARD_PHASES: Final = (
     "pick the newest ready node",
@@ -32,22 +32,25 @@ BACKWARD_PHASES: Final = (
     "add into the receivers",
     "release",
 )
-UNSHOWN: Final = ("cls", "self", "ctx")
-"""Local names that are left out: ctx has a pane of its own."""
+UNSHOWN: Final = ("attended", "cls", "ctx", "self")
+"""Local names that are left out: ctx has a pane of its own, the flag serves us."""
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
 HARMLESS: Final = frozenset(
     {
-        *("__name__", "_create_ctx", "active", "any", "bind_arguments", "enumerate"),
-        *("is_grad_enabled", "is_mapped", "isinstance", "transforms", "tuple"),
+        *("__name__", "_create_ctx", "_forward_cls", "_this_thread", "active", "mode"),
+        *("attended", "bind_arguments", "enumerate", "interpreters", "isinstance"),
+        *("tell", "top", "tuple", "type", "len", "next"),
+        *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
+        *("_number", "_output_metadata", "arrival", "ready", "_edges"),
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
-RUNNING: Final = frozenset({"_apply_to_examples", "_run_backward", "unrecorded"})
+RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded"})
 """What runs a rule, of which no line may be heard."""
 CHANGING: Final = RUNNING | {
-    *("_check_returned", "_wire_edges", "look_back", "wrap_outputs"),
+    *("_check_returned", "_wire_edges", "collect_edges", "wrap_outputs"),
 }
 """What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")
@@ -172,7 +175,8 @@ def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
         (bound if step.opname.startswith(SETTING) else used).update(several)
         if step.opname in ("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD"):
             outside.add(step.argval)
-    calls = any([step.opname.startswith("CALL") for step in steps])
+    # What is called may change what it is given, and an item of a list be replaced.
+    calls = any([step.opname.startswith(("CALL", "STORE_SUBSCR")) for step in steps])
     if not calls or outside <= HARMLESS:
         used.clear()
     changed = [n for n in names if n in bound | used]

@@ -18,9 +18,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from minigrad.engine.function import FunctionMeta
-from minigrad.engine.node import _FunctionBase
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.ctx import FunctionMeta
+from minigrad.engine.core.node import _FunctionBase
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.module import Module
 from minigrad.tracing.harmless import holds
 from minigrad.tracing.kept import exact_copy, lowest_of, place_of, span_of

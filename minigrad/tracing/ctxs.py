@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from minigrad.engine.function import BackwardCFunction
-from minigrad.engine.saved import FREED, Record
-from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.saved import FREED, Record
+from minigrad.engine.core.saved_hooks import HookedRecord
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import mark_of
 from minigrad.tracing.nodes import (
@@ -186,7 +186,7 @@ def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
             found.append(("flag.materialize_grads", False, False))
         dirty, marked = ctx.dirty_tensors, ctx.non_differentiable
         if dirty:
-            found.append(("flag.dirty", dirty, id(dirty)))
+            found.append(("flag.dirty", dirty, mark_of(dirty)))
         if marked:
             found.append(("flag.non_differentiable", marked, id(marked)))
     return found

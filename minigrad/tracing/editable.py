@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.editing import StepEdit
-from minigrad.tracing.trace import ctx_changes
 from minigrad.tracing.values import short_repr
 
 Json = dict[str, Any]

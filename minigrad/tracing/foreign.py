@@ -11,8 +11,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from minigrad.engine.saved import FREED
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.module import Module
 
 

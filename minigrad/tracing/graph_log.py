@@ -64,8 +64,9 @@ class GraphLog:
             named = log.named_by(receivers_card, receiver)
             led_to.append((named, id(receiver)))
             ends.append((slot, receivers_card, receiver_slot))
-        name = card.node or self.number(card)
-        kept = log.memory.look_at_node(node, name, card.label)
+        self.id_of(node)
+        # A learner's node takes what it saved when it has been wired.
+        kept = 0 if card.is_users else self.look_at_saved(node)
         moved = self._moved_handles(outputs)
         order = self._order()
         say = (joining, card, led_to, kept, order, moved)
@@ -84,6 +85,13 @@ class GraphLog:
         log.ctxs.open(node, card)
         self._tell(node, card, event, ends, order, moved, plain)
         log.ctxs.close(node)
+
+    def look_at_saved(self, node: Any) -> int:
+        """The bytes that a node of the graph keeps now, of new."""
+        card = self._cards.of(node)
+        if card.node is None:
+            return 0
+        return self._log.memory.look_at_node(node, card.node, card.label)
 
     def show_older(self, node: Any) -> None:
         """Show a node, and all below it, that this recording has not met yet."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.saved_hooks import HookedRecord
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import name_in_place
-from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
-from minigrad.tracing.foreign import ForeignNode, maker_of, version_of
+from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
@@ -22,6 +22,10 @@ CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
 """The modules whose own hooks forget saved values and compute them again."""
 
 
+LAYERS = "minigrad.nn."
+"""Where the layers are that come with this package: steps of the story."""
+
+
 class Happenings:
     """An observer of what is no phase of apply or of backward."""
 
@@ -29,7 +33,6 @@ class Happenings:
         self._log = log
         self._graph = graph
         self._story = story
-        self._making: list[tuple[int, Any]] = []
 
     def hook_called(
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
@@ -124,9 +127,7 @@ class Happenings:
         name = own or part or sentences.called(tensor, self._log.names.of)
         others = self._log.ctxs.changes_by(tensor)
         savers = self._saved_before(others)
-        last = self._log.events[-1] if self._log.events else {}
-        is_marked = last.get("k") == "ctx.save" or last.get("marked", False)
-        marked: dict[str, Any] = {"marked": True} if is_marked else {}
+        is_marked = any([tensor is one for one in self._story.marked or ()])
         self._log.emit(
             {
                 "k": "inplace",
@@ -136,7 +137,6 @@ class Happenings:
                 "name": own or whole,
                 "ver": now,
                 "cue": f"{name} v{now}",
-                **marked,
             },
             others=others,
         )
@@ -151,20 +151,16 @@ class Happenings:
             if type(note) is Note and note.has_changed
         ]
 
-    def tangent_given(
-        self, tensor: Tensor, tangent: Tensor, maker: str | None = None
-    ) -> None:
+    def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any = None) -> None:
         """A value runs on with its tangent; ``maker`` is the operation it comes from,
-        where that is no ctx that this has heard of."""
+        or its name."""
         self._log.program_ran()
         fields: dict[str, Any] = {}
-        node = maker_of(tensor)
-        is_new = bool(self._making) and id(node) == self._making[-1][0]
-        where = self._graph.id_of(node) if is_new else self._log.node_of(tensor)
+        where = self._log.node_of(tensor)
         if where is not None:
             fields["n"] = where
-        if self._making:
-            maker = name_of_call(self._making[-1][1])
+        if isinstance(maker, type):
+            maker = name_of_call(maker)
         name = self._log.names.of(tensor)
         self._log.emit(
             {
@@ -226,26 +222,17 @@ class Happenings:
             }
         )
 
-    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        """From now on tangents are those of its outputs."""
-        self._making.append((id(ctx), function))
-
-    def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        """``ctx`` is wired; whatever was begun inside of it has failed."""
-        making, made = self._making, id(ctx)
-        if making and making[-1][0] == made:
-            making.pop()
-        elif any([one == made for one, _ in making]):
-            while making.pop()[0] != made:
-                pass
-
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        if not type(module).__module__.startswith(LAYERS):
+            return
         self._log.program_ran()
         self._graph.modules.append((module, [], 0))
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
+        if not type(module).__module__.startswith(LAYERS):
+            return
         self._log.program_ran()
         _, inside, size = self._graph.modules.pop()
         if not inside:

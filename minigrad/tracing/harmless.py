@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 from minigrad.tracing.marks import ATOMS
 from minigrad.tracing.messages import message
 from minigrad.tracing.sources import is_installed, is_ours

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.engine.observe import RECORDED
+
 Tell = Callable[..., None]
 Together = Callable[[list[Tell], int], Tell]
 """Makes one call of several, which does nothing in another thread than that given."""
@@ -36,7 +38,7 @@ class Hearing:
         self, observers: list[Any], spoke: Callable[[], None], together: Together
     ) -> None:
         self._observers = observers
-        self.hears_unrecorded = any([needs_unrecorded(one) for one in observers])
+        self.attends = max([attention_of(one) for one in observers])
         self._together = together
         self._spoke: Callable[[], None] | None = spoke
         self._thread = threading.get_ident()
@@ -44,12 +46,18 @@ class Hearing:
     def hears_first(self, observer: Any) -> None:
         """Pass on to ``observer`` before the others; to be said before anything is."""
         self._observers.insert(0, observer)
-        self.hears_unrecorded = self.hears_unrecorded or needs_unrecorded(observer)
+        self.attends = max(self.attends, attention_of(observer))
 
-    def __getattr__(self, moment: str) -> Tell:
-        """Make the method that passes this moment on; once it has, it stays."""
+    def __getattr__(self, moment: str) -> Tell | None:
+        """Make the method that passes this moment on; once it has, it stays.
+
+        None if nobody listens to it.
+        """
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
+        if not listening:
+            setattr(self, moment, None)
+            return None
         tell_all = self._together(listening, self._thread)
 
         def tell_first(*facts: Any, **more: Any) -> None:
@@ -63,6 +71,6 @@ class Hearing:
         return tell_first
 
 
-def needs_unrecorded(observer: Any) -> bool:
-    """Whether an observer needs to hear of operations that join no graph."""
-    return getattr(observer, "hears_unrecorded", False)
+def attention_of(observer: Any) -> int:
+    """Which calls an observer wants: those that join a graph, if it does not say."""
+    return getattr(observer, "attends", RECORDED)

@@ -6,11 +6,13 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from minigrad.engine import transforms
+from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad
-from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad
+from minigrad.engine.core.saved_hooks import HookedRecord
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.interpreters import kind_in_force
+from minigrad.engine.observe import EVERYTHING
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.kept import (
     KeptValues,
@@ -48,7 +50,7 @@ class Keeping:
         run.node = node_like(node, self._copy_of)
         run.create_graph = task.create_graph
         run.carries_tensors = task.carries_tensors
-        if transforms.active:
+        if kind_in_force() not in ("", "level"):
             run.skipped = message("terms.transform")
 
     def hook_called(
@@ -111,7 +113,7 @@ class Keeping:
 class Keeper(Keeping):
     """Keeps what each node was given and returned, and each sum of gradients."""
 
-    hears_unrecorded = True
+    attends = EVERYTHING
 
     def __init__(self, log: EventLog, most: int) -> None:
         super().__init__(log, most)
@@ -126,7 +128,7 @@ class Keeper(Keeping):
         run = self._run("forward", ctx.name(), self._copy(list(inputs)))
         run.function = function
         run.node = node_like(ctx, self._copy_of)
-        if transforms.active:
+        if interpreters.kinds() - {"level"}:
             run.skipped = message("terms.transform")
         elif issubclass(function, Builtin) and any([callable(x) for x in inputs]):
             run.skipped = message("terms.random")

@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad.engine.builtin import BuiltinBackward
-from minigrad.engine.node import NOT_A_TENSOR, split_edge
-from minigrad.engine.saved import FREED, Record
-from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import NOT_A_TENSOR, split_edge
+from minigrad.engine.core.saved import FREED, Record
+from minigrad.engine.core.saved_hooks import HookedRecord
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.nodes import attributes_of
 

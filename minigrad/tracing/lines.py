@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.codes import ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor

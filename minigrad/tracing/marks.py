@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine.node import NonTensorArgument, _FunctionBase
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import NonTensorArgument, _FunctionBase
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import SavedSeen, is_torch_tensor, maker_of, seen_torch
 from minigrad.tracing.pictures import MOST_BYTES_TO_KEEP, digest_of
 from minigrad.tracing.values import MOST_DEPTH, MOST_ITEMS

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine import creation, lint, randomness
-from minigrad.engine.grad_mode import anomaly, this_mode
+from minigrad import lint
+from minigrad.engine import anomaly, dtypes, randomness
+from minigrad.engine.grad_mode import this_mode
 
 OF_A_THREAD: Final = (
     "forward_limit",
@@ -32,14 +33,14 @@ class Modes:
         generator = randomness.default_generator
         self._attributes: list[tuple[Any, str, Any]] = [
             *[(this_mode(), name, getattr(this_mode(), name)) for name in OF_A_THREAD],
-            (anomaly, "enabled", anomaly.enabled),
-            (anomaly, "checks_nan", anomaly.checks_nan),
-            (lint, "enabled", lint.enabled),
-            (creation, "_default_dtype", creation.default_dtype()),
+            (dtypes, "_default_dtype", dtypes.default_dtype()),
             (generator, "_seed", generator._seed),
             (generator, "_numbers", copy.deepcopy(generator._numbers)),
         ]
+        found = anomaly.is_anomaly_enabled(), anomaly.is_anomaly_check_nan_enabled()
         self._setters: list[tuple[Callable[..., Any], Any]] = [
+            (lambda modes: anomaly.set_anomaly_enabled(*modes), found),
+            (lint.switch, lint.is_teaching()),
             (random.setstate, random.getstate()),
             (np.random.set_state, np.random.get_state()),
             (lambda settings: np.seterr(**settings), np.geterr()),

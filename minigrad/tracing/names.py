@@ -7,7 +7,7 @@ from itertools import repeat
 from operator import is_
 from typing import Any, Final
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.module import Module
 from minigrad.tracing.foreign import is_model, is_tensor
 

@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -76,7 +76,7 @@ class Recorder:
         self._options = {"title": title, "watch": self._codes, "lines": lines}
 
     def __enter__(self) -> Self:
-        if observe.observer is not None:
+        if observe.has(Hearing):
             raise RecordingError(
                 errors.message(
                     "record",
@@ -119,8 +119,8 @@ class Recorder:
         if self._keeper is not None:
             observers.append(self._keeper)
         together = in_turn if self._backend is None else self._backend.together
-        hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
-        observe.observer = cast(observe.Observer, hearing)
+        self._hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
+        observe.add(self._hearing)
         return self
 
     def __exit__(
@@ -129,7 +129,7 @@ class Recorder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        observe.observer = None
+        observe.remove(self._hearing)
         if self._torch is not None:
             self._torch.stop()
         if self._backend is not None:

@@ -11,13 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import lint, observe
-from minigrad.engine.backward import fit
+from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.function import Function
+from minigrad.engine.core.backward import fit
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import this_mode, unrecorded
-from minigrad.engine.node import NOT_A_TENSOR
-from minigrad.engine.tensor import Tensor
 from minigrad.tracing.kept import (
     KeptValues,
     Run,
@@ -85,14 +85,8 @@ def replay(kept: KeptValues | None, events: list[Any]) -> Replayed:
 @contextmanager
 def silence() -> Iterator[None]:
     """Nobody listens to what runs again, nor advises about it."""
-    listener, observe.observer = observe.observer, None
-    advised, lint.enabled = lint.enabled, False
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    finally:
-        observe.observer = listener
-        lint.enabled = advised
+    with observe.nobody(), np.errstate(all="ignore"):
+        yield
 
 
 def difference_of(run: Run) -> str:

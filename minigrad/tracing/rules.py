@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine import transforms
-from minigrad.engine.node import NOT_A_TENSOR, AccumulateGrad, split_edge
-from minigrad.engine.saved import FREED, Record
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.core.saved import FREED, Record
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.interpreters import kind_in_force
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.keeping import Keeping
 from minigrad.tracing.log import EventLog
@@ -35,7 +35,7 @@ class RuleKeeper(Keeping):
         """Whether the terms of what ``node`` returns may be asked for."""
         if isinstance(node, AccumulateGrad) or len(self.kept.runs) >= MOST_RULES:
             return False
-        return not transforms.active and is_small(node, gradients)
+        return kind_in_force() in ("", "level") and is_small(node, gradients)
 
 
 def is_small(node: Any, gradients: list[Any]) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from minigrad.engine.saved import FREED
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, unheard
 from minigrad.tracing.memory import root_of
 from minigrad.tracing.nodes import Card

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape
@@ -93,18 +93,19 @@ def forward_runs(function: str) -> str:
     return message("forward.runs", function=function)
 
 
-def saved(to_save: list[Fact], kept: list[str]) -> str:
-    """Apply, phase 4; ``kept`` are the attributes of ctx."""
+def saved(to_save: list[Fact], also: list[str], size: int) -> str:
+    """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
     tensors = joined([told(fact) for fact in to_save])
-    attributes = joined([f"ctx.{name}" for name in kept])
+    attributes = joined([f"ctx.{name}" for name in also])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
         message("saved.also", attributes=attributes) if attributes else "",
+        kept(size),
     )
 
 
 def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
-    """Apply, phase 5; through the outputs ``plain`` no gradient comes back.
+    """Apply, phase 4; through the outputs ``plain`` no gradient comes back.
 
     Of each output its shape, or what else it is.
     """
@@ -118,13 +119,13 @@ def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
 
 
 def wired(name: str, receivers: list[tuple[str, int]]) -> str:
-    """Apply, phase 6, of a call that is recorded."""
+    """Apply, phase 5, of a call that is recorded."""
     leads = message("ctx.leads", receivers=counted(receivers)) if receivers else ""
     return in_turn(message("ctx.wired", node=name), leads)
 
 
 def not_wired() -> str:
-    """Apply, phase 6, of a call that is not recorded."""
+    """Apply, phase 5, of a call that is not recorded."""
     return message("ctx.not-wired")
 
 

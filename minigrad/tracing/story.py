@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
 from minigrad.tracing.codes import PHASES
@@ -38,6 +38,7 @@ class Story(BackwardStory):
     ) -> None:
         super().__init__(log, graph, watch, hears_lines)
         self._phase_start = phase_start
+        self.marked: tuple[Any, ...] | None = None  # dirty, while apply wraps outputs
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         log = self._log
@@ -94,33 +95,40 @@ class Story(BackwardStory):
             }
         )
 
-    def saved_taken(self, ctx: Any, result: Any) -> None:
+    def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
         self._log.program_may_have_run()
         if not self._hears_lines:
             self.say_forward_runs(ctx)
-        self.say_saved(ctx)
-        self._log.ctxs.touched += 1  # apply takes it off ctx, right after this
+        self.marked = ctx.dirty_tensors or ()
 
-    def say_saved(self, ctx: Any) -> None:
-        """Forward has returned: what it left on ``ctx``."""
+    def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:
+        self._log.ctxs.touched += 1
+        if ctx._edges:  # else ctx is let go, with all that forward left on it
+            self.say_saved(ctx, saved)
+        self._log.ctxs.close(ctx)
+
+    def say_saved(self, ctx: Any, saved: tuple[Any, ...]) -> None:
+        """Apply has taken what forward left on ``ctx``."""
         name_of = self._log.names.of
-        to_save = [sentences.met(one, name_of) for one in ctx.to_save or ()]
+        to_save = [sentences.met(one, name_of) for one in saved]
+        size = self._graph.look_at_saved(ctx)
         self._log.emit(
             {
                 "k": "ctx.save",
                 "lvl": STORY,
-                "say": (sentences.saved, to_save, list(attributes_of(ctx))),
+                "say": (sentences.saved, to_save, list(attributes_of(ctx)), size),
                 "ph": PHASES["take what was saved"],
                 "cue": (saved_cue, len(to_save)),
             }
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        self._log.program_may_have_run()
-        self._log.ctxs.touched += 1
+        if self.marked is None:
+            self._log.program_may_have_run()
         recorded = bool(ctx._edges) and is_maker(ctx, outputs)
         if recorded or is_users(ctx):
             self.say_wired(ctx, outputs, recorded)
+        self.marked = None
         for output in outputs:
             base = output._base if isinstance(output, Tensor) else None
             if base is None:
@@ -150,14 +158,16 @@ class Story(BackwardStory):
                 "ph": PHASES["wrap outputs"],
                 "cue": (message, "cue.output"),
             },
-            at=self._phase_start("wrap outputs") if self._hears_lines else None,
+            # Behind the changes in place that were told in this phase.
+            at=self._phase_start("wrap outputs")
+            if self._hears_lines and not self.marked
+            else None,
         )
         if recorded:
             self._graph.add(ctx, outputs)
         else:
             say, phase = (sentences.not_wired,), PHASES["wire edges"]
             log.emit({"k": "phase", "lvl": STORY, "say": say, "ph": phase})
-        log.ctxs.close(ctx)
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
         """A node that was not heard being made has joined the graph."""

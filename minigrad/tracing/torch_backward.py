@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, seen_torch
 from minigrad.tracing.nodes import receivers_of
 from minigrad.tracing.torch_graph import inputs_first

@@ -99,7 +99,6 @@ class TorchCalls:
             with self._tell.looking():
                 node.holds_ctx(ctx)
                 node.reads_marks()
-                self._tell.story.say_saved(node)
 
         ends = keeps if takes_ctx else nothing
         open_now.enter_context(next_call_heard(cls, "forward", begins, ends))
@@ -115,14 +114,17 @@ class TorchCalls:
         )
         told = node.to_save or ()
         dirty = node.flags.get("dirty", ())
-        node.forgets_marks()
+        self._tell.story.marked = dirty
         for tensor in dirty:
             self._tell.happenings.changed_in_place(tensor)
+        self._tell.story.marked = None
         if recorded:
             node._output_metadata = outputs_of(self._tell.torch, ctx)
             self._tell.graph.add(ctx, node)
-            slots = dict(enumerate(raw_saved(ctx)))
-            for number, tensor in enumerate(told):
-                self._tell.graph.keep(node, str(number), slots.get(number), tensor)
         self._tell.story.say_wired(node, outputs, recorded)
+        node.forgets_marks()
+        slots = dict(enumerate(raw_saved(ctx))) if recorded else {}
+        for number, tensor in enumerate(told if recorded else ()):
+            self._tell.graph.keep(node, str(number), slots.get(number), tensor)
+        self._tell.story.saved_taken(node, told)
         self._tell.meet_tangents(outputs, node._forward_cls.__name__)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.values import FORGOTTEN, Note, ValueStore, plain
 

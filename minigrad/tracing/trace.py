@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -164,12 +164,6 @@ def misfits(called: str, part: Any, shape: Any) -> Iterator[str]:
                 yield f"{called} has no {key!r}"
 
 
-def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What an event changes on ctxs: that which it shows first, then others."""
-    shown = [event["ctx"]] if "ctx" in event else []
-    return [*shown, *event.get("others", ())]
-
-
 def write_whole(where: str, path: str | os.PathLike[str], text: str) -> Path:
     """Write a file, whole or not at all.
 
@@ -214,3 +208,17 @@ def empty_data() -> dict[str, Any]:
         "graph": {"dot": None, "svg": None, "renderer": None, "nodes": [], "edges": []},
         "events": [],
     }
+
+
+def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
+    """The number of the first step that has these words, of level ``most`` or less."""
+    for number, event in enumerate(trace.data["events"], 1):
+        if event["lvl"] <= most and words in event["say"]:
+            return number
+    raise errors.ArgumentValueError(
+        errors.message(
+            where,
+            f"no step says {words!r}",
+            "take words from one of the sentences: trace.sentences()",
+        )
+    )

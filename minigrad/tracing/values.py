@@ -10,8 +10,8 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from minigrad.engine.node import _FunctionBase
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.node import _FunctionBase
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import (
     SavedSeen,
     is_torch_tensor,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.randomness import get_rng_state, set_rng_state
-from minigrad.engine.tensor import Tensor
 
 
 def state_of_randomness(preserve: bool) -> Tensor | None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import enable_grad, no_grad, running_task
 from minigrad.engine.gradients import backward as run_backward
-from minigrad.engine.tensor import Tensor
 from minigrad.utils._randomness import same_random_numbers, state_of_randomness
 
 

@@ -11,9 +11,9 @@ from weakref import ReferenceType, WeakKeyDictionary
 from minigrad import errors
 from minigrad.autograd.graph import saved_tensors_hooks
 from minigrad.engine import observe
+from minigrad.engine.core.saved import Packed, pack, unpack
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import _this_thread, enable_grad, running_task
-from minigrad.engine.saved import Packed, pack, unpack
-from minigrad.engine.tensor import Tensor
 
 MetadataOf = Callable[[Tensor], Any]
 

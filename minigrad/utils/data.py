@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import tensor
 from minigrad.engine.randomness import Generator, randperm
-from minigrad.engine.tensor import Tensor
 from minigrad.ops.functions import stack
 
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "random_split"]

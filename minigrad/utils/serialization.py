@@ -7,7 +7,7 @@ import pickle
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Any, TypeAlias
 
-from minigrad.engine.tensor import unpickled
+from minigrad.engine.core.tensor import unpickled
 
 File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 

@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from minigrad import errors
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.tracing.trace import ctx_changes, write_whole
+from minigrad.tracing.trace import Trace, write_whole
 from minigrad.views import page
-from minigrad.views.recording import Recording
 from minigrad.views.values import value_text
+
+if TYPE_CHECKING:
+    from minigrad.views.recording import Recording
 
 SCHEMA: Final = "minigrad.comparison/1"
 MOST_MATCHED: Final = 3_000  # steps of the story; longer ones are paired in order
@@ -92,7 +95,7 @@ def compare(first: Recording, second: Recording) -> Comparison:
     <Comparison: The first difference. Left: “MulBackward0 ... Right: “Add...>
     """
     for recording in (first, second):
-        if not isinstance(recording, Recording):
+        if not isinstance(recording, Trace):
             raise errors.ArgumentTypeError(
                 errors.message(
                     "compare",

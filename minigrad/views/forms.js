@@ -133,6 +133,32 @@ function because(spec, form) {
   };
 }
 
+const MOVES = ["wheel", "keydown", "pointerdown"];
+const SETTLES = 4000; // ms in which a player below takes its height
+
+// What was said comes to the top, and with it what is shown below it, until somebody
+// moves on.
+function reveal(outcome) {
+  const page = outcome.ownerDocument;
+  const show = () => outcome.scrollIntoView({ block: "start" });
+  const sizes = new ResizeObserver(show);
+  sizes.observe(outcome.closest(".widget-vbox") ?? outcome);
+  const stop = () => {
+    sizes.disconnect();
+    for (const kind of MOVES) page.removeEventListener(kind, stop, true);
+  };
+  for (const kind of MOVES) page.addEventListener(kind, stop, true);
+  setTimeout(stop, SETTLES);
+}
+
+// As Shift+Enter in a cell does: on to the next one. This one has run already.
+function goOn(form) {
+  const here = form.closest(".jp-Notebook-cell");
+  if (!here) return;
+  const cells = [...here.closest(".jp-Notebook").querySelectorAll(".jp-Notebook-cell")];
+  (cells[cells.indexOf(here) + 1] ?? here).focus();
+}
+
 const KINDS = { questions, order, because, button: () => () => ({ answer: "" }) };
 
 function render({ model, el }) {
@@ -142,6 +168,10 @@ function render({ model, el }) {
   form.dataset.lmSuppressShortcuts = "true";
   form.addEventListener("keydown", (event) => {
     if (event.key === "Escape") el.closest(".jp-Notebook-cell")?.focus();
+    if (event.key === "Enter" && event.shiftKey) {
+      event.preventDefault(); // Enter would press the button that has the focus
+      goOn(form);
+    }
     event.stopPropagation();
   });
   const head = element("div", { class: "minigrad-head" });
@@ -150,15 +180,23 @@ function render({ model, el }) {
   form.append(head);
 
   const committed = KINDS[spec.kind](spec, form);
-  const outcome = element("div", { class: "minigrad-outcome", role: "status" });
+  const press = element("button", { type: "submit", title: spec.about, class: "minigrad-commit" }, spec.press);
+  const outcome = element("div", { class: "minigrad-outcome", role: "status", tabindex: -1 });
   const show = () => { outcome.innerHTML = model.get("outcome"); };
   model.on("change:outcome", show);
   show();
-
-  form.append(
-    element("button", { type: "submit", title: spec.about, class: "minigrad-commit" }, spec.press),
-    outcome,
-  );
+  const lock = () => {
+    if (!model.get("locked")) return;
+    const mine = form.contains(form.ownerDocument.activeElement);
+    for (const field of form.querySelectorAll("fieldset")) field.disabled = true;
+    press.hidden = true;
+    if (!mine) return;
+    outcome.focus({ preventScroll: true });
+    reveal(outcome);
+  };
+  model.on("change:locked", lock);
+  lock();
+  form.append(press, outcome);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const { answer, missing } = committed();
@@ -166,7 +204,10 @@ function render({ model, el }) {
     else model.send({ answer });
   });
   el.append(form);
-  return () => model.off("change:outcome", show);
+  return () => {
+    model.off("change:outcome", show);
+    model.off("change:locked", lock);
+  };
 }
 
 export default { render };

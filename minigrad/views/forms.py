@@ -1,7 +1,8 @@
 """Questions, lines to be ordered and boxes to write in, as widgets.
 
 Everything works by mouse and by keyboard alone: Tab moves between the parts, the arrow
-keys choose inside one, Space or Enter presses a button, Escape leads back to the cell.
+keys choose inside one, Space or Enter presses a button, Escape leads back to the cell,
+and Shift+Enter on to the next one.
 Plain data goes in; what the learner commits comes back through a function, whose HTML
 answer is shown below the form.
 """
@@ -37,16 +38,22 @@ def form_class() -> Any:
         _css = HERE / "forms.css"
         spec = traitlets.Dict().tag(sync=True)
         outcome = traitlets.Unicode().tag(sync=True)
+        locked = traitlets.Bool().tag(sync=True)
 
     return Form
 
 
-def form(commit: Callable[[Any], str], **spec: Any) -> Any:
-    """A form of one kind; ``commit`` answers what was committed, with HTML."""
+def form(commit: Callable[[Any], str], locks: bool = False, **spec: Any) -> Any:
+    """A form of one kind; ``commit`` answers what was committed, with HTML.
+
+    One that ``locks`` takes no second answer.
+    """
     made = form_class()(spec={"key": str(next(_keys)), **spec})
 
     def received(_: Any, content: Any, buffers: Any) -> None:
-        made.outcome = commit(content["answer"])
+        if not made.locked:
+            made.outcome = commit(content["answer"])
+            made.locked = locks
 
     made.on_msg(received)
     return made
@@ -68,31 +75,16 @@ def question_form(
     kept: Mapping[str, str],
     commit: Callable[[dict[str, str]], str],
     outcome: str = "",
-    then: Callable[[], Any] | None = None,
+    locks: bool = False,
 ) -> Any:
     """One part for each question (``id``, ``text``, ``choices``), and a button.
 
     With ``kept``, earlier answers, and ``outcome``, what was said to them, the form
-    comes back as it was left. ``then`` is called once there are answers, and what it
-    gives is shown below.
+    comes back as it was left.
     """
-    import ipywidgets
-
-    after = ipywidgets.Output()
-
-    def show_what_follows() -> None:
-        if then is not None:
-            after.clear_output()
-            with after:
-                display(then())
-
-    def answered(answers: dict[str, str]) -> str:
-        said = commit({key: value.strip() for key, value in answers.items()})
-        show_what_follows()
-        return said
-
     made = form(
-        answered,
+        lambda said: commit({key: value.strip() for key, value in said.items()}),
+        locks,
         kind="questions",
         title=title,
         text=text,
@@ -102,9 +94,36 @@ def question_form(
         about="Keep these answers and see what happens",
     )
     made.outcome = outcome
+    made.locked = locks and bool(kept)
+    return made
+
+
+def locking_form(
+    title: str,
+    questions: Sequence[Mapping[str, Any]],
+    kept: Mapping[str, str],
+    commit: Callable[[Mapping[str, str]], tuple[str, Any]],
+) -> Any:
+    """Questions that are answered once: Commit locks the form, or ``kept`` does.
+
+    ``commit`` gives the outcome as HTML, and what is shown below it, or None.
+    """
+    import ipywidgets
+
+    below = ipywidgets.Output()
+
+    def committed(answers: Mapping[str, str]) -> str:
+        said, shown = "", None
+        with below:  # what the program prints belongs there, too
+            said, shown = commit(answers)
+            if shown is not None:
+                display(shown)
+        return said
+
+    made = question_form(title, "", questions, kept, committed, locks=True)
     if kept:
-        show_what_follows()
-    return made if then is None else ipywidgets.VBox([made, after])
+        made.outcome = committed(kept)
+    return ipywidgets.VBox([made, below])
 
 
 def order_form(

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import tensor
-from minigrad.engine.tensor import Tensor
 from minigrad.tracing.messages import message
 
 MOST_NUMBERS: Final = 100  # in one text input

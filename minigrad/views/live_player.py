@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.messages import message
 from minigrad.views import graph, page

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.views.plots import Lines, plot_lines
 
 POINTS: Final = 50

@@ -23,17 +23,17 @@ MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebo
 _HTML_SAFE = bytes.maketrans(b"&<>", b",./")
 
 
-def page_of(data: Mapping[str, Any], key: str = "") -> str:
+def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     """A self-contained HTML document that plays ``data``: no kernel, no network.
 
-    It keeps its place through a reload under ``key``, by default made of the content.
+    It opens at step ``start``, and keeps its place through a reload under ``key``, by
+    default made of the content.
     """
     raw = json.dumps(_played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    return _document(
-        title, key, _trace_script(raw), _packed_code(messages.in_use, "page", "start")
-    )
+    code = _packed_code(messages.in_use, "page", "start")
+    return _document(title, key, _trace_script(raw), code, start)
 
 
 def _played(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def live_page(title: str) -> str:
     return _document(title, secrets.token_hex(8), "", code)
 
 
-def _document(title: str, key: str, trace: str, code: str) -> str:
+def _document(title: str, key: str, trace: str, code: str, start: int = 0) -> str:
     title, language = html.escape(title), html.escape(messages.in_use.code)
     return (
         f'<!doctype html><html lang="{language}" style="min-height:100vh">'
@@ -57,19 +57,21 @@ def _document(title: str, key: str, trace: str, code: str) -> str:
         '<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title></head>"
         f'<body><main hidden><h1 class="unseen">{title}</h1>'
-        f'<div id="player" data-key="{key}"></div></main>{trace}'
+        f'<div id="player" data-key="{key}" data-start="{start}"></div></main>{trace}'
         f'<script type="application/gzip" id="code">{code}</script>'
         f'<script type="module">{script.unpacking()}</script></body></html>'
     )
 
 
-def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
+def output_of(
+    data: Mapping[str, Any], height: int = 560, key: str = "", start: int = 0
+) -> str:
     """The HTML of a notebook output: the player in a frame, over what shows without it.
 
     Where a notebook is not trusted the frame is taken out, and the last sentence and
     the graph as an image remain.
     """
-    return _framed(page_of(data, key), fallback_of(data), height)
+    return _framed(page_of(data, key, start), fallback_of(data), height)
 
 
 def _framed(page: str, fallback: str, height: int) -> str:
@@ -113,10 +115,10 @@ def title_of(data: Mapping[str, Any]) -> str:
     return data["meta"].get("title") or message("player.title")
 
 
-def bundle_of(data: Mapping[str, Any]) -> dict[str, str]:
+def bundle_of(data: Mapping[str, Any], start: int = 0) -> dict[str, str]:
     """The forms in which a notebook may show a recording, by MIME type."""
-    # Run again, the cell starts at its first step; reloaded, it keeps its place.
-    shown = output_of(data, key=secrets.token_hex(8))
+    # Run again, the cell starts where it did at first; reloaded, it keeps its place.
+    shown = output_of(data, key=secrets.token_hex(8), start=start)
     bundle = {"text/html": shown, "text/plain": text_of(data)}
     svg = data["graph"]["svg"]
     if svg and len(svg) <= MOST_PICTURE:

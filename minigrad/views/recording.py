@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from minigrad import errors
-from minigrad.engine.function import Function
+from minigrad.engine.core.function import Function
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.kept import MOST_BYTES
-from minigrad.tracing.trace import write_whole
+from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page
 from minigrad.views.numbers import Explanation, explain
-
-if TYPE_CHECKING:
-    from minigrad.views.whatif import WhatIf
+from minigrad.views.whatif import WhatIf, what_if
 
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
@@ -26,9 +24,14 @@ _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 class Recording(Trace):
     """A trace that a notebook shows as a player, and a terminal as sentences."""
 
+    start = 0
+    """The step at which the player opens."""
+
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
-        return write_whole("save_html", path, page.page_of(self._drawn()))
+        return write_whole(
+            "save_html", path, page.page_of(self._drawn(), start=self.start)
+        )
 
     def to_markdown(self, level: int = 2) -> str:
         """All sentences as Markdown: level 1 story, 2 your lines, 3 the engine's.
@@ -79,6 +82,29 @@ class Recording(Trace):
         self.data["events"].insert(place, event)
         return self
 
+    def open_at(self, *words: str) -> Self:
+        """Let the player open at the first step whose sentence has these words.
+
+        Of several, each is looked for behind the one before; without them all, the
+        player opens at its beginning.
+
+        >>> import minigrad
+        >>> with minigrad.record() as trace:
+        ...     minigrad.tensor(3.0, requires_grad=True).sum().backward()
+        >>> trace.open_at("backward begins").start
+        2
+        """
+        steps = list(enumerate(self.data["events"], 1))
+        self.start = 0
+        for text in words:
+            found = [
+                n for n, e in steps[self.start :] if e["lvl"] <= 2 and text in e["say"]
+            ]
+            self.start = found[0] if found else 0
+            if not found:
+                break
+        return self
+
     def what_if(
         self,
         step: int | str,
@@ -113,9 +139,6 @@ class Recording(Trace):
         >>> x.grad
         tensor(6.)
         """
-        # Imported here because comparisons are built on recordings.
-        from minigrad.views.whatif import what_if
-
         return what_if(self, step, saved, attributes, gradient, node)
 
     def explain(
@@ -151,7 +174,7 @@ class Recording(Trace):
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
-        return page.bundle_of(self._drawn())
+        return page.bundle_of(self._drawn(), self.start)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
@@ -169,20 +192,6 @@ class Recording(Trace):
             if drawn is not None:
                 drawing["svg"], drawing["renderer"] = drawn
         return self.data
-
-
-def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
-    """The number of the first step that has these words, of level ``most`` or less."""
-    for number, event in enumerate(trace.data["events"], 1):
-        if event["lvl"] <= most and words in event["say"]:
-            return number
-    raise errors.ArgumentValueError(
-        errors.message(
-            where,
-            f"no step says {words!r}",
-            "take words from one of the sentences: trace.sentences()",
-        )
-    )
 
 
 class Session:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.engine import lint
+from minigrad.lint import is_teaching
 
 PACKAGE: Final = str(Path(errors.__file__).resolve().parent)
 LEFT_OUT: Final = "\n({count} in minigrad left out: %tb shows all)"
@@ -34,7 +34,7 @@ def show(
     """Show an exception of a cell; the whole of it remains for ``%tb``."""
     left_out = [part for part in parts(traceback) if is_ours(part)]
     shows_itself = hasattr(error, "_render_traceback_")
-    wanted = lint.enabled and left_out and is_learners(error, traceback)
+    wanted = is_teaching() and left_out and is_learners(error, traceback)
     if shows_itself or not wanted:
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return

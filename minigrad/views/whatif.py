@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from minigrad.tracing.editable import (
 )
 from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.trace import step_that_says
 from minigrad.views.comparing import Comparison
 from minigrad.views.numbers import is_other_grad
-from minigrad.views.recording import Recording, step_that_says
 from minigrad.views.values import number
+
+if TYPE_CHECKING:
+    from minigrad.views.recording import Recording
 
 Json = dict[str, Any]
 
@@ -136,7 +139,7 @@ def what_if(
     position = position_of(recording, step)
     runnable(recording)
     edit = planned(recording.data, position, saved, attributes, gradient, node)
-    new = Recording()
+    new = type(recording)()
     run_with(recording, edit, edit.position, new)
     if not edit.said:
         raise refused(

@@ -63,21 +63,26 @@ def program():
 
 
 # %% [markdown]
-# Choose an answer and press *Commit*. You can do it without a mouse as well: Tab moves
-# on, Space chooses and presses, and Escape leads back to the cells.
+# Run the next cell: it asks. Choose an answer and press *Commit*; then the program
+# runs. You can do it without a mouse, too: Control+Enter runs a cell and stays there,
+# Tab moves on to the answers, Space chooses and presses, and Shift+Enter takes you to
+# the next cell.
 
-# %% tags=["predict", "slide"]
+# %% tags=["predict", "hide-input", "slide"]
 course.predict(
     "00.value",
     "What are the product `y`, and the gradient for `x`?",
     ["y = 10, gradient 2", "y = 10, gradient 5", "y = 7, gradient 1"],
     then=program,
+    so=lambda ran: "y = {:g}, gradient {:g}".format(*map(float, ran.value[:2])),
+    why="When `x` grows by 1, the product grows by `w`, and `w` is 5.",
+    at="x.grad was empty",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The first number is the product, 10. The second is the gradient for `x`: when `x`
-# grows by 1, the product grows by 5, because `w` is 5. The third is the gradient for
-# `w`. (`grad_fn` is explained in lesson 01.)
+# The program returns three numbers: the product, 10; the gradient for `x`, 5; and the
+# gradient for `w`, 2. When `x` grows by 1, the product grows by 5, because `w` is 5.
+# (Lesson 01 explains the `grad_fn` that the player speaks of.)
 #
 # Your prediction was kept. When you open this notebook again tomorrow, it will be
 # there.
@@ -85,8 +90,8 @@ course.predict(
 # %% [markdown] tags=["slide"]
 # ## Step
 #
-# The same program as a recording. Answer one more question, and the *player* opens.
-# (`apply` calls a Function: it runs `forward` for you.)
+# Below your answer is the *player*: a recording of the program, opened at the step that
+# decides. (`apply` calls a Function: it runs `forward`.)
 #
 # * Click into it. **Space** or **→** (or *Step*) goes forward, **←** (or *Back*) goes
 #   back.
@@ -94,12 +99,21 @@ course.predict(
 # * Left is the code, in the middle the graph (the way the gradients will take), right
 #   the ctx. A step is marked in one colour in all three.
 
-# %% tags=["predict", "step", "slide"]
+# %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "00.order",
     "`Product.apply(x, w)` is about to run. Which of these will you see first?",
     ["the lines of forward", "a new ctx", "the lines of backward"],
-    then=lambda: mg.step(program),
+    then=program,
+    so=lambda ran: ran.first(
+        {
+            "the lines of forward": "Product.forward, line",
+            "a new ctx": "apply creates ctx",
+            "the lines of backward": "Product.backward, line",
+        }
+    ),
+    why="`forward` is handed the ctx as its first argument, so the ctx comes first.",
+    at="apply creates ctx",
 )
 
 # %% [markdown] tags=["explain", "slide"]

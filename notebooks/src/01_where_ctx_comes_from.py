@@ -62,15 +62,28 @@ MulConstant._backward_cls
 # So the class is there early. The object cannot be: `ctx.constant` is different for
 # every call.
 #
-# Commit a prediction, and the recording opens below it. Step forward until the ctx
-# pane fills for the first time.
+# Commit a prediction, and the recording opens below it, at the step that decides. Step
+# back once: what's in the ctx pane before it?
 
-# %% tags=["predict", "step", "slide", "Q42"]
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q42"]
+def call():
+    return MulConstant.apply(tensor, 10)
+
+
 course.predict(
     "01.when",
     "When is the object made?",
     ["before forward runs", "after forward", "when backward is called"],
-    then=lambda: mg.step(MulConstant.apply, tensor, 10),
+    then=call,
+    so=lambda ran: ran.first(
+        {
+            "before forward runs": "apply creates ctx",
+            "after forward": "apply runs MulConstant.forward",
+        }
+    ),
+    why="`apply` makes it, before it runs anything of yours.",
+    at="apply creates ctx",
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -82,9 +95,9 @@ course.predict(
 # | collect inputs | does any argument require a gradient? |
 # | create ctx | a new `MulConstantBackward`: **this is the line** |
 # | run forward | your code, without recording |
-# | take what was saved | what your code left on ctx |
-# | wrap outputs | the result becomes a tensor with a history |
+# | wrap outputs | each result becomes a tensor that can have a history |
 # | wire edges | ctx becomes the result's `grad_fn`, and so joins the graph |
+# | take what was saved | ctx keeps what your code gave `save_for_backward` |
 
 # %% [markdown]
 # **Try.** Here nothing requires a gradient, so nothing will be recorded. Is there a
@@ -229,21 +242,21 @@ MulConstant.apply(tensor, constant=3)
 # The answer the forum got: `Function.apply` creates it, "deep in the C++ guts". The
 # names on the left are the Python functions you have just stepped through.
 #
-# | phase | here, in `minigrad/engine/` | in torch |
+# | phase | here, in `minigrad/engine/core/` | in torch |
 # |---|---|---|
-# | class statement | `FunctionMeta`, `function.py` | `FunctionMeta.__init__`, `torch/autograd/function.py` |
+# | class statement | `FunctionMeta`, `ctx.py` | `FunctionMeta.__init__`, `torch/autograd/function.py` |
 # | the call | `Function.apply`, `function.py` | `Function.apply`, then `THPFunction_apply`, `torch/csrc/autograd/python_function.cpp` |
-# | collect inputs | `bind_arguments`, `arguments.py` | `unpack_input`, same file |
+# | collect inputs | `collect_edges`, `node.py` | `unpack_input`, same file |
 # | create ctx | `Function._create_ctx`, `function.py` | in `THPFunction_apply` |
 # | run forward | `Function.apply`, `function.py` | in `THPFunction_apply`, grad mode off |
-# | take what was saved | `BackwardCFunction._take_what_was_saved`, `function.py` | `_save_variables`, same file; `saved_variable.cpp` |
-# | wrap outputs | `wrap_outputs`, `outputs.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
-# | wire edges | `BackwardCFunction._wire_edges`, `function.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
-# | pick the newest ready node | `GraphTask._pick_newest_ready`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
-# | call its backward | `BackwardCFunction._run_backward`, `function.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
+# | wrap outputs | `wrap_outputs`, `function.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
+# | wire edges | `BackwardCFunction._wire_edges`, `ctx.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
+# | take what was saved | `BackwardCFunction._take_what_was_saved`, `ctx.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
+# | pick the newest ready node | `GraphTask.run`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
+# | call its backward | `BackwardCFunction._run_backward`, `ctx.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |
-# | add into the receivers | `GraphTask._add`, `backward.py` | `InputBuffer::add` |
-# | release | `_FunctionBase._release_saved`, `node.py` | `PyNode::release_variables`, `python_function.cpp` |
+# | add into the receivers | `GraphTask.run`, `backward.py` | `InputBuffer::add` |
+# | release | `GraphTask.run`, `backward.py` | `PyNode::release_variables`, `python_function.cpp` |
 # | at a leaf | `AccumulateGrad._accumulate`, `node.py` | `AccumulateGrad::apply`, `functions/accumulate_grad.cpp` |
 
 # %% [markdown] tags=["slide"]

@@ -2,7 +2,7 @@
 # # What should ctx remember?
 #
 # You will
-# * see two Functions with one rule, of which one gives a wrong number in silence,
+# * see what happens if a tensor changes after `forward` and before `backward`,
 # * tell what belongs in `save_for_backward`, and what is a plain attribute,
 # * choose what to keep so that backward costs next to nothing.
 
@@ -56,7 +56,20 @@ class BySaving(mg.autograd.Function):
 # trailing underscore always means that.) It happens after `forward` and before
 # `backward`, far away in somebody else's code. The product was made with 3.
 
-# %% tags=["predict", "slide"]
+
+# %% tags=["slide"]
+def slope(function):
+    x, factor = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0)
+    product = function.apply(x, factor)
+    factor.add_(1)
+    return mg.autograd.grad(product, x)[0].item()
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def both():
+    return slope(ByAttribute), slope(BySaving)
+
+
 course.predict(
     "02.inplace",
     "forward used 3, then factor became 4. What does each way give as the slope?",
@@ -66,33 +79,27 @@ course.predict(
         "3 by attribute, 4 by saving",
         "one of them gives no number",
     ],
+    then=both,
+    so=lambda ran: (
+        "one of them gives no number"
+        if ran.error
+        else "{:g} and {:g}".format(*ran.value)
+    ),
+    why="The attribute gives 4, and the saved tensor is refused: it has changed.",
+    at="SavedModifiedError",
 )
 
-# %% tags=["step", "slide"]
-x, factor = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0)
-product = ByAttribute.apply(x, factor)
-factor.add_(1)
-mg.autograd.grad(product, x)
-
 # %% [markdown] tags=["explain", "slide"]
-# **4 instead of 3.** The product was 2 times 3; its slope is 3 whatever happens to
-# `factor` afterwards. The attribute is a second name for the tensor, no copy of its
-# content. (Teaching mode warns of the attribute, when the class is first used: before
-# the change, and whether there is one or not. Nobody else says a word.) Now the other
-# one, again with a factor of 3:
-
-# %% tags=["step", "raises-exception", "slide"]
-factor = mg.tensor(3.0)
-product = BySaving.apply(x, factor)
-factor.add_(1)
-mg.autograd.grad(product, x)
-
-# %% [markdown] tags=["explain", "slide"]
-# No number, but an error; read its end: *is at version 1; expected version 0*. Every
-# tensor counts how often it was changed in place: that count is its *version*.
-# `save_for_backward` notes the version beside the tensor, and when you unpack it with
-# `ctx.saved_tensors`, the engine compares. (Take the line with `add_` out of both
-# cells: then both ways give 3.)
+# **By attribute: 4 instead of 3.** The product was 2 times 3; its slope is 3 whatever
+# happens to `factor` afterwards. The attribute is a second name for the tensor, no copy
+# of its content. (Teaching mode warns of the attribute when the class is first used,
+# whether there's a change or not. PyTorch doesn't.)
+#
+# **By saving: no number, but an error**; read its end: *is at version 1; expected
+# version 0*. Every tensor counts how often it was changed in place: that count is its
+# *version*. `save_for_backward` notes the version beside the tensor, and when you
+# unpack it with `ctx.saved_tensors`, the engine compares. (Take the line with `add_`
+# out of `slope`: then both ways give 3.)
 
 # %% [markdown] tags=["slide"]
 # **Look.** Here are both once more, recorded. At the steps that keep the factor, look
@@ -101,7 +108,7 @@ mg.autograd.grad(product, x)
 
 # %% tags=["step", "slide", "Q07"]
 # %%step
-factor = mg.tensor(3.0)
+x, factor = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0)
 first = ByAttribute.apply(x, factor)
 second = BySaving.apply(x, factor)
 factor.add_(1)

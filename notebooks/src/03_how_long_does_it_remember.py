@@ -4,9 +4,9 @@
 # # How long does it remember?
 #
 # You will
-# * watch what was saved leave memory, node by node, while backward runs,
-# * say what a second backward needs, and what `retain_graph` keeps for it,
-# * find a leak that only Python's collector can clear, and close it.
+# * watch when what was saved leaves memory,
+# * say what a second backward needs, and what `retain_graph` is for,
+# * find a memory leak, and close it.
 
 # %%
 import gc
@@ -73,7 +73,7 @@ y.sum().backward()
 y.grad_fn.saved_tensors
 
 # %% [markdown] tags=["slide"]
-# ## An attribute stays
+# ## How long does an attribute stay?
 #
 # The same rule with an attribute. (Teaching mode warns of it when it is first used, as
 # it did in lesson 02.)

@@ -6,7 +6,7 @@
 # You will
 # * return one value for each argument, and know what stands for *none*,
 # * see before the work which gradients anybody will read, and skip the others,
-# * meet the `None` that loses a gradient and says nothing.
+# * find out what a `None` too many does.
 
 # %%
 import minigrad as mg
@@ -84,27 +84,36 @@ class Product(mg.autograd.Function):
         return grad_output @ w.T, x.T @ grad_output
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
+def flags_in_no_grad():
+    data = mg.ones((2, 3), requires_grad=True)
+    weight = mg.ones((3, 4), requires_grad=True)
+    with mg.no_grad():
+        Product.apply(data, weight)
+    return seen[-1]
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "04.no_grad",
     "Both matrices require grad, and Product.apply runs in a no_grad block. Which flags?",
     ["(True, True)", "(True, False)", "(False, False)"],
+    then=flags_in_no_grad,
+    so=lambda ran: str(ran.value),
+    why="The flags repeat what each argument requires; `no_grad` decides something else.",
+    at="apply creates ctx",
 )
+
+# %% [markdown] tags=["explain", "slide"]
+# The flags repeat what each argument requires, and they are set in the phase *create
+# ctx*, before forward runs. Whether the call is recorded at all is another question,
+# which `no_grad` answers. So a True is no promise that backward will be called.
 
 # %% tags=["step", "slide"]
 data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
 seen.clear()
 Product.apply(data, weight)
-Product.apply(data.clone().requires_grad_(), weight)
-with mg.no_grad():
-    Product.apply(data.clone().requires_grad_(), weight)
 seen
-
-# %% [markdown] tags=["explain", "slide"]
-# The last one is `(True, True)`. The flags repeat what each argument requires, and they
-# are set in the phase *create ctx*, before forward runs. Whether the call is recorded
-# at all is another question, which `no_grad` answers. So a True is no promise that
-# backward will be called.
 
 # %% [markdown]
 # **Try.** What is the `grad_fn` of the result of such a call, and does it require grad?
@@ -170,7 +179,7 @@ course.because(
 )
 
 # %% [markdown] tags=["slide"]
-# ## The None that says nothing
+# ## None for an input that needs a gradient
 #
 # `None` is right for what needs no gradient. Here it comes back for an input that needs
 # one. **Predict**: an error, zeros, or something else?

@@ -5,7 +5,7 @@
 #
 # You will
 # * follow a graph by hand, from a result back to its leaf,
-# * see the obvious way do the same work a thousand times, and what waiting saves,
+# * count what the obvious way costs, and see what the engine does instead,
 # * step through the engine's own loop, and stand at a node with a hook.
 
 # %%
@@ -129,24 +129,36 @@ arrived, calls
 # Four times 1: together 4, which is right. And three calls, though there are only two
 # nodes. Now a longer chain:
 
-# %% tags=["predict", "slide"]
-course.predict(
-    "05.calls",
-    "A chain of ten Adds has ten nodes. How often does follow call a rule?",
-    ["10 times", "100 times", "1023 times", "more than a million times"],
-)
 
-
-# %% tags=["step", "slide"]
+# %% tags=["slide"]
 def calls_for(n):
     calls.clear()
     follow(chain(n).grad_fn, mg.tensor(1.0))
     return len(calls)
 
 
-calls_for(10)
+# %% tags=["predict", "hide-input", "step", "slide"]
+def two_adds():
+    return calls_for(2)
 
-# %% tags=["explain", "slide"]
+
+course.predict(
+    "05.calls",
+    "A chain of ten Adds has ten nodes. How often does follow call a rule?",
+    ["10 times", "100 times", "1023 times", "more than a million times"],
+    then=two_adds,
+    so=lambda ran: f"{calls_for(10)} times",
+    why="Each Add doubles the paths below it, and `follow` walks every path. (The player "
+    "has two Adds, and is where the lower one's rule is called for the second time.)",
+    at=["Add.backward, line"] * 3,
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# Right numbers, and 1023 calls for ten nodes. `follow` goes every *path* by itself, and
+# each join doubles the paths behind it. Thirty joins make a billion paths. And whenever
+# a tensor is used twice, there is a join.
+
+# %% tags=["explain", "hide-input", "slide"]
 lengths = list(range(1, 11))
 mg.plot_lines(
     lengths,
@@ -156,37 +168,56 @@ mg.plot_lines(
     says="Each further Add doubles the calls of follow; one call for each node would do.",
 )
 
-# %% [markdown] tags=["explain", "slide"]
-# Right numbers, and 1023 calls for ten nodes. `follow` goes every *path* by itself, and
-# each join doubles the paths behind it. With thirty joins they are a thousand million.
-# And whenever a tensor is used twice, there is a join.
-
 # %% [markdown] tags=["slide"]
-# ## Wait until all have come
+# ## When may a node run?
 #
-# A rule multiplies what arrives by slopes. So 2 now and 3 later give together what 5
-# at once would give. A node may wait, add up, and run **once**. It must know for how
-# many to wait: before the first rule is called, the engine counts the edges that lead
-# to each node. That is its **dependency count**.
+# Back to the diamond, and to the engine's own loop. Two gradients are on their way to
+# the node of `a`, one from `b` and one from `c`, and one of them gets there first.
+# `follow` would call the rule of `a` at once, and again for the other one. What does the
+# engine do?
 
-# %% tags=["predict", "step", "slide"]
-x, a, b, c, y = diamond()
+
+# %% tags=["slide"]
+def diamond_and_back():
+    x, *_, y = diamond()
+    y.backward()
+    return x.grad
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+ready = "ExpBackward0 is the newest ready node. What waits there: "
+
 course.predict(
     "05.join",
     "c sends the gradient 2 to the node of a, b sends 3. What is the rule of a called with?",
     ["with 2, and later with 3", "with 5", "with 6", "with 3, which came last"],
-    then=lambda y=y: mg.step(y.backward),
+    then=diamond_and_back,
+    so=lambda ran: ran.first(
+        {
+            "with 2, and later with 3": f"{ready}2",
+            "with 5": f"{ready}5",
+            "with 6": f"{ready}6",
+            "with 3, which came last": f"{ready}3",
+        }
+    ),
+    why="The node waits until both gradients are there, adds them up, and runs once.",
+    at="added to what waits there",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Watch the badge at ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*,
-# then *5 = 2 + 3*. Only then is it ready. Of the nodes that are ready the engine picks
-# the one that was made last, so the order is the same each time. (The level
-# *Everything* in the player shows each line of the loop, `GraphTask.run`.
-# `count_dependencies` makes the counts before it; `_send`, called for every edge,
-# counts down.)
+# A rule only multiplies what arrives, so sending 2 and then 3 has the same effect as
+# sending 5 once. That's why a node can wait, add up, and run **once**. It has to know
+# how many to wait for: before the first rule is called, the engine counts the edges
+# that lead to each node. That is its **dependency count**. Watch the badge at
+# ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*, then *5 = 2 + 3*.
 
-# %% tags=["because"]
+# %% [markdown] tags=["slide"]
+# Of the nodes that are ready the engine picks the one that was made last, so the order
+# is the same each time. (The level *Everything* in the player shows each line of the
+# loop, `GraphTask.run`. `count_dependencies` makes the counts before it; for every edge
+# the loop counts one down.)
+
+# %% tags=["because", "hide-input"]
 course.because(
     "05.because",
     "What would go wrong if the node of a ran as soon as the first gradient had come? One "

@@ -23,7 +23,16 @@ course.recall("06")
 # one for each row. That is **broadcasting**, and here it is the same. But there is one
 # `b`, and one `b.grad`.
 
-# %% tags=["predict", "slide"]
+
+# %% tags=["slide"]
+def bias_and_back():
+    x = mg.zeros(3, 4)
+    b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
+    (x + b).sum().backward()
+    return b.grad
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "06.bias",
     "x is (3, 4), b is (4,). After (x + b).sum().backward(), what is b.grad?",
@@ -32,13 +41,13 @@ course.predict(
         "shape (4,), and each number is 3",
         "shape (3, 4), and each number is 1",
     ],
+    then=bias_and_back,
+    so=lambda ran: (
+        f"shape {tuple(ran.value.shape)}, and each number is {ran.value.max().item():g}"
+    ),
+    why="Each number of `b` was used in three rows, and their three gradients add up.",
+    at="b.grad was empty",
 )
-
-# %% tags=["step", "slide"]
-x = mg.zeros(3, 4)
-b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
-(x + b).sum().backward()
-b.grad
 
 # %% [markdown] tags=["explain", "slide"]
 # **3**, in the shape of `b`. Let `b[0]` grow by 1: then it grows in all three rows, and
@@ -66,6 +75,7 @@ class AddBias(mg.autograd.Function):
         return grad_output, grad_output.sum(0).reshape(ctx.shape)
 
 
+x = mg.zeros(3, 4)
 g = mg.tensor(
     [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [100.0, 200.0, 300.0, 400.0]]
 )
@@ -301,27 +311,38 @@ course.because(
 # In a hurry one returns `grad_output` for everything. `b` is (4,) again, and each of
 # the next backwards returns something of a wrong shape for it.
 
-# %% tags=["predict", "slide"]
+
+# %% tags=["slide"]
+def is_refused(rule):
+    AddBias.backward = staticmethod(rule)
+    b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
+    try:
+        AddBias.apply(mg.zeros(3, 4), b).backward(g)
+    except RuntimeError:
+        return True
+    return False
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q63"]
+def both():
+    return is_refused(lambda ctx, g: (g, g)), is_refused(lambda ctx, g: (g, g.sum()))
+
+
 course.predict(
     "06.engine",
     "For b of shape (4,) one backward returns (3, 4), another returns (). Which of the "
     "two does the engine refuse?",
     ["both", "only the larger one", "only the smaller one", "neither"],
+    then=both,
+    so=lambda ran: {
+        (True, True): "both",
+        (True, False): "only the larger one",
+        (False, True): "only the smaller one",
+        (False, False): "neither",
+    }[ran.value],
+    why="A gradient too large is summed down; one too small is refused.",
+    at="GradientShapeError",
 )
-
-# %% [markdown] tags=["slide"]
-# First the larger one: the gradient goes on as it came, to `x` and to `b`. It has three
-# rows, and `b` has none. Read what teaching mode says, too. Then the smaller one.
-
-# %% tags=["step", "slide", "Q63"]
-AddBias.backward = staticmethod(lambda ctx, g: (g, g))
-b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
-AddBias.apply(mg.zeros(3, 4), b).backward(g)
-b.grad
-
-# %% tags=["step", "raises-exception", "slide"]
-AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum()))
-AddBias.apply(mg.zeros(3, 4), b).backward(g)
 
 # %% [markdown] tags=["explain", "slide"]
 # Too large is **summed**, without a word (but for teaching mode's). Too small is

@@ -3,8 +3,8 @@
 #
 # You will
 # * see which gradients reach `backward` when `forward` returns two tensors,
-# * ask for `None` in the place of zeros, and measure what that spares,
-# * stop a mask from learning, and let a switch learn on purpose.
+# * choose what arrives for an output that isn't used, and measure the difference,
+# * say which outputs have a gradient, and give one to an output on purpose.
 
 # %%
 import minigrad as mg
@@ -59,33 +59,41 @@ plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr
 # ## An output that nobody used
 #
 # Results often go unused: a layer returns its output and some statistics, and the loss
-# is made of the output alone. Here nobody uses `minus`:
+# is made of the output alone. Here `minus` isn't used:
+
 
 # %% tags=["slide"]
-plus, minus = PlusMinus.apply(a, b)
-loss = plus * 3
+def without_minus():
+    a, b = mg.tensor(5.0, requires_grad=True), mg.tensor(2.0, requires_grad=True)
+    plus, _minus = PlusMinus.apply(a, b)
+    (plus * 3).backward()
+    return arrived[-1]
 
-# %% tags=["predict", "slide"]
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q28"]
+def g_minus(ran):
+    if ran.error:
+        return "there is an error"
+    arrived_there = ran.value[1]
+    if arrived_there is None:
+        return "None"
+    return "the same as g_plus" if arrived_there.any() else "a tensor of zeros"
+
+
 course.predict(
     "07.unused",
     "backward(ctx, g_plus, g_minus) runs, and nobody used minus. What is g_minus?",
     ["a tensor of zeros", "None", "there is an error", "the same as g_plus"],
+    then=without_minus,
+    so=g_minus,
+    why="The engine makes zeros in the output's shape: however `minus` changes, the "
+    "loss doesn't.",
+    at="No gradient arrived for output 1",
 )
-
-# %% [markdown]
-# **Look.** This records the backward alone. Step to where the node of `PlusMinus` has
-# its turn. What waits there for each of its two outputs? And what is backward given?
-
-# %% tags=["step", "slide", "Q28"]
-# %%step
-loss.backward()
-
-# %% tags=["explain", "Q28"]
-arrived[-1], a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
 # *One gradient waits for each of its 2 outputs: 3 and None*; and then, *backward is
-# given zeros of shape () there.* Nobody sent this 0; the engine made it. And it is
+# given zeros of shape () there.* Nothing sent this 0; the engine made it. And it is
 # right: if `minus` grows, the loss does not. So the rule above is right whichever
 # outputs are used.
 
@@ -100,12 +108,12 @@ plus, minus = PlusMinus.apply(a, b)
 arrived[-1], a.grad, b.grad
 
 # %% [markdown] tags=["slide"]
-# ## None instead of zeros
+# ## What does an unused output cost?
 #
-# Zeros have a price: for an unused output of a million numbers, the engine makes a
-# million zeros. `ctx.set_materialize_grads(False)` asks it not to. (To *materialize* is
-# to make real what was only meant.) `TooLean` adds that line to the forward of
-# `PlusMinus`, and has the same backward.
+# Suppose the output that isn't used has a million numbers. What arrives for it then
+# costs time and memory. `ctx.set_materialize_grads(False)` asks the engine to spare
+# both. (To *materialize* is to make real what was only meant.) `TooLean` adds that line
+# to the forward of `PlusMinus`, and has the same backward.
 #
 # **Predict.** `minus` is unused again. What happens in `g_plus + g_minus`?
 
@@ -195,23 +203,38 @@ class Largest(mg.autograd.Function):
         return gradient
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
+def largest():
+    x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
+    value, place = Largest.apply(x)
+    return value, place
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q37"]
+def node_of_place(ran):
+    if ran.error:
+        return "apply refuses it as an output"
+    place = ran.value[1]
+    return "None" if place.grad_fn is None else "the node of Largest, as for value"
+
+
 course.predict(
     "07.place",
     "x requires grad, and place is a tensor of integers. What is place.grad_fn?",
     ["the node of Largest, as for value", "None", "apply refuses it as an output"],
+    then=largest,
+    so=node_of_place,
+    why="Integers have no slope, so no wire leads to that output.",
+    at="Output 1 cannot have a gradient",
 )
 
-# %% [markdown]
-# **Look.** Read the sentence of *wrap outputs*, the fifth phase of `apply`. Then find
-# the node in the graph: to which of its outputs does a wire lead, and what stands at
-# the other?
+# %% [markdown] tags=["explain"]
+# Read the sentence of *wrap outputs*, the fifth phase of `apply`: *Output 1 cannot have
+# a gradient: no wire will lead there.* Then find the node in the graph: to which of its
+# outputs does a wire lead, and what stands at the other?
 
-# %%
+# %% tags=["step", "slide"]
 x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
-
-# %% tags=["step", "slide", "Q37"]
-# %%step
 value, place = Largest.apply(x)
 double = value * 2
 
@@ -224,8 +247,8 @@ double.backward()
 place.requires_grad, place.grad_fn, arrived[-1]
 
 # %% [markdown] tags=["explain"]
-# *Output 1 cannot have a gradient: no wire will lead there.* With integers, and with
-# True and False, the engine knows that by itself. `backward` keeps a parameter for it,
+# With integers, and with True and False, the engine knows by itself that there is no
+# gradient. `backward` keeps a parameter for it,
 # and gets zeros there. `ctx.mark_non_differentiable(place)` says the same to whoever
 # reads the class. What if the mark is on the wrong output?
 
@@ -252,7 +275,7 @@ mg.autograd.grad(value, x)
 # what is wrong.) So a mark too many is loud. A mark too few is not:
 
 # %% [markdown] tags=["slide"]
-# ## The mask that learned
+# ## A mask as an output
 #
 # `Gate` lets positive numbers pass. It returns its mask as well, 1 where a number
 # passed, because somebody wants to count. The mask is made of floats, so that one can

@@ -24,7 +24,25 @@ course.recall("08")
 # between forward and backward, in two programs. They differ in one thing: how `y` was
 # made of `h`.
 
-# %% tags=["predict", "slide"]
+
+# %% tags=["slide"]
+def is_refused(made):
+    x = mg.tensor(1.0, requires_grad=True)
+    h = x * 2
+    y = made(h)
+    h.add_(1)
+    try:
+        mg.autograd.grad(y, x)
+    except RuntimeError:
+        return True
+    return False
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def both():
+    return is_refused(lambda h: h.exp()), is_refused(lambda h: h * h)
+
+
 course.predict(
     "08.saved",
     "h = x * 2, then y is made of h, then h.add_(1), then backward. Which y is refused?",
@@ -34,21 +52,16 @@ course.predict(
         "only y = h * h",
         "neither of them",
     ],
+    then=both,
+    so=lambda ran: {
+        (True, True): "y = h.exp() and y = h * h",
+        (True, False): "only y = h.exp()",
+        (False, True): "only y = h * h",
+        (False, False): "neither of them",
+    }[ran.value],
+    why="`exp` saved its result; the product saved `h` itself, and `h` has changed.",
+    at="SavedModifiedError",
 )
-
-# %% tags=["step", "slide"]
-x = mg.tensor(1.0, requires_grad=True)
-h = x * 2
-y = h.exp()
-h.add_(1)
-mg.autograd.grad(y, x)
-
-# %% tags=["step", "raises-exception", "slide"]
-# %%step
-h = x * 2
-y = h * h
-h.add_(1)
-mg.autograd.grad(y, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # Nobody forbids a change in place. `exp` saved its *result* (lesson 02), so it does not
@@ -63,6 +76,7 @@ mg.autograd.grad(y, x)
 # without its result?
 
 # %% tags=["try", "raises-exception"]
+x = mg.tensor(1.0, requires_grad=True)
 h = x * 2
 y = h.exp()
 y.add_(1)
@@ -221,22 +235,29 @@ class Square_(mg.autograd.Function):
         return grad_output * 2 * x
 
 
-# %% tags=["predict", "slide"]
+def slope_at_3():
+    x = mg.tensor(3.0, requires_grad=True)
+    return mg.autograd.grad(Square_.apply(x.clone()), x)[0].item()
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "08.square",
     "The slope of x squared is 2 times x. What comes out at x = 3?",
     ["6", "18", "an error that names two versions"],
+    then=slope_at_3,
+    so=lambda ran: (
+        "an error that names two versions" if ran.error else f"{ran.value:g}"
+    ),
+    why="What was saved is `x` itself, and by the end of `apply` it holds 9.",
+    at="apply takes what forward saved",
 )
-
-# %% tags=["step", "slide"]
-x = mg.tensor(3.0, requires_grad=True)
-mg.autograd.grad(Square_.apply(x.clone()), x)
 
 # %% [markdown] tags=["explain", "slide"]
 # **18**: the rule read 9 where it needed 3. A version is noted when *apply ends*, not
 # where `save_for_backward` stands. By then the change had been made and counted, so
 # backward compares 2 with 2 and is content. A mark protects those who saved `x` before
-# you. From yourself it does not protect you.
+# you. It doesn't protect you from yourself.
 
 # %% [markdown]
 # **Try.** The same program with an input that you can change. Follow the row *saved[0]*
@@ -277,6 +298,7 @@ class Exp(mg.autograd.Function):
 
 
 # %% tags=["predict", "step", "raises-exception", "slide", "Q52"]
+x = mg.tensor(3.0, requires_grad=True)
 y = Exp.apply(x)
 y.detach().zero_()
 mg.autograd.grad(y, x)
@@ -301,7 +323,7 @@ course.because(
 )
 
 # %% [markdown] tags=["slide"]
-# ## A gradient is not yours
+# ## Writing into grad_output
 #
 # In `backward` there is something to overwrite, too. **Predict** `b.grad` here: `q` is
 # 3 times `b`, `p` is 2 times `a`, and both are added. Is it 3, 2 or 6?

@@ -53,11 +53,30 @@ hint("01.2")
 # The class below runs, and yet two calls of it disturb each other. What is `self` in
 # it? Say it before you touch anything. (About 8 minutes.)
 
-# %% tags=["predict"]
+
+# %% tags=["predict", "hide-input"]
+def what_is_self():
+    found = []
+
+    class Scaled(mg.autograd.Function):
+        def forward(self, x, factor):
+            found.append(self)
+            return x * factor
+
+    y = Scaled.apply(mg.tensor(1.0, requires_grad=True), 2.0)
+    if found[0] is y.grad_fn:
+        return "the ctx of the call"
+    return "the class Scaled" if found[0] is Scaled else "an instance of Scaled"
+
+
 mg.course.predict(
     "01.3.self",
     "What is `self` in `Scaled.forward`?",
     ["an instance of Scaled", "the class Scaled", "the ctx of the call"],
+    then=what_is_self,
+    so=lambda ran: ran.value,
+    why="Without `@staticmethod` it's still the first argument, and that is ctx.",
+    at="apply runs",
 )
 
 # %% [markdown]

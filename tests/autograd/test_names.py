@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import minigrad
-from minigrad.engine.node import AccumulateGrad
+from minigrad.engine.core.node import AccumulateGrad
 
 PATHS = {
     "autograd": ["Function", "backward", "enable_grad", "grad", "no_grad"],

@@ -74,8 +74,12 @@ def do_lesson_00(page: Page, lab: Lab) -> None:
     frame = lesson.book.player(order)
     lesson.tab_to("IFRAME")
     lesson.press("ArrowRight", "ArrowRight")
+    start = frame.evaluate(
+        "() => Number(document.querySelector('#player').dataset.start)"
+    )
     frame.wait_for_function(
-        "() => document.querySelector('#player').player.state().position > 1"
+        "start => document.querySelector('#player').player.state().position > start",
+        arg=start,
     )
     because = lesson.cell_with("course.because(")
     lesson.run(because)
@@ -135,9 +139,9 @@ def do_lesson_01(page: Page, lab: Lab) -> None:
     assemble(sheet, lines, "fmbkchajl")
     sheet.book.element(lines).wait_for_selector("[data-state=solved]")
     assert sheet.checked("01.2") == "solved"
-    sheet.run(sheet.cell_with("class Scaled("))
+    sheet.run(sheet.cell_with("Scaled.factor = factor"))
     assert sheet.checked("01.3") == "not tried"
-    sheet.write(sheet.cell_with("class Scaled("), SCALED)
+    sheet.write(sheet.cell_with("Scaled.factor = factor"), SCALED)
     assert sheet.checked("01.3") == "solved"
     sheet.write(sheet.cell_with("class Mul("), MUL)
     assert sheet.checked("01.4") == "solved"
@@ -178,7 +182,7 @@ def test_lessons_00_and_01_by_keyboard_then_closed_and_opened_again(
         order = lesson.cell_with('"00.order"')
         lesson.run(order)
         cell = lesson.book.element(order)
-        cell.wait_for_selector("text=Your prediction: the lines of forward")
+        cell.wait_for_selector("text=You said: the lines of forward")
         cell.wait_for_selector("iframe")
         because = lesson.cell_with("course.because(")
         lesson.run(because)

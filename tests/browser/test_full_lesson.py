@@ -36,8 +36,8 @@ def do_lesson(page: Page, lab: Lab) -> None:
         if cell["type"] != "code":
             continue
         source = cell["source"]
-        if source.startswith("course.predict("):
-            (call,) = ast.parse(source).body
+        if "course.predict(" in source:
+            *_, call = ast.parse(source).body
             choices = ast.literal_eval(call.value.args[2])
             lesson.choose(index, [choices[-1]])
             continue
@@ -45,7 +45,8 @@ def do_lesson(page: Page, lab: Lab) -> None:
         if source.startswith("%%step"):
             play_to_the_end(lesson, index)
             played += 1
-        if source.startswith("course.because("):
+        if "course.because(" in source:
+            lesson.book.element(index).wait_for_selector("textarea")
             lesson.tab_to("Because ...")
             page.keyboard.insert_text("what lies before it may learn")
             lesson.tab_to("Keep")

@@ -12,7 +12,12 @@ import minigrad as mg
 from minigrad import sigmoid as known_before
 from minigrad.course import examine
 from minigrad.course.grading import blanks
-from tests.course.test_first_lessons import made
+
+
+def made(name: str, forward: Any, backward: Any) -> Any:
+    """A Function with these two methods."""
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(mg.autograd.Function)(name, (mg.autograd.Function,), methods)
 
 
 def sigmoid(x: Any) -> Any:

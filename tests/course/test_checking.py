@@ -52,14 +52,23 @@ def test_check_shows_a_solved_exercise(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_check_raises_the_whole_message_where_nothing_is_displayed() -> None:
     with pytest.raises(CheckFailed, match=r"upstream gradient ignored \(C01\)") as seen:
-        check("01.4", Wrong)
+        check("01.4", Wrong, strict=True)
     assert seen.value.verdict.state == "wrong"
     assert isinstance(seen.value, AssertionError)
 
 
+def test_check_shows_and_returns_its_verdict_and_lets_the_notebook_run_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    verdict = check("01.4", Wrong)
+    assert (verdict.state, verdict.mistakes) == ("wrong", ("C01",))
+    assert capsys.readouterr().out == f"{verdict}\n"
+    assert check("01.4", Right, strict=True).state == "solved"
+
+
 def test_traceback_in_a_notebook_is_one_line() -> None:
     with pytest.raises(CheckFailed) as seen:
-        check("01.4", Wrong)
+        check("01.4", Wrong, strict=True)
     lines = seen.value._render_traceback_()
     assert lines == ["CheckFailed: 01.4 Mul, your first Function: wrong, see above"]
 
@@ -68,7 +77,7 @@ def test_every_check_draws_new_numbers_and_says_which() -> None:
     seen = []
     for _ in range(3):
         with pytest.raises(CheckFailed) as caught:
-            check("01.4", Wrong)
+            check("01.4", Wrong, strict=True)
         verdict = caught.value.verdict
         seen.append(verdict.seed)
         assert f"seed {verdict.seed}" in verdict.message
@@ -125,7 +134,7 @@ def test_hints_follow_one_another_with_a_check_in_between() -> None:
     for expected in hints:
         assert str(hint("01.4")) == expected
         with pytest.raises(CheckFailed):
-            check("01.4", Wrong)
+            check("01.4", Wrong, strict=True)
     assert str(hint("01.4")).startswith(hints[2])
     assert "no more direct hint" in str(hint("01.4"))
 
@@ -160,7 +169,7 @@ def test_half_a_step_comes_after_the_same_mistake_three_times() -> None:
     shown = []
     for answer in (Wrong, Wrong, Wrong, Wrong):
         with pytest.raises(CheckFailed) as caught:
-            check("01.4", answer)
+            check("01.4", answer, strict=True)
         shown.append("half a step: For one element" in caught.value.verdict.message)
     assert shown == [False, False, True, True]
 
@@ -181,7 +190,7 @@ def test_another_mistake_in_between_takes_the_half_step_away() -> None:
     shown = []
     for answer in (Wrong, Wrong, Swapped, Wrong, Wrong):
         with pytest.raises(CheckFailed) as caught:
-            check("01.4", answer)
+            check("01.4", answer, strict=True)
         shown.append(bool(caught.value.verdict.half_step))
     assert not any(shown)
 
@@ -217,7 +226,7 @@ def test_hint_shrinks_to_one_question_when_the_mistake_comes_back() -> None:
     said = []
     for answer in (Wrong, Wrong, Wrong, Swapped, Wrong):
         with pytest.raises(CheckFailed) as caught:
-            check("01.4", answer)
+            check("01.4", answer, strict=True)
         said.append(caught.value.verdict.findings[0].next_step)
     whole, second, third, other, again = said
     assert whole == again

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -17,14 +14,14 @@ import minigrad as mg
 from minigrad.course import catalogue, examine, gym, trials, values
 from minigrad.course.references import References
 from minigrad.mistakes import TABLE
-from tests.course.answers import kit
+from tests.answers import rows
 
 GYM = catalogue.gym_names()
 
 
 def model_of(name: str) -> Any:
     """The first right answer."""
-    return next(a.function for a in kit.answers_to(name) if a.mistake == kit.RIGHT)
+    return rows.right(name)[0].made_anew()
 
 
 @pytest.fixture
@@ -60,19 +57,17 @@ EQUAL = {
 """Terms that may be larger: zeros, and a shift that cancels."""
 
 
-def larger_terms(model: Any) -> Iterator[tuple[str, Any]]:
+def larger_terms(model: rows.Answer) -> Iterator[tuple[str, Any]]:
     """The right answer with one term, factor or returned value larger by 0.1 %."""
-    source = textwrap.dedent(inspect.getsource(model))
+    source = rows.definition(model.source, model.hands)
     for number, node in enumerate(ast.walk(ast.parse(source))):
         for place in places_in(node):
             tree = ast.parse(source)
             enlarge(list(ast.walk(tree))[number], place)
-            (definition,) = tree.body
-            assert isinstance(definition, ast.ClassDef)
-            definition.decorator_list = []
-            names = dict(vars(sys.modules[model.__module__]))
+            names: dict[str, Any] = {}
+            exec(model.source, names)
             exec(compile(ast.fix_missing_locations(tree), "", "exec"), names)
-            yield f"{ast.unparse(node)}, {place}", names[definition.name]
+            yield f"{ast.unparse(node)}, {place}", names[model.hands]
 
 
 def places_in(node: ast.AST) -> list[str]:
@@ -108,7 +103,7 @@ def times_1001(term: ast.expr) -> ast.expr:
 @pytest.mark.parametrize("name", GYM)
 def test_every_term_that_is_off_by_a_thousandth_is_refused(name: str) -> None:
     assert examine(name, model_of(name)).state == "solved"
-    assert accepted(name, larger_terms(model_of(name))) == EQUAL.get(name, [])
+    assert accepted(name, larger_terms(rows.right(name)[0])) == EQUAL.get(name, [])
 
 
 def with_gradients(

@@ -18,8 +18,7 @@ from minigrad.course.judge import judge
 from minigrad.course.limits import Deadline
 from minigrad.course.probes import observe
 from minigrad.course.references import References
-from tests.course import test_mul
-from tests.course.answers import kit
+from tests.answers import rows
 
 Seen = Sequence[Facts]
 Weaken = Callable[[Seen], Seen]
@@ -188,18 +187,14 @@ FRAME = {
 
 
 @cache
-def seen_of(exercise: str, name: str) -> tuple[kit.Answer, list[Facts], References]:
+def seen_of(exercise: str, name: str) -> tuple[rows.Answer, list[Facts], References]:
     """A known answer, what is seen of it, and the truth beside it."""
     found = catalogue.load("01.4" if exercise == "Mul" else f"gym.{exercise}")
-    answers = [kit.Answer(made, id) for id, made in test_mul.WRONG]
-    if exercise != "Mul":
-        folders = ("answers", "strangers")
-        answers = [a for folder in folders for a in kit.answers_to(found.id, folder)]
-    answer = next(a for a in answers if a.function.__name__ == name)
+    answer = rows.named(found.id, name)
     cases = found.cases(np.random.default_rng(0))
     references = References(found, cases)
-    with checking.answers_running(Deadline(kit.PATIENCE)):
-        seen = observe(answer.function, found.contract, cases)
+    with checking.answers_running(Deadline(60.0)):
+        seen = observe(answer.made_anew(), found.contract, cases)
     return answer, seen, references
 
 
@@ -209,11 +204,10 @@ def findings(exercise: str, name: str, weaken: Weaken = list) -> Sequence[Findin
 
 
 def is_well_judged(exercise: str, name: str, weaken: Weaken = list) -> bool:
-    """Whether it is refused by its own name, or one as good."""
+    """Whether it is refused by the name that its row gives first."""
     answer, *_ = seen_of(exercise, name)
     found = findings(exercise, name, weaken)
-    right = (answer.mistake, *answer.as_good)
-    return bool(found) and (found[0].id or kit.UNNAMED) in right
+    return bool(found) and found[0].id in (*answer.mistakes[:1], answer.made)
 
 
 def weakened(what: str, value: Any) -> Weaken:
@@ -310,7 +304,7 @@ def test_upstream_of_ones_alone_would_accept_what_ignores_it() -> None:
     answer, *_ = seen_of("Power", "SlopeAlone")
     exercise = catalogue.load("gym.Power")
     cases = map(upstream_of_ones, exercise.cases(np.random.default_rng(0)))
-    seen: Seen = observe(answer.function, exercise.contract, list(cases))
+    seen: Seen = observe(answer.made_anew(), exercise.contract, list(cases))
     for name in ("double", "negative", "zero", "first", "second"):
         seen = without(name)(seen)
     assert judge(seen, exercise).findings == ()

@@ -1,4 +1,4 @@
-"""Exercises, predictions and boxes: as text, as forms, and what they keep."""
+"""Exercises and boxes: as text, as forms, and what they keep."""
 
 from typing import Any
 
@@ -6,7 +6,6 @@ import pytest
 
 from minigrad import course
 from minigrad.course import journal
-from minigrad.errors import ArgumentValueError
 
 
 def form_of(sheet: Any) -> Any:
@@ -70,8 +69,19 @@ def test_form_comes_back_with_what_was_answered_and_keeps_it_once() -> None:
     assert again.spec["kept"] == choices
     assert 'data-state="solved"' in again.outcome
     assert len(kept("00.1")) == 1
-    commit(again, {**choices, "c": "none of them"})
-    assert len(kept("00.1")) == 2
+
+
+def test_prediction_of_an_exercise_locks_and_an_investigation_does_not() -> None:
+    choices = {"a": "forward runs", "b": "backward runs", "c": "backward"}
+    form = form_of(course.exercise("00.1"))
+    commit(form, choices)
+    commit(form, {**choices, "c": "none of them"})
+    again = form_of(course.exercise("00.1"))
+    assert (form.locked, again.locked, len(kept("00.1"))) == (True, True, 1)
+    form = form_of(course.exercise("00.3"))
+    commit(form, {"a": "(4,)", "b": "the ctx of this call"})
+    commit(form, {"a": "(3,)", "b": "the ctx of this call"})
+    assert (form.locked, len(kept("00.3"))) == (False, 2)
 
 
 @pytest.mark.parametrize("kept", [{"a": "forward runs"}, {"z": "a"}, ["a"], "a", 3])
@@ -79,13 +89,6 @@ def test_answers_to_questions_that_an_update_changed_are_left_out(kept: Any) -> 
     journal.note(journal.ANSWERED, "00.1", answer=kept)
     form = form_of(course.exercise("00.1"))
     assert (form.spec["kept"], form.outcome) == ({}, "")
-
-
-def test_prediction_with_other_choices_by_now_is_asked_anew() -> None:
-    journal.note(journal.ANSWERED, "x.1", answer="neither")
-    log: list[str] = []
-    asking, _ = form_of(opened(log)).children
-    assert (asking.spec["kept"], asking.outcome, log) == ({}, "", [])
 
 
 def test_order_is_judged_and_comes_back() -> None:
@@ -96,40 +99,6 @@ def test_order_is_judged_and_comes_back() -> None:
     again = form_of(course.exercise("01.2"))
     assert again.spec["kept"] == right
     assert 'data-state="solved"' in again.outcome
-
-
-def opened(log: list[str]) -> Any:
-    return course.predict(
-        "x.1", "What?", ["this", "that"], then=lambda: log.append("run")
-    )
-
-
-def test_prediction_opens_what_it_is_about_only_once_answered() -> None:
-    log: list[str] = []
-    asking, _ = form_of(opened(log)).children
-    assert log == []
-    assert "Your prediction: that" in commit(asking, {"": "that"})
-    assert log == ["run"]
-    assert [entry["answer"] for entry in kept("x.1")] == ["that"]
-
-
-def test_prediction_comes_back_with_its_outcome() -> None:
-    log: list[str] = []
-    commit(form_of(opened(log)).children[0], {"": "this"})
-    asking, _ = form_of(opened(log)).children
-    assert asking.spec["kept"] == {"": "this"}
-    assert "Your prediction: this" in asking.outcome
-    assert log == ["run", "run"]
-    assert len(kept("x.1")) == 1
-
-
-def test_prediction_in_plain_text() -> None:
-    assert repr(opened([])) == "What?\n  a: this\n  b: that"
-    then = course.predict("x.1", "What?", ["this", "that"], then=lambda: 7, answer="b")
-    assert then == 7
-    assert [entry["answer"] for entry in kept("x.1")] == ["that"]
-    with pytest.raises(ArgumentValueError, match="'c' is none of the 2 choices"):
-        course.predict("x.1", "What?", ["this", "that"], answer="c")
 
 
 def test_because_is_kept_and_comes_back() -> None:

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from minigrad import errors
-from minigrad.course import slides
+from minigrad.course import build, slides
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,8 +100,17 @@ def test_question_is_text_and_its_outcome_is_run() -> None:
     set_up = run_cell('x = f()\ncourse.predict("00.x", "What?", ["2"], then=x.g)')
     sources = [cell.source for cell in slides.question_and_outcome(set_up)]
     assert sources == ["x = f()", "**Predict.** What?\n\na. 2", "x.g()"]
+    asks = run_cell('course.predict("00.x", "What?", ["2"], then=f, so=str)')
+    asks.metadata |= build.metadata_of(HIDDEN)
+    question, outcome = slides.question_and_outcome(asks)
+    assert "transient" not in question.metadata
+    assert outcome.source.endswith("so=str, show=True)")
+    assert outcome.metadata["transient"] == {"remove_source": True}
     other = run_cell("x = 1")
     assert slides.question_and_outcome(other) == [other]
+
+
+HIDDEN = build.Cell("x.py", 1, 1, False, ("predict", "hide-input"), ())
 
 
 def asked_of_the_network(page: str) -> list[str]:
@@ -132,7 +141,7 @@ def test_every_lesson_has_slides() -> None:
         book = nbformat.read(path, as_version=4)
         tagged = [c for c in book.cells if "slide" in c.metadata.get("tags", [])]
         assert len(tagged) >= 5, path.name
-        whole = "\n".join([cell.source for cell in tagged])
+        whole = "\n".join([build.unfolded(cell.source) for cell in tagged])
         assert "## What to remember" in whole, path.name
         assert whole.count("<summary>") == 3, path.name
 

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from minigrad.engine import transforms
+from minigrad.engine import interpreters
 from tests.engine.support import leaf, raises
 from tests.engine.transformed import batch, cubes, number, square, vector
 
@@ -390,7 +390,7 @@ def test_levels_of_other_threads_are_not_seen() -> None:
     minigrad.func.grad(f)(minigrad.ones(2))
     minigrad.vmap(f)(minigrad.ones(2))
     assert results == [[2.0, 2.0]] * 2
-    assert not transforms.active
+    assert not interpreters.active
 
 
 def test_graph_of_a_transform_is_freed_at_once() -> None:

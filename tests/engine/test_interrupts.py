@@ -98,7 +98,7 @@ def state() -> tuple[Any, ...]:
         mode.task,
         mode.saved_tensors_hooks,
         mode.stops,
-        mode.transforms,
+        mode.interpreters,
     )
 
 

@@ -10,10 +10,11 @@ import pytest
 import minigrad
 from minigrad import errors
 from minigrad.autograd import forward_ad as fwAD
-from minigrad.engine import levels
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.duals import make_dual, unpack_dual
-from minigrad.engine.levels import enter_level, exit_level
+from minigrad.transforms import levels
+from minigrad.transforms.duals import make_dual, unpack_dual
+from minigrad.transforms.forward_mode import enter_level
+from minigrad.transforms.levels import exit_level
 from tests.engine.support import Boom
 
 
@@ -53,7 +54,7 @@ def test_levels_nest_to_higher_derivatives(cube: Any) -> None:
     assert first(x).item() == 12.0
     assert second(x).item() == 12.0
     assert derivative(second, x).item() == 6.0
-    assert levels.open_levels == ()
+    assert levels.open_levels() == ()
 
 
 def test_levels_are_not_confused() -> None:
@@ -77,7 +78,7 @@ def test_inner_level_closes_after_an_exception() -> None:
 
     with pytest.raises(Boom):
         derivative(fails, minigrad.tensor(1.0))
-    assert levels.open_levels == ()
+    assert levels.open_levels() == ()
 
 
 def test_product_with_itself_in_place_has_the_right_tangent() -> None:
@@ -108,7 +109,7 @@ def test_level_does_not_keep_its_duals_alive() -> None:
     gc.disable()
     with fwAD.dual_level():
         x = fwAD.make_dual(minigrad.tensor(2.0), minigrad.tensor(1.0))
-        (level,) = levels.open_levels
+        (level,) = levels.open_levels()
         for _ in range(10):
             y = x * x
         assert set(level.duals.values()) == {x, y}
@@ -133,7 +134,7 @@ def test_threads_open_levels_without_disturbing_each_other() -> None:
     for thread in threads:
         thread.join()
     assert found == []
-    assert levels.open_levels == ()
+    assert levels.open_levels() == ()
 
 
 @pytest.mark.rule("L28")

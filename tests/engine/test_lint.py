@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.engine import lint
+from minigrad.lint import forward, is_teaching
 from minigrad.mistakes import TABLE
 from tests.engine.support import FORM, Boom, leaf, rule
 
@@ -592,8 +592,8 @@ def test_teaching_mode_off_says_nothing() -> None:
     function = rule(minigrad, forward, lambda ctx, g: None)
     with minigrad.teaching(False):
         assert of_backward(function) == []
-        assert not lint.enabled
-    assert lint.enabled
+        assert not is_teaching()
+    assert is_teaching()
     assert {id for id, _ in of_backward(function)} == {"S06", "S03", "D01", "A05", ""}
 
 
@@ -607,8 +607,8 @@ def test_teaching_mode_tells_whether_it_is_on() -> None:
 def test_nothing_is_remembered_when_a_call_is_over() -> None:
     y = saving(doubled_twice).apply(leaf(minigrad, 1.0), leaf(minigrad, 2.0))
     y.backward()
-    assert not lint._inputs_before
-    assert not lint._saved_then
+    assert not forward._inputs_before
+    assert not forward._saved_then
 
 
 def doubled_twice(ctx: Any, grad: Any) -> Any:

@@ -9,32 +9,31 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.engine import (
+from minigrad.engine import gradients
+from minigrad.engine.core import (
     backward,
+    ctx,
     function,
-    gradients,
     hook_calls,
     node,
-    outputs,
-    returned,
     saved,
     tensor,
 )
-from minigrad.engine.backward import GraphTask
-from minigrad.engine.function import BackwardCFunction, Function
-from minigrad.engine.node import AccumulateGrad, _FunctionBase
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import AccumulateGrad
+from minigrad.engine.core.tensor import Tensor
+from tests.engine.support import rewritten
 
 Patch = pytest.MonkeyPatch
 
 
-def overwrite_instead_of_add(patch: Patch) -> None:
-    def put(task: Any, node: Any, slot: int, gradient: Any) -> Any:
-        waiting = task.waiting.setdefault(node, [None] * len(node._output_metadata))
-        waiting[slot] = gradient
-        return gradient
+ADD = "gradient if total is None else total + gradient"
 
-    patch.setattr(GraphTask, "_add", put)
+
+def overwrite_instead_of_add(patch: Patch) -> None:
+    patch.setattr(GraphTask, "run", rewritten(GraphTask.run, ADD, "gradient"))
 
 
 def overwrite_in_grad(patch: Patch) -> None:
@@ -45,16 +44,8 @@ def overwrite_in_grad(patch: Patch) -> None:
 
 
 def add_in_place(patch: Patch) -> None:
-    right = GraphTask._add
-
-    def add(task: Any, node: Any, slot: int, gradient: Any) -> Any:
-        waiting = task.waiting.get(node)
-        if waiting is None or waiting[slot] is None or gradient is None:
-            return right(task, node, slot, gradient)
-        waiting[slot] += gradient
-        return waiting[slot]
-
-    patch.setattr(GraphTask, "_add", add)
+    in_place = "gradient if total is None else total.__iadd__(gradient)"
+    patch.setattr(GraphTask, "run", rewritten(GraphTask.run, ADD, in_place))
 
 
 def run_at_the_first_gradient(patch: Patch) -> None:
@@ -87,9 +78,10 @@ def no_version_check(patch: Patch) -> None:
 def version_taken_when_saving_is_asked_for(patch: Patch) -> None:
     right = BackwardCFunction._take_what_was_saved
 
-    def take(self: Any, inputs: Any, result: Any) -> Any:
-        to_save, *rest = right(self, inputs, result)
-        return tuple(x.detach() if isinstance(x, Tensor) else x for x in to_save), *rest
+    def take(self: Any, *more: Any) -> Any:
+        given = self.to_save or ()
+        self.to_save = tuple(x.detach() if isinstance(x, Tensor) else x for x in given)
+        right(self, *more)
 
     patch.setattr(BackwardCFunction, "_take_what_was_saved", take)
 
@@ -98,14 +90,14 @@ def one_ctx_for_a_class(patch: Patch) -> None:
     right = Function._create_ctx.__func__
     made: dict[Any, Any] = {}
 
-    def create(cls: Any, inputs: Any, needs: Any, edges: Any) -> Any:
-        return made.setdefault(cls, right(cls, inputs, needs, edges))
+    def create(cls: Any, needs: Any, edges: Any) -> Any:
+        return made.setdefault(cls, right(cls, needs, edges))
 
     patch.setattr(Function, "_create_ctx", classmethod(create))
 
 
 def no_zeros_for_missing_gradients(patch: Patch) -> None:
-    patch.setattr(returned, "missing_gradient", lambda node, output_nr: None)
+    patch.setattr(ctx, "missing_gradient", lambda node, output_nr: None)
 
 
 def zeros_always(patch: Patch) -> None:
@@ -113,31 +105,31 @@ def zeros_always(patch: Patch) -> None:
         metadata = node._output_metadata[output_nr]
         return None if metadata is None else Tensor(np.zeros(*metadata))
 
-    patch.setattr(returned, "missing_gradient", zeros)
+    patch.setattr(ctx, "missing_gradient", zeros)
 
 
 def needs_input_grad_follows_grad_mode(patch: Patch) -> None:
-    right = function.look_back
+    right = function.collect_edges
 
-    def look_back(inputs: Any) -> Any:
+    def collect_edges(inputs: Any) -> Any:
         needs, edges = right(inputs)
         return tuple(n and minigrad.is_grad_enabled() for n in needs), edges
 
-    patch.setattr(function, "look_back", look_back)
+    patch.setattr(function, "collect_edges", collect_edges)
 
 
 def any_number_of_gradients(patch: Patch) -> None:
     def pad(node: Any, gradients: Any) -> Any:
         return (*gradients, *[None] * len(node._edges))[: len(node._edges)]
 
-    patch.setattr(returned, "cut_surplus", pad)
+    patch.setattr(ctx, "cut_surplus", pad)
 
 
 def no_surplus_none(patch: Patch) -> None:
     def refuse(node: Any, gradients: Any) -> Any:
-        raise returned.not_wanted(node, len(node._edges))
+        raise ctx.not_wanted(node, len(node._edges))
 
-    patch.setattr(returned, "cut_surplus", refuse)
+    patch.setattr(ctx, "cut_surplus", refuse)
 
 
 def no_reduction_to_the_inputs_shape(patch: Patch) -> None:
@@ -159,7 +151,8 @@ def small_gradients_are_broadcast(patch: Patch) -> None:
 
 
 def nothing_is_released(patch: Patch) -> None:
-    patch.setattr(_FunctionBase, "_release_saved", lambda node: None)
+    keeps = rewritten(GraphTask.run, "node._saved = FREED", "pass")
+    patch.setattr(GraphTask, "run", keeps)
 
 
 def released_although_retained(patch: Patch) -> None:
@@ -171,7 +164,9 @@ def forward_is_recorded(patch: Patch) -> None:
 
 
 def recorded_under_no_grad(patch: Patch) -> None:
-    patch.setattr(function, "is_grad_enabled", lambda: True)
+    patch.setattr(
+        function, "collect_edges", minigrad.enable_grad()(function.collect_edges)
+    )
 
 
 def saved_output_as_it_is(patch: Patch) -> None:
@@ -186,7 +181,7 @@ def version_stays_after_a_change_in_place(patch: Patch) -> None:
 
 
 def returned_input_as_itself(patch: Patch) -> None:
-    patch.setattr(outputs, "view_of", lambda tensor: tensor)
+    patch.setattr(function, "view_of", lambda tensor: tensor)
 
 
 def list_of_outputs_unpacked(patch: Patch) -> None:
@@ -244,16 +239,16 @@ def dirty_marks_are_ignored(patch: Patch) -> None:
 
 
 def dirty_inputs_keep_their_version(patch: Patch) -> None:
-    right = BackwardCFunction._take_what_was_saved
+    right = function.wrap_outputs
 
-    def take(ctx: Any, *more: Any) -> Any:
+    def wrap(ctx: Any, *more: Any) -> Any:
         versions = [(x, x._version) for x in ctx.dirty_tensors or ()]
-        taken = right(ctx, *more)
+        wrapped = right(ctx, *more)
         for one, version in versions:
             one._version_counter.value = version
-        return taken
+        return wrapped
 
-    patch.setattr(BackwardCFunction, "_take_what_was_saved", take)
+    patch.setattr(function, "wrap_outputs", wrap)
 
 
 def backward_is_always_recorded(patch: Patch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad
 from minigrad.engine import observe
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 from tests.engine.support import leaf, rule
 
 
@@ -17,7 +17,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.heard: list[Any] = []
-        self.hears_unrecorded = True
+        self.attends = observe.EVERYTHING
 
     def __getattr__(self, name: str) -> Any:
         def hear(*values: Any) -> None:
@@ -34,9 +34,10 @@ class Listener:
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
-    observe.observer = Listener()
-    yield observe.observer
-    observe.observer = None
+    listener = Listener()
+    observe.add(listener)
+    yield listener
+    observe.remove(listener)
 
 
 def doubled() -> Any:
@@ -47,7 +48,13 @@ def doubled() -> Any:
     return rule(minigrad, forward, lambda ctx, grad: grad * 2)
 
 
-APPLY = ["ctx_created", "saved_taken", "edges_wired"]
+APPLY = [
+    "ctx_created",
+    "values_saved",
+    "forward_returned",
+    "edges_wired",
+    "saved_taken",
+]
 
 
 def test_apply_tells_its_phases_in_order(listener: Listener) -> None:
@@ -58,9 +65,10 @@ def test_apply_tells_its_phases_in_order(listener: Listener) -> None:
     ctx, function, inputs = next(v for n, v in listener.heard if n == "ctx_created")
     assert (ctx, function.__name__) == (y.grad_fn, "F")
     assert inputs[0] is x
-    saved = [v[1] for n, v in listener.heard if n == "saved_taken"]
+    returned = [v[2] for n, v in listener.heard if n == "forward_returned"]
     wired = [v[1] for n, v in listener.heard if n == "edges_wired"]
-    assert saved[-1] is wired[-1][0] is y
+    assert returned[-1] is wired[-1][0] is y
+    assert listener.last("saved_taken") == (y.grad_fn, (x,))
 
 
 def test_operation_inside_forward_is_told_too(listener: Listener) -> None:
@@ -69,26 +77,29 @@ def test_operation_inside_forward_is_told_too(listener: Listener) -> None:
     assert created == ["F", "Mul"]
 
 
-@pytest.mark.parametrize("hears_unrecorded", [False, True])
+@pytest.mark.parametrize("attends", [observe.RECORDED, observe.EVERYTHING])
 def test_operation_that_joins_no_graph_is_told_to_those_who_want_it(
-    hears_unrecorded: bool,
+    attends: int,
 ) -> None:
     x = leaf(minigrad, [[1.0, 2.0], [3.0, 4.0]])
-    observe.observer = listener = Listener()
-    listener.hears_unrecorded = hears_unrecorded
+    listener = Listener()
+    listener.attends = attends
+    observe.add(listener)
     with minigrad.no_grad():
         results = [x * 2, -x, x.T * x.T, x.sum()]
     told = listener.names()
     (x * 2).sum()
-    observe.observer = None
+    observe.remove(listener)
     assert [one.tolist() for one in results] == [
         [[2, 4], [6, 8]],
         [[-1, -2], [-3, -4]],
         [[1, 9], [4, 16]],
         10,
     ]
-    assert told == ["ctx_created", "edges_wired"] * (6 if hears_unrecorded else 0)
-    assert listener.names()[len(told) :] == ["ctx_created", "edges_wired"] * 2
+    calls = 6 if attends == observe.EVERYTHING else 0
+    assert told == ["ctx_created", "edges_wired"] * calls
+    recorded = ["node_made", *["ctx_created", "edges_wired"] * 2]
+    assert listener.names()[len(told) :] == recorded
 
 
 def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
@@ -100,6 +111,8 @@ def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
     assert names == [
         "backward_started",
         "node_picked",
+        "rule_called",
+        "rule_returned",
         "node_returned",
         "gradient_sent",
         "node_released",
@@ -109,7 +122,8 @@ def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
         "node_released",
         "backward_finished",
     ]
-    of_a_node = ("node_released", "gradient_accumulated")
+    of_a_node = ("rule_called", "rule_returned", "node_released")
+    of_a_node = (*of_a_node, "gradient_accumulated")
     tasks = {v[0] for n, v in listener.heard if n in names and n not in of_a_node}
     assert [type(task) for task in tasks] == [GraphTask]
     sent = listener.last("gradient_sent")
@@ -125,12 +139,12 @@ def test_backward_tells_its_phases_in_order(listener: Listener) -> None:
 def test_listener_changes_no_result() -> None:
     results = []
     for listening in (False, True):
-        observe.observer = Listener() if listening else None
+        if listening:
+            observe.add(Listener())
         x = leaf(minigrad, 3.0)
         y = doubled().apply(x) * x
         y.backward()
         results.append((y.item(), x.grad.item(), y.grad_fn.name()))
-    observe.observer = None
     assert results[0] == results[1]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.ops import OPS
 from minigrad.ops._registry import quickest
 

@@ -5,19 +5,18 @@ from typing import Any
 import pytest
 
 import minigrad
-from minigrad.engine import levels
-from minigrad.engine.backward import GraphTask
-from minigrad.engine.gradients import roots_of, run_task, target_of
-from minigrad.engine.levels import enter_level, exit_level
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.gradients import roots_of, target_of, traverse
+from minigrad.transforms import levels
+from minigrad.transforms.forward_mode import enter_level
+from minigrad.transforms.levels import exit_level
 
 
 def gradient_of(output: Any, leaf: Any, as_tensors: bool) -> Any:
     """What arrives at ``leaf``, as the traversal carries it."""
     target = target_of(leaf, 0)
     roots = roots_of(output, None, "test")
-    task = GraphTask(roots, True, False, [target], as_tensors=as_tensors)
-    run_task(task)
+    task = traverse(roots, True, False, [target], as_tensors=as_tensors)
     return task.captured[target]
 
 
@@ -44,7 +43,7 @@ def test_open_level_makes_gradients_travel_as_tensors() -> None:
         exit_level(level)
     assert x.grad is not None
     assert x.grad.item() == 12.0
-    assert levels.open_levels == ()
+    assert levels.open_levels() == ()
 
 
 @pytest.mark.parametrize("as_tensors", [False, True])

@@ -7,7 +7,9 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from minigrad.engine import transforms
+from minigrad.engine import interpreters
+from minigrad.engine.builtin import Builtin
+from minigrad.func import vmap
 from tests.engine.support import Boom, leaf, raises, rule
 from tests.engine.transformed import BATCH, batch, square
 
@@ -617,8 +619,8 @@ def test_gradient_of_a_batch_has_the_shape_of_the_output(torch: Any) -> None:
 
 def test_nothing_is_open_after_use() -> None:
     minigrad.vmap(minigrad.vmap(lambda x: x * 2))(minigrad.ones(2, 2))
-    assert not transforms.active
-    assert transforms.opened_here() == ()
+    assert not interpreters.active
+    assert interpreters.opened_here() == ()
 
 
 def test_tensor_that_outlives_its_vmap_is_the_whole_batch() -> None:
@@ -630,3 +632,54 @@ def test_tensor_that_outlives_its_vmap_is_the_whole_batch() -> None:
 
     minigrad.vmap(f)(minigrad.ones(3))
     assert (kept[0] + 1).tolist() == [3.0, 3.0, 3.0]
+
+
+class Doubled(Builtin):
+    """2 * x, with no word about batches."""
+
+    linear = True
+
+    @staticmethod
+    def forward(input: Any) -> Any:
+        return input * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2
+
+
+class DoubledOneByOne(Doubled):
+    """The same, for one example after the other."""
+
+    one_by_one = True
+
+
+@pytest.mark.parametrize(
+    "along",
+    [
+        lambda x: x.softmax(0),
+        lambda x: x.sum(-1),
+        lambda x: x.max(0).values,
+        lambda x: x.sort(0).values,
+        lambda x: x.var(),
+        lambda x: minigrad.cat([x, x]),
+        lambda x: x[[0, 1]],
+    ],
+)
+def test_operation_along_a_dimension_runs_once_for_all_examples(along: Any) -> None:
+    def operations(function: Any, examples: int) -> int:
+        with minigrad.record() as trace:
+            vmap(function)(minigrad.ones(examples, 3, requires_grad=True))
+        return len(trace.data["graph"]["nodes"])
+
+    assert operations(along, 5) == operations(along, 2)
+    looped = DoubledOneByOne.apply
+    assert operations(looped, 5) == operations(looped, 2) + 3
+
+
+def test_loop_is_only_where_an_operation_says_so() -> None:
+    x = minigrad.ones(3, 2)
+    assert vmap(DoubledOneByOne.apply)(x).tolist() == [[2.0, 2.0]] * 3
+    says = "Batching rule not implemented for doubled"
+    with pytest.raises(errors.TransformError, match=says):
+        vmap(Doubled.apply)(x)

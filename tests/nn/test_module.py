@@ -1,13 +1,16 @@
 """Modules: what is registered, found, copied and refused."""
 
+import ast
 import copy
 import io
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from minigrad import errors
+from minigrad.nn import registry
 from tests.engine.support import raises
 
 
@@ -434,3 +437,11 @@ def test_backward_hook_warns_where_no_input_wants_a_gradient(torch: Any) -> None
     ((inside, outside),) = seen
     assert (inside, outside[0].tolist()) == ((None,), [1.0])
     assert module.bias.grad.item() == 1.0
+
+
+def test_tables_of_a_module_are_kept_without_knowing_module() -> None:
+    tree = ast.parse(Path(registry.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    found = {node.module for node in imports}
+    assert "minigrad.nn.parameter" in found
+    assert "minigrad.nn.module" not in found

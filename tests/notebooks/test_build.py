@@ -188,3 +188,29 @@ def test_bad_source_stops_the_build_with_file_cell_and_line(
 
 def test_committed_notebooks_are_current() -> None:
     assert build.main(["--check"]) == 0
+
+
+def test_question_is_collapsed_and_explanations_up_to_the_next_try_are_folded() -> None:
+    text = """\
+# %% tags=["predict", "hide-input"]
+ask()
+
+# %% [markdown] tags=["explain"]
+# The answer.
+
+# %% [markdown]
+# **Try.** More.
+
+# %% tags=["try"]
+more()
+
+# %% [markdown] tags=["explain"]
+# Open.
+"""
+    question, answer, _, _, after = json.loads(
+        build.notebook(text, "x.py", solved=True)
+    )["cells"]
+    assert question["metadata"]["jupyter"] == {"source_hidden": True}
+    assert question["source"] == [f"{build.FIRST_LINE}\n", "ask()"]
+    assert "".join(answer["source"]) == build.folded("The answer.")
+    assert after["source"] == ["Open."]

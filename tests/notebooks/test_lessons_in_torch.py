@@ -18,13 +18,13 @@ from minigrad.course import build
 SOURCES = Path(__file__).resolve().parents[2] / "notebooks/src"
 LESSONS = {
     "01_where_ctx_comes_from": 9,
-    "02_what_should_ctx_remember": 8,
+    "02_what_should_ctx_remember": 6,
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,
-    "05_how_backward_finds_its_way": 12,
-    "06_shapes_that_stretched": 8,
-    "07_several_outputs": 10,
-    "08_changing_things_in_place": 15,
+    "05_how_backward_finds_its_way": 11,
+    "06_shapes_that_stretched": 5,
+    "07_several_outputs": 9,
+    "08_changing_things_in_place": 12,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 

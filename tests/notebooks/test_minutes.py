@@ -26,7 +26,8 @@ NOTE = re.compile(
 def minutes_to_read(path: Path) -> float:
     cells = build.read_cells(path.read_text("utf8"), path.name)
     words = sum(len(build.prose(c).split()) for c in cells if c.markdown)
-    lines = sum(len([x for x in c.lines if x]) for c in cells if not c.markdown)
+    shown = [c for c in cells if not c.markdown and "hide-input" not in c.tags]
+    lines = sum(len([x for x in c.lines if x]) for c in shown)
     doing = sum(FOR_EACH.get(tag, 0.0) for c in cells for tag in c.tags)
     cards = path.read_text("utf8").count("<summary>")
     return words / 150 + lines / 12 + doing + cards / 2

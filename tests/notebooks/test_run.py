@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import nbclient
 import nbformat
@@ -71,6 +72,23 @@ def run_on(book: NotebookNode, folder: Path) -> NotebookNode:
         timeout=120,
         allow_errors=True,
         resources={"metadata": {"path": str(folder)}},
+    )
+    return client.execute()
+
+
+class WithAPerson(nbclient.NotebookClient):
+    """A client that could answer ``input()``, as JupyterLab and Notebook 7 say."""
+
+    async def async_start_new_kernel_client(self) -> Any:
+        client = await super().async_start_new_kernel_client()
+        client.allow_stdin = True
+        return client
+
+
+def run_all(book: NotebookNode, folder: Path) -> NotebookNode:
+    """*Run All*, as in a frontend: the first cell that raises would end it."""
+    client = WithAPerson(
+        book, timeout=120, resources={"metadata": {"path": str(folder)}}
     )
     return client.execute()
 
@@ -152,6 +170,42 @@ def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook(
     assert check.outputs[-1].ename == "CheckFailed"
     assert 'data-state="wrong" data-mistakes="C01"' in shown(check)
     assert "upstream gradient ignored" in said(check) + shown(check)
+
+
+@pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
+def test_run_all_on_untouched_exercises_goes_through(
+    path: Path, workspace: Path
+) -> None:
+    book = run_all(read(path), place_of(path, workspace))
+    for cell in tagged(book, "check"):
+        assert shown(cell).count('data-state="not tried"') == 1
+
+
+def test_run_all_on_half_done_exercises_brings_everything_back_the_next_day(
+    workspace: Path,
+) -> None:
+    path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
+    book = read(path)
+    (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
+    answer.source = FORGETS_UPSTREAM
+    same = next(c for c in book.cells if c.source == 'check("01.1")')
+    same.source = 'check("01.1", ["false", "true", "true", "false", "false"])'
+    run_all(book, place_of(path, workspace))
+    same.source = 'check("01.1")'
+    run_all(book, place_of(path, workspace))
+    assert shown(same).count('data-state="solved"') == 1
+    (check,) = [c for c in tagged(book, "check") if '"01.4"' in c.source]
+    assert shown(check).count('data-state="wrong" data-mistakes="C01"') == 1
+    assert said(check).count("upstream gradient ignored") == 1
+
+
+def test_verdict_is_shown_again_in_another_cell_and_not_in_its_own(
+    tmp_path: Path,
+) -> None:
+    first = "from minigrad.course import check\nv = check('01.4')\nv"
+    cells = [nbformat.v4.new_code_cell(source) for source in (first, "v")]
+    book = run_all(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    assert [shown(cell).count("data-state") for cell in book.cells] == [1, 1]
 
 
 def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:

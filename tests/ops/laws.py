@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.engine.batched import moved
-from minigrad.engine.batching import Stack, Unbind
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.examples import Stack, Unbind, moved
 from minigrad.func import vmap
 from minigrad.ops import OPS, Op
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.ops import OPS, Op
 from tests.ops import laws
 
@@ -44,6 +44,8 @@ def test_table_has_the_operations_of_the_first_lessons() -> None:
 
 class Square(Builtin):
     """input * input, right in every way: the positive control."""
+
+    one_by_one = True
 
     @staticmethod
     def forward(input: Any) -> Any:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import minigrad
 from minigrad import errors
-from minigrad.engine.structural import sum_to, sums_to
+from minigrad.engine.core.validate import sums_to
+from minigrad.engine.structural import sum_to
 from minigrad.ops import OPS
 from tests.ops.laws import arguments, close, leaves, variables
 

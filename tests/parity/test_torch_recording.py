@@ -12,8 +12,8 @@ import pytest
 
 import minigrad
 from minigrad.tracing import Recorder, Trace
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.story import Story
-from minigrad.tracing.trace import ctx_changes
 from minigrad.views.values import value_text
 from tests.parity.recorded import OF_LINES, PROGRAMS, both, record, scale_class
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-from minigrad.engine.lint import TeachingWarning
+from minigrad.lint import TeachingWarning
 from minigrad.tracing.advice import advice_of
 from minigrad.views import Recording
 from tests.views.folding import facts_at
@@ -64,12 +64,14 @@ def test_advice_is_a_step_with_the_line_that_is_meant() -> None:
 
 def test_advice_stands_where_it_arose() -> None:
     events = advised(running(keeps())).data["events"]
-    kinds = [event["k"] for event in events if event["lvl"] == 1]
-    assert kinds[kinds.index("lint") - 1] == "ctx.save"
+    told = [event for event in events if event["lvl"] == 1]
+    kinds = [event["k"] for event in told]
+    assert told[kinds.index("lint") - 1]["ph"]["name"] == "run forward"
+    assert kinds.index("lint") < kinds.index("graph.node") < kinds.index("ctx.save")
     second = len(kinds) - 1 - kinds[::-1].index("lint")
     assert kinds.index("backward.begin") < second
     phases = [event["ph"]["name"] for event in events if event["k"] == "lint"]
-    assert phases == ["take what was saved", "call its backward"]
+    assert phases == ["run forward", "call its backward"]
 
 
 def test_without_teaching_mode_nothing_is_said() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.engine.node import NOT_A_TENSOR
+from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.copying import CannotCopyError, Copier, Reader
 
 HOME = globals()

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace, listening, recorder
-from minigrad.tracing.trace import ctx_changes
+from minigrad.tracing.budget import ctx_changes
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import graph, values
 from tests.tracing import happenings

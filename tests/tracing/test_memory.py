@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.sentences import bytes_text
 from tests.tracing.programs import Scale, events_of

@@ -114,7 +114,7 @@ def test_ctrl_c_at_any_step_leaves_a_usable_recording_and_nobody_listening(
         shipped(trace)
         assert state_at(trace.data, len(trace))["say"] == trace.sentences(3)[-1]
         facts_at(trace.data, len(trace))
-        assert observe.observer is None
+        assert not observe.has(object)
         assert sys.gettrace() is tracing
         if stop == 0:
             assert trace.data["meta"]["error"] == "KeyboardInterrupt"
@@ -291,7 +291,7 @@ def test_ten_megabytes_are_recorded_as_a_corner(lines: bool) -> None:
         raw = x.array + 1
         (x * Cube.apply(x)).sum().backward()
     assert raw.nbytes > 10_000_000
-    assert len(shipped(trace)) < (60_000 if lines else 30_000)
+    assert len(shipped(trace)) < (70_000 if lines else 30_000)
     values = trace.data["values"].values()
     assert all(len(value["rows"]) <= 8 for value in values)
 

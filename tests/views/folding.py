@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.tracing.trace import ctx_changes
 from minigrad.views.numbers import is_other_grad
 from minigrad.views.values import value_text
 

@@ -200,7 +200,7 @@ class MulConstant(Function):
 def _sources(story: Story, driver: str) -> None:
     forward, backward = textwrap.dedent(MUL).strip().split("\n\n")
     story.source("cell", "driver", "notebook cell", 1, driver)
-    story.source("Function.apply", "engine", "engine/function.py", 118, APPLY)
+    story.source("Function.apply", "engine", "engine/core/function.py", 118, APPLY)
     story.source(
         "MulConstant.forward",
         "user",
@@ -208,7 +208,7 @@ def _sources(story: Story, driver: str) -> None:
         2,
         "\n".join(forward.split("\n")[1:]),
     )
-    story.source("GraphTask.run", "engine", "engine/backward.py", 64, RUN)
+    story.source("GraphTask.run", "engine", "engine/core/backward.py", 64, RUN)
     story.source("MulConstant.backward", "user", "notebook cell", 8, backward)
 
 

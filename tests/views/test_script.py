@@ -66,6 +66,7 @@ def test_import_that_is_missing_is_named() -> None:
     assert missing_imports("page", code_of("page"), set()) == {
         "Comparison",
         "Player",
+        "goOnByKey",
         "whenIdle",
     }
 

@@ -14,12 +14,12 @@ from minigrad import course
 from minigrad.autograd import forward_ad
 from minigrad.course import calls
 from minigrad.course.looks import lifetimes
-from minigrad.engine import builtin_jvp, levels
-from minigrad.engine.backward import GraphTask
 from minigrad.engine.builtin import BuiltinBackward
-from minigrad.engine.function import BackwardCFunction, Function
-from minigrad.engine.running import run_here
+from minigrad.engine.core.backward import GraphTask, run_here
+from minigrad.engine.core.ctx import BackwardCFunction
+from minigrad.engine.core.function import Function
 from minigrad.func import forward as func_forward
+from minigrad.transforms import builtin_jvp, forward_mode
 
 
 class Guard:
@@ -59,8 +59,8 @@ class Guard:
         rules.builtin_tangents = self._outside(rules.builtin_tangents)
         task: Any = GraphTask
         task.run = self._judge_only(self._counted("running", task.run))
-        enter = self._judge_only(levels.enter_level)
-        modules: tuple[Any, ...] = (levels, forward_ad, func_forward)
+        enter = self._judge_only(forward_mode.enter_level)
+        modules: tuple[Any, ...] = (forward_mode, forward_ad, func_forward)
         for module in modules:
             module.enter_level = enter
 

@@ -51,7 +51,7 @@ _WORDS = frozenset(_DOORS.split())
 """Doors to the interpreter, and to the engine's inside, in whatever place."""
 
 _PRIVATE_NAMES = """
-_accumulate_node _apply_to_examples _attached _become_view_of _carry_tangents
+_accumulate_node _attached _become_view_of
 _check_returned _create_ctx _ctx_base _edges _grad_fn _history_of_output
 _history_of_view _keep_saved _leave_history _output_metadata _post_accumulate_hooks
 _raw_saved_tensors _requires_grad _set_history _set_requires_grad

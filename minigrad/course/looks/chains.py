@@ -7,7 +7,7 @@ from typing import Any
 
 import minigrad
 from minigrad.course.lifetimes import traced_peak
-from minigrad.engine.lint import teaching
+from minigrad.lint import teaching
 
 
 class Damped(minigrad.autograd.Function):

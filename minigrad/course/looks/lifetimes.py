@@ -14,7 +14,7 @@ import numpy as np
 import minigrad
 from minigrad.course.facts import Array
 from minigrad.course.lifetimes import watch
-from minigrad.engine.lint import items_of
+from minigrad.lint.forward import items_of
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import minigrad
 from minigrad.course.facts import Array, Crash
 from minigrad.course.watch import crash_of
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 
 MOST_KEPT = 10_000
 """Of more runs than that the rest is not told; then some rule has run twice."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from minigrad import _workspace, errors
+from minigrad.course import build
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -86,6 +87,8 @@ def slides(lesson: Path, *, theme: str = "light") -> str:
     from nbconvert.exporters import SlidesExporter
 
     book = nbformat.read(lesson, as_version=4)
+    for cell in book.cells:
+        cell.source = build.unfolded(cell.source)
     book.cells = [each for cell in book.cells for each in question_and_outcome(cell)]
     ran = run(book)
     notes = ROOT / f"solutions/{lesson.stem}/instructor_notes.md"
@@ -155,7 +158,10 @@ def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
     *before, last = ast.parse(cell.source).body
     assert isinstance(last, ast.Expr)  # the question, with nothing behind it
     assert isinstance(last.value, ast.Call)
-    question = new_markdown_cell(as_text(last.value), metadata=deepcopy(cell.metadata))
+    seen = deepcopy(cell.metadata)
+    for name in ("jupyter", "transient"):
+        seen.pop(name, None)
+    question = new_markdown_cell(as_text(last.value), metadata=seen)
     runs = [[ast.unparse(each) for each in before], outcome(last.value)]
     first, then = [
         [new_code_cell("\n".join(lines), metadata=deepcopy(cell.metadata))]
@@ -173,6 +179,8 @@ def as_text(question: ast.Call) -> str:
 
 def outcome(question: ast.Call) -> list[str]:
     """The code that shows how a prediction comes out; none if it has no ``then``."""
+    if any(each.arg == "so" for each in question.keywords):
+        return [ast.unparse(question).removesuffix(")") + ", show=True)"]
     return [
         ast.unparse(each.value.body)
         if isinstance(each.value, ast.Lambda)

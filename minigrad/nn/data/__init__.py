@@ -9,7 +9,7 @@ from importlib import resources
 
 import numpy as np
 
-from minigrad.engine.tensor import Tensor
+from minigrad.engine.core.tensor import Tensor
 from minigrad.utils.data import DataLoader, Dataset, TensorDataset
 
 __all__ = ["DataLoader", "Dataset", "TensorDataset", "digits", "names"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.engine.builtin import BuiltinBackward
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 
 
 class Rule:

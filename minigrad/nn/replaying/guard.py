@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
-from minigrad.engine import levels, observe, transforms
-from minigrad.engine.creation import default_dtype
-from minigrad.engine.grad_mode import anomaly, this_mode
-from minigrad.engine.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.dtypes import default_dtype
+from minigrad.engine.grad_mode import this_mode
+from minigrad.engine.interpreters import kind_in_force
+from minigrad.engine.observe import RECORDED, who_attends
 from minigrad.engine.trees import LEAF, flatten
 from minigrad.nn.replaying.alike import (
     PLAIN,
@@ -105,14 +106,14 @@ def refuse_listeners(name: str) -> None:
     Raises: ReplayError.
     """
     mode = this_mode()
-    is_heard = observe.observer is not None or anomaly.enabled or levels.open_levels
-    if not (is_heard or transforms.active or mode.saved_tensors_hooks):
+    is_heard = mode.attended >= RECORDED or kind_in_force()
+    if not (is_heard or mode.saved_tensors_hooks):
         return
+    kind = kind_in_force()
     listeners = {
-        "a recorder listens": observe.observer is not None,
-        "anomaly mode is on": anomaly.enabled,
-        "a level of forward mode is open": levels.open_levels,
-        "vmap, or another transform, is open": transforms.active,
+        who_attends(RECORDED): mode.attended >= RECORDED,
+        "a level of forward mode is open": kind == "level",
+        "vmap, or another transform, is open": kind not in ("", "level"),
         "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
     }
     for what, is_on in listeners.items():

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import accumulate, geometry, gradients, lint, memory_order, node
-from minigrad.engine import tensor as tensors
+from minigrad.engine import geometry, gradients, memory_order, observe
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core import accumulate, node
+from minigrad.engine.core import tensor as tensors
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.hooks import register
 from minigrad.engine.randomness import source
-from minigrad.engine.tensor import Tensor
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.nn.module import Module
 from minigrad.nn.replaying.alike import PLAIN
@@ -141,7 +142,7 @@ class Lens:
         self._swap_everywhere(others)
         self._swap(node, "added", self._heard_gradient())
         self._swap(node, "is_own", lambda *args: False)
-        self._swap(lint, "enabled", False)
+        self._undo.enter_context(observe.nobody())
         self._swap(geometry, "address_of", lambda array: address_of(real(array)))
 
     def _noted_move(self, move: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import randomness
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import this_mode
-from minigrad.engine.tensor import Array, Tensor
 from minigrad.engine.trees import Structure, flatten, unflatten
 from minigrad.nn.replaying.alike import (
     Setting,

@@ -87,6 +87,21 @@ export function leaveFrame() {
   window.frameElement?.closest(".jp-Notebook-cell")?.focus();
 }
 
+// Shift+Enter in a notebook leads on, from wherever one is: to the next cell, which has
+// not run yet. So a page in a frame hears it before anything in it does.
+export function goOnByKey() {
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.shiftKey) return;
+    const cell = window.frameElement?.closest(".jp-Notebook-cell");
+    if (!cell) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    parent.focus();
+    const cells = [...cell.closest(".jp-Notebook").querySelectorAll(".jp-Notebook-cell")];
+    (cells[cells.indexOf(cell) + 1] ?? cell).focus();
+  }, true);
+}
+
 /** @type {WeakMap<Element, () => Told>} */
 const TELLERS = new WeakMap();
 

@@ -1,6 +1,7 @@
 // The page around the player: theme, frame, the place that is kept.
 
 import { Comparison } from "./compare.js";
+import { goOnByKey } from "./dom.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
@@ -33,7 +34,7 @@ export async function start() {
   const kept = `${memory} answers`;
   /** @type {PlayerOptions} */
   const options = {
-    position: Number(recall(memory)) || 0,
+    position: Number(recall(memory) ?? root.dataset.start) || 0,
     onMove: keeper(memory),
     answers: JSON.parse(recall(kept) || "{}"),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
@@ -183,6 +184,7 @@ function outerBody() {
  * @param {Element} box
  */
 export function fitFrame(box) {
+  goOnByKey();
   let frame = null;
   try {
     frame = window.frameElement;

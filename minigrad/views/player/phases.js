@@ -14,9 +14,9 @@ const PHASES = {
     "collect inputs",
     "create ctx",
     "run forward",
-    "take what was saved",
     "wrap outputs",
     "wire edges",
+    "take what was saved",
   ],
   backward: [
     "pick the newest ready node",

@@ -38,7 +38,7 @@ def returning(code: str, value: str, answer: str = WRONG) -> str:
 # A report that is well formed, and says of every call what nobody can object to.
 FORGED = """
 import minigrad.course.probes as probes
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 from dataclasses import replace
 honest = probes.observe
 guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]

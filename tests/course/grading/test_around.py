@@ -120,7 +120,7 @@ def test_what_is_kept_alive_is_seen_past_an_apply_of_its_own(graded: Grade) -> N
 def test_no_traversal_is_kept_for_who_writes_one(graded: Grade) -> None:
     source = """
 import minigrad as mg
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 kept = GraphTask.run
 def backward(root, g):
     GraphTask.run = kept

@@ -1,8 +1,6 @@
 """Answers that are handed live objects: graphs, nodes, toys, Functions to be tested."""
 
-import inspect
 import threading
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,23 +9,10 @@ from minigrad.course import checking
 from minigrad.course.exercises import ex07_5
 from minigrad.course.grading import examiner
 from minigrad.course.grading.stand_in import source_of
-from tests.course import test_lesson_05, test_lesson_08
+from tests.answers import rows
 from tests.course.grading.attacks import LIVE
 from tests.course.grading.conftest import Grade
 from tests.course.grading.test_examiner import cells_of
-
-HEAD = "import gc, sys\nimport minigrad as mg\nfrom typing import Any\n"
-
-
-def functions_of(module: ModuleType) -> str:
-    """The answers of a lesson's tests, as a learner would hand them in."""
-    return HEAD + "\n".join(
-        inspect.getsource(value)
-        for name, value in vars(module).items()
-        if inspect.isfunction(value)
-        and value.__module__ == module.__name__
-        and not name.startswith(("test_", "repaired"))
-    )
 
 
 def as_in_the_notebook(graded: Grade, exercise: str, answer: Any, *cells: str) -> Any:
@@ -58,10 +43,10 @@ def as_in_the_notebook(graded: Grade, exercise: str, answer: Any, *cells: str) -
 def test_walks_and_traversals_get_what_the_check_says(
     graded: Grade, exercise: str, name: str, points: int
 ) -> None:
-    answer = getattr(test_lesson_05, name)
-    hand_in = f"from minigrad.course import check\ncheck('{exercise}', {name})"
-    cells = functions_of(test_lesson_05), hand_in
-    result = as_in_the_notebook(graded, exercise, answer, *cells)
+    answer = rows.named(exercise, name)
+    hand_in = f"from minigrad.course import check\ncheck('{exercise}', {answer.hands})"
+    made = answer.made_anew()
+    result = as_in_the_notebook(graded, exercise, made, answer.source, hand_in)
     assert result.points == points
 
 
@@ -77,9 +62,10 @@ def test_walks_and_traversals_get_what_the_check_says(
 def test_toys_get_what_the_check_says(
     graded: Grade, old: str, new: str, points: int
 ) -> None:
-    source = test_lesson_08.TOYS.replace(old, new) if old else test_lesson_08.TOYS
-    answer = test_lesson_08.toys(source=source)
-    assert as_in_the_notebook(graded, "08.6", answer, source).points == points
+    change = [old, new] if old else []
+    answer = rows.Answer("08.6", "", 0, {"replace": change})
+    made = answer.made_anew()
+    assert as_in_the_notebook(graded, "08.6", made, answer.source).points == points
 
 
 def exp(kept: str) -> str:

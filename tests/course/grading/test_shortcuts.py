@@ -216,16 +216,18 @@ BORROWED = {
         "        return grad_output * mg.tensor(found).to(x.dtype)",
     ),
     "a level made by hand": (
-        "import minigrad as mg\nfa = mg.autograd.forward_ad",
-        "level = fa.Level()\n"
-        "        fa.levels.open_levels = (level,)\n"
+        "import minigrad as mg\nfa = mg.autograd.forward_ad\n"
+        "from minigrad.engine import interpreters\n"
+        "from minigrad.transforms import forward_mode",
+        "level = forward_mode.ForwardLevel()\n"
+        "        interpreters.put_everywhere(level)\n"
         "        z = fa.duals.make_dual(x, mg.ones_like(x), level)\n"
         "        slope = fa.duals.unpack_dual(z * z, level)[1]\n"
-        "        fa.levels.open_levels = ()\n"
+        "        interpreters.take_away(level)\n"
         "        return grad_output * slope",
     ),
     "a traversal kept from before": (
-        "from minigrad.engine.backward import GraphTask\nkept = GraphTask.run",
+        "from minigrad.engine.core.backward import GraphTask\nkept = GraphTask.run",
         "GraphTask.run = kept\n        "
         + ENGINE
         + "return mg.autograd.grad(y, z, grad_output)[0]",
@@ -247,6 +249,8 @@ def test_no_rule_of_an_answer_is_worked_out_by_the_engine(
 
 HOOKED = """
 import minigrad as mg
+from minigrad.engine import interpreters
+from minigrad.transforms import forward_mode
 fa = mg.autograd.forward_ad
 class Square(mg.autograd.Function):
     @staticmethod
@@ -265,12 +269,12 @@ HOOKS = {
     "reverse mode": """with mg.enable_grad():
                 z = x.detach().requires_grad_()
                 return mg.autograd.grad(z * z, z, grad)[0]""",
-    "a level made by hand": """level = fa.Level()
-            fa.levels.open_levels = (level,)
+    "a level made by hand": """level = forward_mode.ForwardLevel()
+            interpreters.put_everywhere(level)
             try:
                 z = fa.duals.make_dual(x.detach(), mg.ones_like(x), level)
                 return grad * fa.duals.unpack_dual(z * z, level)[1]
-            finally: fa.levels.open_levels = ()""",
+            finally: interpreters.take_away(level)""",
 }
 
 
@@ -284,7 +288,7 @@ def test_a_hook_is_no_way_around(how: str, graded: Grade) -> None:
 
 WALKED = """
 import minigrad as mg
-from minigrad.engine.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask
 guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]
 class Square(mg.autograd.Function):
     @staticmethod

@@ -1,0 +1,477 @@
+"""The traversal: newest ready node first, gradients added where paths meet."""
+
+from __future__ import annotations
+
+import contextvars
+import itertools
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from operator import itemgetter
+from typing import Any, Final
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
+from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import sums_to, wrong_shape
+from minigrad.engine.grad_mode import (
+    Entered,
+    _Mode,
+    _this_thread,
+    running_task,
+)
+from minigrad.engine.observe import may_keep, tell
+from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
+
+Root = tuple[_FunctionBase, int, Any]
+
+first: Any = itemgetter(0)
+
+
+class GraphTask:
+    """One call of backward: what waits at each node, and which nodes are ready.
+
+    A gradient is an array, or a Tensor if the task ``carries_tensors``: with
+    ``create_graph``, or because it is asked to.
+    ``targets`` are the ``(node, output)`` pairs whose gradients are asked for; without
+    any, every leaf accumulates its own.
+    """
+
+    modes: tuple[bool, *Entered]
+    """The modes in which every node begins: grad mode, and those of ``entered``."""
+
+    def __init__(
+        self,
+        roots: list[Root],
+        retain_graph: bool,
+        create_graph: bool,
+        targets: list[tuple[_FunctionBase, int]] | None = None,
+        runs: frozenset[_FunctionBase] = frozenset(),
+        as_tensors: bool = False,
+    ) -> None:
+        self.carries_tensors = bool(create_graph or as_tensors)
+        self.roots = roots
+        if not self.carries_tensors:
+            self.roots = []
+            for node, slot, gradient in roots:
+                self.roots.append((node, slot, gradient.array))
+        self.retain_graph = retain_graph
+        self.create_graph = create_graph
+        self.own: dict[_FunctionBase, Any] = {}
+        self.mode = _this_thread.mode
+        is_kept = self.mode.attended and may_keep()
+        self.takes_over = not (self.carries_tensors or is_kept)
+        self.waiting: dict[_FunctionBase, list[Any]] = {}
+        self.ready: list[tuple[int, int, _FunctionBase]] = []
+        self.arrival = itertools.count()  # decides between equal sequence numbers
+        self.dependencies = count_dependencies(list(map(first, roots)))
+        self.captured: dict[tuple[_FunctionBase, int], Any] = {}
+        self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
+        self.received: tuple[Any, ...] = ()
+        self.running: _FunctionBase | None = None
+        self.depth = 0  # how many backwards this one is inside of
+        self.callbacks: list[Callable[[], object]] = []
+        self.targets = frozenset(targets or ())
+        self.target_nodes = frozenset(map(first, self.targets))
+        self.needed = None if targets is None else self._on_a_path(runs)
+
+    def run(self) -> None:
+        """Visit every node once, each after all nodes that send it a gradient."""
+        gradients: Any
+        inbox: Any
+        checked: Any
+        while self.ready:
+            # pick the newest ready node
+            if self.hooks_to_run:
+                self._run_hooks_before(self.ready[0])
+            node = self.running = heappop(self.ready)[2]
+            gradients = self.waiting.pop(node)
+            if node._attached is not None:
+                gradients = run_before(self, node, gradients)
+                if type(node) is AccumulateGrad and self.takes_over:
+                    note_own_after_hooks(self, node, gradients)
+            attended = self.mode.attended
+            if attended:
+                tell("node_picked", self, node, gradients)
+
+            # call its backward
+            returned = node._run_backward(gradients, self.create_graph)
+
+            # check what it returned
+            checked = []
+            if node._edges or node._attached is not None:
+                checked = self._check_returned(node, returned)
+            if attended:
+                tell("node_returned", self, node, tuple(checked))
+
+            # add into the receivers
+            receiver: Any
+            for slot, edge in enumerate(node._edges):
+                if edge is None or edge is NOT_A_TENSOR:
+                    continue
+                receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
+                if self.needed is not None and receiver not in self.needed:
+                    continue
+                gradient = checked[slot]
+                empty = [None] * len(receiver._output_metadata)
+                inbox = self.waiting.setdefault(receiver, empty)
+                total = inbox[output_nr]
+                if gradient is not None:
+                    total = gradient if total is None else total + gradient
+                    inbox[output_nr] = total
+                if attended:
+                    self._tell_sent(node, slot, receiver, output_nr, gradient, total)
+                self.dependencies[receiver] -= 1
+                if self.dependencies[receiver] == 0:
+                    place = -receiver._number, next(self.arrival), receiver
+                    if self.needed is None:
+                        heappush(self.ready, place)
+                    else:
+                        self._make_ready(place)
+
+            # release
+            if not self.retain_graph:
+                if attended:
+                    self._tell_released(node)
+                node._saved = FREED
+            gradients = returned = checked = gradient = inbox = total = None
+
+    def start(self) -> None:
+        """Lay the gradients of the roots at their nodes."""
+        nodes: dict[_FunctionBase, None] = {}
+        for node, slot, gradient in self.roots:
+            inbox = self.waiting.setdefault(node, [None] * len(node._output_metadata))
+            total = inbox[slot]
+            inbox[slot] = gradient if total is None else total + gradient
+            nodes[node] = None
+        if self.mode.attended:
+            tell("backward_started", self)
+        for node in nodes:
+            if self.dependencies[node] == 0:
+                place = -node._number, next(self.arrival), node
+                if self.needed is None:
+                    heappush(self.ready, place)
+                else:
+                    self._make_ready(place)
+
+    def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
+        """One gradient per edge, fitted to the shape and dtype of its receiver."""
+        if node._is_learners:
+            gradients = node._check_returned(returned, self.carries_tensors)
+        else:
+            gradients = list(returned)
+        attached = node._attached
+        unfitted = gradients if attached is None else list(gradients)
+        of_a_leaf = False
+        receiver: Any
+        for slot, edge in enumerate(node._edges):
+            if edge is None or edge is NOT_A_TENSOR:
+                gradients[slot] = None
+                continue
+            of_a_leaf = of_a_leaf or type(edge) is AccumulateGrad
+            gradient = gradients[slot]
+            if gradient is None:
+                continue
+            receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
+            shape, dtype = receiver._output_metadata[output_nr]
+            values = gradient.array if type(gradient) is Tensor else gradient
+            if values.shape != shape or values.dtype is not dtype:
+                gradients[slot] = fit(node, slot, gradient)
+        if attached is not None:
+            return run_after(self, node, unfitted, gradients)
+        if of_a_leaf and self.takes_over and node._is_learners:
+            gradient = values = None  # note_own counts the references to each
+            note_own(self, node, returned, gradients)
+        return gradients
+
+    def _tell_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
+        tell("gradient_sent", self, node, slot, *sent)
+
+    def _tell_released(self, node: _FunctionBase) -> None:
+        dropped, node._saved = node._saved, FREED
+        tell("node_released", node, dropped)
+
+    def _make_ready(self, place: tuple[int, int, _FunctionBase]) -> None:
+        """Let a node run in its turn; if only its gradient is wanted, keep that."""
+        node = place[2]
+        if self.needed is None or self.needed.get(node, False):
+            if self.targets:
+                self._capture(node, self.waiting[node])
+            heappush(self.ready, place)
+        elif node._attached is None:
+            self._capture(node, self.waiting.pop(node))
+        else:
+            heappush(self.hooks_to_run, place)
+
+    def _capture(self, node: _FunctionBase, gradients: list[Any]) -> None:
+        """Keep what was asked for of the gradients of a node's outputs."""
+        if node not in self.target_nodes:
+            return
+        for slot, gradient in enumerate(gradients):
+            if (node, slot) in self.targets:
+                self.captured[node, slot] = gradient
+                if self.mode.attended:
+                    tell("gradient_captured", node, slot, gradient)
+
+    def _run_hooks_before(self, place: tuple[Any, ...]) -> None:
+        """Hooks of captured gradients, each when its node would have had its turn."""
+        while self.hooks_to_run and self.hooks_to_run[0] < place:
+            node = heappop(self.hooks_to_run)[2]
+            self.running = node
+            gradients = run_captured(self, node, self.waiting.pop(node))
+            self._capture(node, gradients)
+
+    def finish(self) -> None:
+        """Run what is left when no node is ready any more."""
+        self._run_hooks_before((math.inf,))
+
+    def visits(self, node: _FunctionBase) -> bool:
+        """Whether gradients arrive at ``node`` in this call."""
+        return node in (self.dependencies if self.needed is None else self.needed)
+
+    def _on_a_path(self, runs: frozenset[_FunctionBase]) -> dict[_FunctionBase, bool]:
+        """The nodes that a wanted gradient passes, and whether they have to run."""
+        senders = senders_of(self.dependencies)
+        unseen = [node for node, _ in self.targets if node in self.dependencies]
+        lies_on_path = {node: node in runs for node in unseen}
+        while unseen:
+            for node in senders.pop(unseen.pop(), ()):
+                lies_on_path[node] = True
+                unseen.append(node)
+        return lies_on_path
+
+
+def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
+    """For each node below ``roots``: how many edges will bring it a gradient."""
+    dependencies: dict[Any, int] = dict.fromkeys(roots, 0)
+    unseen = list(dependencies)
+    while unseen:
+        for edge in unseen.pop()._edges:
+            if edge is None or edge is NOT_A_TENSOR:
+                continue
+            node = edge[0] if type(edge) is tuple else edge
+            if node in dependencies:
+                dependencies[node] += 1
+            else:
+                dependencies[node] = 1
+                unseen.append(node)
+    return dependencies
+
+
+def senders_of(nodes: Iterable[_FunctionBase]) -> dict[Any, list[_FunctionBase]]:
+    """For each node that gradients go to: the nodes that send them.
+
+    Where no gradient goes there is no node; nobody asks who sends one to None.
+    """
+    senders: dict[Any, list[_FunctionBase]] = {}
+    for node in nodes:
+        for edge in node._edges:
+            receiver = edge[0] if type(edge) is tuple else edge
+            if receiver in senders:
+                senders[receiver].append(node)
+            else:
+                senders[receiver] = [node]
+    return senders
+
+
+def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
+    """``gradient`` in the shape and dtype that the receiver's output had.
+
+    A gradient that is larger by broadcasting is summed down. Where no gradient is
+    needed, none is checked: the answer is None.
+    Raises: GradientShapeError for any other shape.
+    """
+    edge = node._edges[slot]
+    if edge is None or edge is NOT_A_TENSOR:
+        return None
+    receiver: Any
+    receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
+    shape, dtype = receiver._output_metadata[output_nr]
+    if gradient.shape != shape:
+        if not sums_to(gradient.shape, shape):
+            tensors = [one for one in node._edges[:slot] if one is not NOT_A_TENSOR]
+            raise wrong_shape(node, slot, len(tensors), gradient.shape, shape)
+        gradient = Tensor._sum_to(gradient, shape)
+    values = gradient.array if type(gradient) is Tensor else gradient
+    if dtype is not None and values.dtype != dtype:
+        gradient = Tensor._to_dtype(gradient, dtype)
+    return gradient
+
+
+CALLS: Final = 3 if sys.version_info < (3, 14) else 1
+"""References to what a rule returned from the calls that run in ``note_own``.
+
+They are ``GraphTask.run``, ``_check_returned`` and ``note_own``; since Python 3.14 all
+but the first may only borrow theirs. Too low a number costs a copy, nothing else; tests
+of what a leaf takes over turn red if it is not the right one.
+"""
+
+HELD: Final = 2
+"""References that ``sys.getrefcount`` counts of a value in a list: the list's, and that
+of ``map``. No local variable holds a value meanwhile."""
+
+
+def note_own(
+    task: GraphTask, node: _FunctionBase, returned: Any, gradients: list[Any]
+) -> None:
+    """Note in ``task.own`` what the leaves below a custom node may keep as it is.
+
+    It is asked here, and not when a leaf accumulates, because here it is known who
+    holds a gradient: ``gradients``, ``returned``, and the calls that run now.
+    """
+    if sys.getrefcount(returned) - 1 > CALLS:
+        return
+    several = type(returned) is tuple
+    holders = list(map(sys.getrefcount, gradients))
+    sharers = list(map(sys.getrefcount, returned)) if several else [HELD]
+    for slot, edge in enumerate(node._edges):
+        if type(edge) is not AccumulateGrad or edge.variable._grad is not None:
+            continue
+        gradient = gradients[slot]
+        # A whole array, and not a view of one or a number.
+        is_whole = type(gradient) is np.ndarray and gradient.base is None
+        if not is_whole or not gradient.flags.owndata or not gradient.flags.writeable:
+            continue
+        value = returned[slot] if several else returned
+        holds = isinstance(value, Tensor) and value.array is gradient
+        if sharers[slot] > HELD and holds:
+            continue
+        if holders[slot] <= HELD + holds:
+            task.own[edge] = gradient
+
+
+def note_own_after_hooks(
+    task: GraphTask, leaf_node: AccumulateGrad, gradients: list[Any]
+) -> None:
+    """Note whether a leaf may keep what its hooks have made of the gradient.
+
+    The Tensor that they saw is held by ``task.received`` alone, and the array by that
+    Tensor and by ``gradients``, unless somebody else keeps one of them.
+    """
+    task.own.pop(leaf_node, None)
+    if (
+        leaf_node.variable._grad is None
+        and is_whole(gradients[0])
+        and list(map(sys.getrefcount, task.received)) == [HELD]
+        and list(map(sys.getrefcount, gradients)) == [HELD + 1]
+    ):
+        task.own[leaf_node] = gradients[0]
+
+
+def is_whole(gradient: Any) -> bool:
+    """Whether it owns its memory, and is not a view of an array or a number."""
+    return (
+        type(gradient) is np.ndarray
+        and gradient.base is None
+        and gradient.flags.owndata
+        and gradient.flags.writeable
+    )
+
+
+LEVELS_PER_THREAD: Final = 20
+"""How many backwards inside one another a thread runs before it is relieved.
+
+Python counts recursion for each thread; twenty levels leave forty calls for each.
+"""
+
+
+def run_task(task: GraphTask) -> None:
+    """Run the traversal; what the nodes do is recorded only with ``create_graph``.
+
+    Whatever is raised meanwhile, this thread's modes are afterwards as before. A
+    backward inside a backward runs in the same thread, unless many surround it.
+    """
+    mode = _this_thread.mode
+    task.depth = 0 if mode.task is None else mode.task.depth + 1
+    if task.depth > 0 and task.depth % LEVELS_PER_THREAD == 0:
+        run_in_fresh_thread(task, mode)
+    else:
+        run_here(task, mode)
+    if mode.attended:
+        tell("backward_finished", task)
+
+
+def run_here(task: GraphTask, mode: _Mode) -> None:
+    """Run the traversal in this thread."""
+    if mode.stops:
+        raise KeyboardInterrupt
+    entered = mode.entered()
+    before = mode.grad_enabled, mode.rules_see_tensors, mode.task
+    warnings = NUMPY_WARNINGS.get()
+    # No `with`: Ctrl-C can come between the end of a block and its __exit__.
+    try:
+        # Slopes may be infinite; torch does not warn of it, and neither do we.
+        NUMPY_WARNINGS.set(SILENCE)
+        mode.grad_enabled = bool(task.create_graph)
+        mode.rules_see_tensors = task.carries_tensors
+        task.modes = mode.grad_enabled, *entered
+        mode.task = task
+        try:
+            task.start()
+            task.run()
+            if task.hooks_to_run:
+                task.finish()
+        except BaseException as error:
+            tell("backward_raised", task, error)
+            raise
+        for callback in task.callbacks:
+            callback()
+    finally:
+        mode.grad_enabled, mode.rules_see_tensors, mode.task = before
+        mode.leave(entered)
+        NUMPY_WARNINGS.set(warnings)
+
+
+def run_in_fresh_thread(task: GraphTask, mode: _Mode) -> None:
+    """Run the traversal in a thread that has all of this one's modes, and wait.
+
+    Ctrl-C while waiting stops it at the next backward in there.
+    """
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        _this_thread.mode = mode
+        try:
+            run_here(task, mode)
+        except BaseException as error:
+            failures.append(error)
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(run,), daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        mode.stops = True
+        thread.join()
+        mode.stops = False
+        raise
+    if failures:
+        error = failures.pop()
+        try:
+            raise error
+        finally:
+            del error  # or its traceback would hold it, and it its traceback
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Call ``callback`` once when the backward that runs now has ended well.
+
+    Raises: GraphError outside of a backward.
+    """
+    task = running_task()
+    if task is None:
+        raise errors.GraphError(
+            errors.message(
+                "queue_callback",
+                "Final callbacks can only be installed during backward pass.",
+                "call it from a hook, or from the backward of a Function",
+            )
+        )
+    task.callbacks.append(callback)

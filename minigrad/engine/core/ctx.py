@@ -1,0 +1,379 @@
+"""ctx: what forward notes on it, and the node of the graph that it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.compat import mark_shared_storage, saved_variables
+from minigrad.engine.core.node import NOT_A_TENSOR, OutputMetadata, _FunctionBase
+from minigrad.engine.core.saved import ReadOnce
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import (
+    check_kept,
+    contains,
+    not_a_tensor,
+    not_wanted,
+    rule_name,
+)
+from minigrad.engine.grad_mode import leave_open_modes, modes
+from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.observe import tell
+
+if TYPE_CHECKING:
+    from minigrad.engine.core.function import Function
+
+
+def no_setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+    """Fill ctx, for a forward that does not take it."""
+    raise NotImplementedError("setup_context is not implemented.")
+
+
+def no_backward(ctx: Any, *grad_outputs: Any) -> Any:
+    """One gradient per argument of forward, from one per output."""
+    raise NotImplementedError("backward is not implemented.")
+
+
+def no_vjp(ctx: Any, *grad_outputs: Any) -> Any:
+    """Another name for ``backward``."""
+    raise NotImplementedError("vjp is not implemented.")
+
+
+def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
+    """One Tensor for each output; zeros for one that got no gradient.
+
+    An output that is not a Tensor gives None, and so does a missing gradient after
+    ``ctx.set_materialize_grads(False)``.
+    """
+    wrapped: list[Tensor | None] = []
+    for output_nr, gradient in enumerate(gradients):
+        if gradient is None:
+            gradient = missing_gradient(node, output_nr)
+        elif not isinstance(gradient, Tensor):
+            gradient = Tensor(gradient)
+        wrapped.append(gradient)
+    return wrapped
+
+
+def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
+    """What backward sees for an output that got no gradient."""
+    metadata = node._output_metadata[output_nr]
+    if metadata is None or not node._materialize_grads:
+        return None
+    return Tensor(np.zeros(*metadata))
+
+
+def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
+    """One gradient per argument of forward, as the traversal carries it.
+
+    Raises: GradientCountError; GradientKindError for a value in the place of an
+    argument that is not a Tensor, or a value that is not a Tensor.
+    """
+    gradients = returned if isinstance(returned, tuple) else (returned,)
+    if len(gradients) != len(node._edges):
+        gradients = cut_surplus(node, gradients)
+
+    checked: list[Any] = []
+    edges = node._edges
+    for position, gradient in enumerate(gradients):
+        if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
+            checked.append(gradient if create_graph else gradient.array)
+        elif gradient is None:
+            checked.append(None)
+        elif edges[position] is NOT_A_TENSOR:
+            raise not_wanted(node, position)
+        else:
+            raise not_a_tensor(node, position, gradient)
+    return checked
+
+
+def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As many gradients as forward has arguments, if the rest is only None."""
+    wanted = len(node._edges)
+    surplus = gradients[wanted:]
+    if len(gradients) > wanted and all([value is None for value in surplus]):
+        return gradients[:wanted]
+    raise errors.GradientCountError(
+        errors.message(
+            rule_name(node),
+            f"function {node.name()} returned an incorrect number of gradients "
+            f"(expected {wanted}, got {len(gradients)}); forward was given "
+            f"{errors.count_of(wanted, 'argument')}",
+            "return one value per argument of forward, in that order, and None for "
+            "the ones that need no gradient",
+            "04",
+        )
+    )
+
+
+class FunctionCtx:
+    """The methods of ctx that ``forward`` and ``setup_context`` may call.
+
+    They only note what they are given; ``apply`` takes it once forward has returned.
+    """
+
+    to_save: tuple[Any, ...] | None
+    saved_for_forward: tuple[Any, ...] | None
+    dirty_tensors: tuple[Any, ...] | None
+    non_differentiable: tuple[Any, ...] | None
+    _materialize_grads: bool
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep ``tensors`` for ``backward``; a second call replaces the first.
+
+        Saves: nothing is copied; a tensor changed in place after ``apply`` is an
+        error when backward reads it.
+        Raises: SavedTypeError at the end of ``apply`` for anything but a Tensor or
+        None, if the call is recorded.
+        See: torch ``FunctionCtx.save_for_backward``.
+        """
+        self.to_save = tensors
+        if modes.attended:
+            tell("values_saved", self, tensors)
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep ``tensors`` for ``jvp``; a second call replaces the first.
+
+        jvp finds them in ``ctx.saved_tensors``; after ``apply`` they are gone.
+        Raises: SavedForForwardError for anything but a Tensor or None, at once.
+        See: torch ``FunctionCtx.save_for_forward``.
+        """
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise errors.SavedForForwardError(
+                    errors.message(
+                        "ctx.save_for_forward",
+                        "save_for_forward expects all arguments to be tensors; you "
+                        "should save non-tensors as attributes on ctx. Argument "
+                        f"{position} is of type {type(tensor).__name__}",
+                        "give it Tensors one by one; put other values on ctx",
+                        "11",
+                    )
+                )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Tensor) -> None:
+        """Say which inputs forward changed in place; each must also be returned."""
+        self.dirty_tensors = args
+
+    mark_shared_storage = mark_shared_storage
+
+    def mark_non_differentiable(self, *args: Tensor) -> None:
+        """Say which outputs carry no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """With False, backward gets None instead of zeros for an unused output."""
+        if not isinstance(value, bool):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "ctx.set_materialize_grads",
+                    "set_materialize_grads expects True or False, but got "
+                    f"{type(value).__name__}",
+                    "write ctx.set_materialize_grads(False)",
+                    "07",
+                )
+            )
+        self._materialize_grads = value
+
+    def _get_materialize_grads(self) -> bool:
+        raise AttributeError("attribute 'materialize_grads' of ctx is not readable")
+
+    materialize_grads = property(_get_materialize_grads, set_materialize_grads)
+
+
+class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
+    """Base of every ``<Name>Backward``: a node whose rule a learner wrote.
+
+    One instance is made by each ``apply``. It is the ctx of that call and, if the
+    call is recorded, the ``grad_fn`` of its outputs.
+    """
+
+    # What the methods of ctx note, in slots: vars(ctx) is what the learner put there.
+    __slots__ = (
+        "__dict__",
+        "_materialize_grads",
+        "_zeros_for_non_diff",
+        "dirty_tensors",
+        "non_differentiable",
+        "saved_for_forward",
+        "to_save",
+    )
+
+    _forward_cls: ClassVar[type[Function]]
+    _is_learners = True
+
+    _takes_detached = True
+
+    _is_pure_view = False
+
+    @property
+    def _materialize_non_diff_grads(self) -> bool:
+        """With False, an output that has no gradient gives backward None, not zeros."""
+        return getattr(self, "_zeros_for_non_diff", True)
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "ctx._materialize_non_diff_grads",
+                    "set_materialize_non_diff_grads received an invalid combination of "
+                    f"arguments - got {type(value).__name__}, but expected (bool)",
+                    "set it to True or False",
+                    "07",
+                )
+            )
+        self._zeros_for_non_diff = value
+
+    saved_variables = property(saved_variables)
+
+    def apply(self, *gradients: Any) -> Any:
+        """Call the Function's backward with this ctx, and nothing around it."""
+        rule = rule_of(self._forward_cls)
+        if self._forward_cls.boxed_grads_call:
+            return rule(self, list(gradients))
+        return rule(self, *gradients)
+
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """Call the Function's jvp with this ctx, and nothing around it."""
+        return self._forward_cls.jvp(self, *tangents)
+
+    def _wire_edges(
+        self, inputs: tuple[Any, ...], outputs: list[Any], differentiable: list[bool]
+    ) -> None:
+        """Hang this node on every output that can carry a gradient."""
+        dirty = self.dirty_tensors or ()
+        metadata: list[OutputMetadata] = []
+        for output_nr, output in enumerate(outputs):
+            if not isinstance(output, Tensor):
+                metadata.append(None)
+                continue
+            if not differentiable[output_nr]:
+                wants_zeros = self._materialize_non_diff_grads
+                kept = (output.array.shape, output.array.dtype)
+                metadata.append(kept if wants_zeros else None)
+                continue
+            metadata.append((output.array.shape, output.array.dtype))
+            if dirty or output._base is not None:
+                rewrite_history(self, output_nr, output, inputs, dirty)
+            elif output._grad_fn is not None:
+                output._set_history(self, output_nr)
+            else:
+                # As _set_history does, for a tensor that has no history to leave.
+                output._grad_fn = self
+                output.output_nr = output_nr
+                output._requires_grad = True
+        self._output_metadata = tuple(metadata)
+
+    def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
+        """Keep what backward needs, and forget what forward has noted on ctx.
+
+        It comes last, because a saved output has its place in the graph by now.
+        """
+        to_save, marked = self.to_save, self.dirty_tensors
+        self.to_save = None
+        if marked or self.non_differentiable or self.saved_for_forward:
+            for_forward, self.saved_for_forward = self.saved_for_forward, None
+            self.dirty_tensors = self.non_differentiable = None
+        else:
+            for_forward = None
+        if self._forward_cls.setup_context is not no_setup_context:
+            kept = (to_save or ()) + (for_forward or ())
+            if kept:
+                check_kept(self, kept, marked or (), inputs, result)
+        if to_save and self._edges:
+            self._keep_saved(*to_save)
+            if self._forward_cls.clear_saved_tensors_on_access:
+                self._saved = ReadOnce(self._saved)
+        if modes.attended:
+            tell("saved_taken", self, to_save or ())
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+        function = self._forward_cls
+        rule = function.backward
+        if rule is no_backward or function.vjp is not no_vjp:
+            rule = rule_of(function)
+        wrapped = wrap_gradients(self, gradients)
+        attended = modes.attended
+        if attended:
+            tell("rule_called", self, wrapped)
+        if function.boxed_grads_call:
+            gradients.clear()
+            returned = rule(self, wrapped)
+        else:
+            returned = rule(self, *wrapped)
+        if self._attached is None:  # else the hooks that come after see them too
+            leave_open_modes()
+        if attended:
+            tell("rule_returned", self, returned)
+        return returned
+
+    _check_returned = check_gradients
+
+
+class FunctionMeta(type):
+    """Makes ``<Name>Backward``, the class of the ctx, when a Function is defined."""
+
+    _ctx_base: type[_FunctionBase]
+    _backward_cls: type[Any]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+        super().__init__(name, bases, body)
+        cls._backward_cls = type(
+            f"{name}Backward",
+            (cls._ctx_base,),
+            {"_forward_cls": cls, "__module__": "minigrad.autograd.function"},
+        )
+
+
+def rewrite_history(
+    node: BackwardCFunction,
+    output_nr: int,
+    output: Tensor,
+    inputs: tuple[Any, ...],
+    dirty: tuple[Any, ...],
+) -> None:
+    """Hang ``node`` on an output that was there before, or that is a view."""
+    for slot, value in enumerate(inputs):
+        if value is output and contains(dirty, output):
+            output._grad = None  # that was the gradient of the former value
+            output._rebase_history(node, slot, output_nr)
+            return
+    output._set_history(node, output_nr)
+    output._history_version = output._seen_version()
+
+
+def rule_of(function: type[Function]) -> Any:
+    """The Function's backward; ``vjp`` is another name for it.
+
+    Raises: BackwardMissingError if it has neither; BackwardAmbiguousError for both.
+    """
+    backward = function.backward
+    has_backward = backward is not no_backward
+    has_vjp = function.vjp is not no_vjp
+    if has_backward and has_vjp:
+        raise errors.BackwardAmbiguousError(
+            errors.message(
+                function.__name__,
+                "Implementing both 'backward' and 'vjp' for a custom Function is not "
+                "allowed",
+                "keep one of the two: they are names of the same rule",
+            )
+        )
+    if has_backward:
+        return backward
+    if has_vjp:
+        return function.vjp
+    raise errors.BackwardMissingError(
+        errors.message(
+            function.__name__,
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD",
+            f"define `backward(ctx, grad_output)` in {function.__name__} as a static "
+            "method",
+            "01",
+        )
+    )

@@ -1,0 +1,425 @@
+"""Function.apply: the one door through which every recorded operation passes."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any, ClassVar
+
+from minigrad import errors
+from minigrad.engine import interpreters
+from minigrad.engine.compat import called_object, init_object
+from minigrad.engine.core.ctx import (
+    BackwardCFunction,
+    FunctionCtx,
+    FunctionMeta,
+    no_backward,
+    no_setup_context,
+    no_vjp,
+)
+from minigrad.engine.core.node import Edge, _FunctionBase, collect_edges
+from minigrad.engine.core.tensor import Tensor, ViewKind
+from minigrad.engine.core.validate import check_marked, contains, not_returned
+from minigrad.engine.grad_mode import _this_thread, unrecorded
+from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.observe import tell
+
+
+class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
+    """Base of every operation with its own gradient rule; call ``apply``.
+
+    Write ``forward`` and ``backward`` as static methods. forward gets ctx first, or,
+    if the class also has ``setup_context(ctx, inputs, output)``, no ctx at all.
+
+    See: torch ``autograd.Function``.
+    """
+
+    _ctx_base: ClassVar[type[_FunctionBase]] = BackwardCFunction
+
+    clear_saved_tensors_on_access: ClassVar[bool] = False
+    """With True, ctx lets go of what it saved when it is read for the first time."""
+
+    boxed_grads_call: ClassVar[bool] = False
+    """With True, backward gets one list of all gradients, and may empty it."""
+
+    generate_vmap_rule: ClassVar[bool] = False
+    """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward on ``args``; record it if a gradient may be asked for later.
+
+        Every call makes one new ctx. Exceptions of forward pass through unchanged.
+        """
+        # collect inputs
+        takes_ctx = cls.setup_context is Function.setup_context
+        inputs = args
+        if kwargs or not takes_ctx:
+            inputs = bind_arguments(cls, takes_ctx, args, kwargs)
+        if interpreters.active and (top := interpreters.top()) is not None:
+            return top.apply(cls, inputs)
+        needs_input_grad, edges = collect_edges(inputs)
+
+        # create ctx
+        ctx = cls._create_ctx(needs_input_grad, edges)
+        attended = _this_thread.mode.attended
+        if attended:
+            tell("ctx_created", ctx, ctx._forward_cls, inputs)
+
+        # run forward
+        if takes_ctx:
+            result = unrecorded(cls.forward, ctx, *inputs)
+        else:
+            result = unrecorded(cls.forward, *inputs)
+            unrecorded(cls.setup_context, ctx, inputs, result)
+        if attended:
+            tell("forward_returned", ctx, inputs, result)
+
+        # wrap outputs
+        outputs, differentiable = wrap_outputs(ctx, inputs, result)
+
+        # wire edges
+        if edges:
+            ctx._wire_edges(inputs, outputs, differentiable)
+        if attended:
+            tell("edges_wired", ctx, tuple(outputs))
+
+        # take what was saved
+        ctx._take_what_was_saved(inputs, result)
+        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+    @classmethod
+    def _create_ctx(
+        cls, needs_input_grad: tuple[bool, ...], edges: tuple[Edge, ...]
+    ) -> Any:
+        """A new ctx: a node that already knows where its inputs came from."""
+        ctx = cls._backward_cls()
+        ctx.needs_input_grad = needs_input_grad
+        ctx._edges = edges
+        ctx._number = _this_thread.mode.next_sequence_nr()
+        ctx._output_metadata = ()
+        ctx._saved = ()
+        ctx._attached = None
+        ctx._materialize_grads = True
+        ctx.to_save = None
+        ctx.saved_for_forward = None
+        ctx.dirty_tensors = None
+        ctx.non_differentiable = None
+        return ctx
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        init_object(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse what programs wrote before 2018.
+
+        Raises: FunctionUseError.
+        """
+        raise called_object(self)
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result; operations in here are not recorded."""
+        raise errors.ForwardMissingError(
+            errors.message(
+                "Function.apply",
+                "You must implement the forward function for custom autograd.Function",
+                "define `forward(ctx, ...)` as a static method of your class",
+                "01",
+            )
+        )
+
+    setup_context = staticmethod(no_setup_context)
+
+    backward = staticmethod(no_backward)
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """One tangent per output of forward, from one per argument."""
+        raise errors.JvpMissingError(
+            errors.message(
+                f"{ctx._forward_cls.__name__}",
+                "You must implement the jvp function for custom autograd.Function to "
+                "use it with forward mode AD.",
+                f"define `jvp(ctx, *tangents)` in {ctx._forward_cls.__name__} as a "
+                "static method",
+                "11",
+            )
+        )
+
+    vjp = staticmethod(no_vjp)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """The Function on a batch: ``(output, out_dims)``.
+
+        ``info`` has ``batch_size`` and ``randomness``; ``in_dims`` says for each
+        argument which dimension counts the examples, or None.
+        See: torch "Extending torch.func with autograd.Function".
+        """
+        raise NotImplementedError("vmap is not implemented.")
+
+
+def bind_arguments(
+    function: type[Function],
+    takes_ctx: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Any, ...]:
+    """All arguments of ``apply`` by position, as forward declares them.
+
+    If forward takes no ctx, keywords and defaults are filled in, as torch does; if it
+    does, keywords are put in their places and defaults are left to forward.
+    Raises: ArgumentTypeError if they do not fit forward.
+    """
+    if takes_ctx:
+        return place_keywords(function, args, kwargs) if kwargs else args
+    if fits(function.forward, args, kwargs):
+        return args
+    return bind(function, args, kwargs)
+
+
+def fits(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether there is one positional argument for each parameter, and no more."""
+    code = getattr(forward, "__code__", None)
+    return not kwargs and code is not None and len(args) == code.co_argcount
+
+
+def bind(
+    function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Arguments, keywords and defaults in the order of forward's parameters."""
+    signature = inspect.signature(function.forward)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                f"{function.__name__}.apply",
+                f"{error}; the positional arguments of forward are {signature}",
+                "call apply with what forward takes (ctx is not among it)",
+                "01",
+            )
+        ) from None
+    bound.apply_defaults()
+    if bound.kwargs:
+        name = next(iter(bound.kwargs))
+        raise misplaced(function, f"got an unexpected keyword argument '{name}'")
+    return bound.args
+
+
+def place_keywords(
+    function: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Keywords put behind ``args`` in the order of forward's parameters."""
+    names = list(inspect.signature(function.forward).parameters)[1:]
+    unknown = [name for name in kwargs if name not in names]
+    if unknown:
+        raise misplaced(function, f"got an unexpected keyword argument '{unknown[0]}'")
+    twice = [name for name in names[: len(args)] if name in kwargs]
+    if twice:
+        raise misplaced(function, f"got multiple values for argument '{twice[0]}'")
+
+    placed = list(args)
+    for name in names[len(args) :]:
+        if len(placed) == len(args) + len(kwargs):
+            break
+        if name not in kwargs:
+            position = names.index(name)
+            raise misplaced(
+                function, f"missing required argument: '{name}' (position {position})"
+            )
+        placed.append(kwargs[name])
+    return tuple(placed)
+
+
+def misplaced(function: type[Function], what: str) -> errors.ArgumentTypeError:
+    """The error for keywords of apply that do not fit forward."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"{function.__name__}.apply",
+            f"forward() {what}",
+            "use the names that forward gives its parameters, and leave no gap",
+        )
+    )
+
+
+def wrap_outputs(
+    ctx: Any, inputs: tuple[Any, ...], result: Any
+) -> tuple[list[Any], list[bool]]:
+    """The outputs, and which of them a gradient can reach.
+
+    Only a tuple is several outputs. Values that are not Tensors pass through. A view
+    that forward made, or that is handed out for an input, must not change in place.
+    Raises: InplaceError if a dirty tensor cannot be, or is not among the outputs;
+    CtxUseError for marks on what is no Tensor.
+    """
+    dirty, non_differentiable = ctx.dirty_tensors, ctx.non_differentiable
+    if ctx._edges and not (dirty or non_differentiable or ctx._is_pure_view):
+        # The usual thing: one new floating-point Tensor.
+        is_new = (
+            isinstance(result, Tensor)
+            and not result._requires_grad
+            and result._base is None
+            and result.array.dtype.kind in "fc"
+        )
+        for value in inputs if is_new else ():
+            if value is result:
+                is_new = False
+        if is_new:
+            return [result], [True]
+    values = result if isinstance(result, tuple) else (result,)
+    return wrap_each(ctx, inputs, values, dirty or (), non_differentiable or ())
+
+
+def wrap_each(
+    ctx: Any,
+    inputs: tuple[Any, ...],
+    values: tuple[Any, ...],
+    dirty: tuple[Any, ...],
+    non_differentiable: tuple[Any, ...],
+) -> tuple[list[Any], list[bool]]:
+    """``wrap_outputs`` where there may be several, or marks."""
+    check_marked(type(ctx), "mark_dirty", dirty)
+    check_marked(type(ctx), "mark_non_differentiable", non_differentiable)
+    for tensor in dirty:
+        tensor._bump_version()
+    outputs = []
+    differentiable = []
+    for value in values:
+        can = bool(ctx._edges) and can_have_gradient(value, non_differentiable)
+        if dirty and contains(dirty, value):
+            check_dirty(ctx, value, inputs, can, len(values))
+        outputs.append(wrap_output(value, inputs, dirty, can))
+        differentiable.append(can)
+
+    for tensor in dirty:
+        if not contains(values, tensor):
+            raise not_returned(ctx)
+    if ctx._is_pure_view:
+        check_pure_view(ctx, inputs, outputs)
+    else:
+        mark_views(outputs, dirty, sum(differentiable) > 1)
+    return outputs, differentiable
+
+
+def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
+    """Whether an output is a floating-point Tensor that forward did not mark."""
+    return (
+        isinstance(value, Tensor)
+        and value.array.dtype.kind in "fc"
+        and not (non_differentiable and contains(non_differentiable, value))
+    )
+
+
+def wrap_output(
+    value: Any, inputs: tuple[Any, ...], dirty: tuple[Any, ...], can: bool
+) -> Any:
+    """What apply hands out for ``value``; ``can``: a gradient can reach it."""
+    if not isinstance(value, Tensor):
+        return value
+    is_input = contains(inputs, value)
+
+    if can or not value._requires_grad:
+        # An input keeps its own history: what is handed out is a view of it.
+        as_it_is = is_input and not (dirty and contains(dirty, value))
+        return view_of(value) if as_it_is else value
+    if is_input:
+        return value.detach()
+    if value._base is None:
+        value._grad_fn = None
+        value._requires_grad = False
+    return value
+
+
+def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+    """Refuse ``ctx._is_pure_view`` where there is more than one tensor to follow.
+
+    A change in place of the output is recorded as one of any view; the learner's
+    backward is not called for it.
+    Raises: CtxUseError.
+    """
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    if len(tensors) != 1 or len(outputs) != 1:
+        raise errors.CtxUseError(
+            errors.message(
+                f"{type(ctx).__name__.removesuffix('Backward')}.forward",
+                "Pure view custom Function can only have one input Tensor and one "
+                f"output Tensor. This one has {len(tensors)} and {len(outputs)}",
+                "return one view of one tensor, or leave _is_pure_view out",
+                "08",
+            )
+        )
+    for output in outputs:
+        if isinstance(output, Tensor) and output._base is not None:
+            output._view_kind = None
+
+
+def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> None:
+    """Note on views that their history is a learner's, which nothing may rewrite."""
+    for output in outputs:
+        if isinstance(output, Tensor) and output._base is not None:
+            if several:
+                output._view_kind = ViewKind.SEVERAL_OUTPUTS
+            elif not (dirty and contains(dirty, output)):
+                output._view_kind = ViewKind.IN_CUSTOM_FUNCTION
+
+
+def view_of(tensor: Tensor) -> Tensor:
+    """Another tensor on the same memory, outside any graph."""
+    view = Tensor(tensor.array)
+    view._become_view_of(tensor)
+    return view
+
+
+def check_dirty(
+    ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
+) -> None:
+    """Refuse a change in place that no graph can describe.
+
+    Of what no gradient can reach, anything goes: there is no graph to describe it.
+    """
+    where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
+    if not can:
+        return
+    if tensor._requires_grad and tensor._grad_fn is None:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "a leaf Variable that requires grad has been used in an in-place "
+                "operation. Its values are changed already",
+                "apply it to a copy: x.clone()",
+                "08",
+            )
+        )
+    if contains(inputs, tensor):
+        if tensor._base is not None:
+            check_dirty_view(tensor, where, count)
+        return
+    says = errors.message(
+        where,
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors "
+        "that have been mutated should be passed to ctx.mark_dirty().",
+        "mark the input that forward changed, and return that input",
+        "08",
+    )
+    if tensor._base is not None:
+        raise errors.InplaceError(says)
+    warnings.warn(says, UserWarning, stacklevel=4)
+
+
+def check_dirty_view(view: Tensor, where: str, count: int) -> None:
+    """Refuse a changed view beside other outputs, or whose history cannot follow."""
+    if count > 1:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "If your Function modifies inplace an input that is a view of another "
+                "Tensor, your Function cannot return more than one Tensor. This one "
+                f"returned {count}",
+                "give it a copy (x.clone()), or make two Functions, one of which "
+                "changes the view and returns it alone",
+                "08",
+            )
+        )
+    view._check_in_place(where)

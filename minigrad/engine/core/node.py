@@ -1,0 +1,442 @@
+"""The vertices of the graph: what every node has, and the one that ends at a leaf."""
+
+from __future__ import annotations
+
+import abc
+import weakref
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.core.accumulate import (
+    accumulating,
+    added,
+    is_own,
+    run_post_accumulate,
+)
+from minigrad.engine.core.saved import (
+    FREED,
+    Packed,
+    freed_error,
+    not_savable,
+    pack,
+    take,
+    unpack,
+)
+from minigrad.engine.core.saved_hooks import SavedTensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import no_leaf_any_more
+from minigrad.engine.device import CPU
+from minigrad.engine.device import device as Device
+from minigrad.engine.dtypes import DType, default_dtype, known_dtype
+from minigrad.engine.facts import Size
+from minigrad.engine.grad_mode import _this_thread, leave_open_modes, modes
+from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
+from minigrad.engine.observe import tell
+from minigrad.engine.tensor_grad import SameAsTensor
+
+FIRST_OF_ALL: Final = 2**64 - 1
+"""The sequence number of nodes that run as soon as they are ready: AccumulateGrad."""
+
+
+class NonTensorArgument:
+    """Stands where an argument that is not a Tensor would have its edge."""
+
+    def __repr__(self) -> str:
+        return "not a tensor"
+
+
+NOT_A_TENSOR: Final = NonTensorArgument()
+
+Edge: TypeAlias = "_FunctionBase | tuple[_FunctionBase, int] | NonTensorArgument | None"
+"""Where a gradient goes: a node's output 0, ``(node, k)`` for its output k, or None."""
+
+OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any] | None"] | None
+"""Shape and dtype of one output; None for an output that is not a Tensor.
+
+A leaf whose gradient may be of any dtype has None for the dtype.
+"""
+
+
+class OutputInfo(NamedTuple):
+    """What a node remembers of one of its outputs."""
+
+    shape: Size
+    dtype: DType | None
+
+    @property
+    def device(self) -> Device:
+        """Where the elements lie: always the processor's memory."""
+        return CPU
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient can arrive there."""
+        return True
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.shape.numel()
+
+
+class _FunctionBase:
+    """A recorded operation: edges to where its inputs came from, and what it saved.
+
+    The gradient travels along ``_edges``, one for each argument of forward.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_attached",
+        "_edges",
+        "_metadata",
+        "_number",
+        "_output_metadata",
+        "_saved",
+        "needs_input_grad",
+    )
+
+    _edges: tuple[Edge, ...]
+    needs_input_grad: tuple[bool, ...]
+    _output_metadata: tuple[OutputMetadata, ...]
+    _number: int
+    _saved: tuple[Packed, ...]
+    _metadata: dict[str, Any]
+    _attached: Attached | None
+
+    requires_grad = True
+
+    _takes_detached = False
+
+    saved_for_forward: tuple[Any, ...] | None = None
+    """What ``saved_tensors`` is until ``apply`` ends, of a ctx that is asked for it."""
+
+    # Whether the rule may return anything, also where nobody needs a gradient.
+    _is_learners = False
+
+    _view_history: weakref.ref[_FunctionBase] | None = None
+    """After a change of a view in place: the history that the view got then."""
+
+    def name(self) -> str:
+        """The name of the node, as ``repr`` of a tensor shows it."""
+        return type(self).__name__
+
+    def operation_name(self) -> str:
+        """What was run forward: the name without ``Backward``, and with its number
+        unless that is 0.
+        """
+        operation, _, number = self.name().rpartition("Backward")
+        return operation + number.removeprefix("0") if operation else self.name()
+
+    @property
+    def next_functions(self) -> tuple[tuple[_FunctionBase | None, int], ...]:
+        """For each tensor argument of forward: the node it came from, and which output.
+
+        A leaf that requires grad gives its AccumulateGrad, one that does not
+        ``(None, 0)``.
+        """
+        pairs = (split_edge(edge) for edge in self._edges if edge is not NOT_A_TENSOR)
+        return tuple(pairs)
+
+    def _history_of_output(self) -> _FunctionBase:
+        """The ``grad_fn`` of an output that this node saved: mostly the node itself.
+
+        Of a view that it changed, the view's new history, while somebody uses that.
+        """
+        reference = self._view_history
+        return (None if reference is None else reference()) or self
+
+    def _sequence_nr(self) -> int:
+        """The place of this node in the order of creation; newer is greater."""
+        return self._number
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dict for whatever is worth noting about this node; anomaly mode does."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata = {}
+            return self._metadata
+
+    @property
+    def _input_metadata(self) -> tuple[OutputInfo, ...]:
+        """Shape, dtype and device of each output, whose gradient is an input here.
+
+        An output that is not a Tensor counts as a number of the default dtype.
+        """
+        number = (), default_dtype()
+        known = [pair or number for pair in self._output_metadata]
+        return tuple(
+            [
+                OutputInfo(Size(shape), dtype and known_dtype(dtype))
+                for shape, dtype in known
+            ]
+        )
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Change the place of this node in the order of creation."""
+        self._number = number
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """The tensors given to ``save_for_backward``, checked each time they are read.
+
+        Raises: SavedFreedError after backward released them; SavedModifiedError if
+        one was changed in place since.
+        """
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
+        saved = self._saved
+        if type(saved) is not tuple:
+            saved = take(self, saved)
+        tensors: list[Tensor | None] = []
+        for item in saved:
+            if isinstance(item, Tensor) and item._version_counter is None:
+                tensors.append(item)
+            else:
+                tensors.append(unpack(item, self))
+        return tuple(tensors)
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """One handle for each saved value, without the checks."""
+        if self._saved is FREED:
+            raise freed_error(self)
+        return tuple([SavedTensor(self, place) for place in range(len(self._saved))])
+
+    def _keep_saved(self, *tensors: Tensor | None) -> None:
+        """Save ``tensors``: from now on a change in place is noticed.
+
+        Raises: SavedTypeError for anything but a Tensor or None.
+        """
+        hooks = _this_thread.mode.saved_tensors_hooks
+        packed: list[Packed] = []
+        for tensor in tensors:
+            if tensor is None:
+                packed.append(None)
+            elif not isinstance(tensor, Tensor):
+                raise not_savable(self, len(packed), tensor)
+            elif hooks is not None:
+                packed.append(hooks.pack(tensor, self))
+            elif tensor._version_counter is None and tensor._grad_fn is not self:
+                packed.append(tensor)
+            else:
+                packed.append(pack(tensor, self))
+        self._saved = tuple(packed)
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+        """Call the node's rule with one gradient for each of its outputs."""
+        raise NotImplementedError
+
+    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+        """One gradient per edge, from whatever the rule returned."""
+        raise NotImplementedError
+
+
+def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
+    """The gradients of a node's inputs from those of its outputs, outside a backward.
+
+    No hook runs, nothing is checked against shapes, and what was saved stays. One
+    gradient comes as it is, several as a tuple.
+    Raises: ArgumentTypeError for another number of gradients, or no Tensor.
+    See: torch, where a built-in ``grad_fn`` can be called.
+
+    >>> x = minigrad.tensor(3.0, requires_grad=True)
+    >>> (x * 2).grad_fn(minigrad.tensor(1.0))
+    (tensor(2.), None)
+    """
+    check_gradients_of(node, gradients)
+    mode = _this_thread.mode
+    before = mode.rules_see_tensors
+    try:
+        mode.rules_see_tensors = True
+        returned = node._run_backward(list(gradients), mode.grad_enabled)
+    finally:
+        mode.rules_see_tensors = before
+    pairs = zip(node._edges, node._check_returned(returned, True), strict=True)
+    found = [
+        gradient if needs_gradient(edge) else None
+        for edge, gradient in pairs
+        if edge is not NOT_A_TENSOR
+    ]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def check_gradients_of(node: _FunctionBase, gradients: tuple[Any, ...]) -> None:
+    """Refuse what a node cannot be called with.
+
+    Raises: ArgumentTypeError.
+    """
+    wanted = len(node._output_metadata)
+    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
+    what = ""
+    if len(gradients) != wanted:
+        what = f"expected {wanted} arguments, got {len(gradients)} instead"
+    elif wrong:
+        what = f"argument {wrong[0]} is not a Variable"
+    if what:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                node.name(), what, "give a Tensor or None for each output of the node"
+            )
+        )
+
+
+class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
+    """The type of every ``grad_fn``, for ``isinstance``.
+
+    See: torch ``autograd.graph.Node``.
+    """
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> Any:
+        return issubclass(subclass, _FunctionBase) or NotImplemented
+
+
+class AccumulateGrad(_FunctionBase, _HookMixin):
+    """Where the graph ends at a leaf: adds what arrives into the leaf's ``.grad``."""
+
+    __slots__ = ("variable",)
+
+    def __call__(self, *gradients: Tensor | None) -> Any:
+        """Add a gradient, stretched to the leaf's shape, into its ``.grad``."""
+        check_gradients_of(self, gradients)
+        shape = self.variable.shape
+        return run_alone(
+            self, *[None if g is None else g.expand(shape) for g in gradients]
+        )
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        self._edges = ()
+        self.needs_input_grad = ()
+        array, wanted = variable.array, variable._grad_dtype
+        dtype = array.dtype if isinstance(wanted, SameAsTensor) else wanted
+        self._output_metadata = ((array.shape, dtype),)
+        self._number = FIRST_OF_ALL
+        self._saved = ()
+        hooks = variable._tensor_hooks
+        self._attached = None if hooks is None else attached_to_leaf(hooks)
+        if modes.attended:
+            tell("node_made", self)
+
+    def name(self) -> str:
+        """torch's name for this node, with its C++ namespace."""
+        return "torch::autograd::AccumulateGrad"
+
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
+        (gradient,) = gradients
+        leaf = self.variable
+        if gradient is not None and leaf._grad_fn is not None:
+            raise no_leaf_any_more(leaf._grad_fn)
+        if gradient is not None and leaf._requires_grad:
+            self._accumulate(gradient, create_graph)
+        if leaf._post_accumulate_hooks is not None:
+            run_post_accumulate(leaf, leaf._post_accumulate_hooks)
+            leave_open_modes()
+        return ()
+
+    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+        return []
+
+    def _accumulate(self, gradient: Any, create_graph: bool) -> None:
+        """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
+        leaf = self.variable
+        with accumulating:
+            first = leaf._grad is None
+            own = first and is_own(self, gradient)
+            leaf._grad = added(leaf, gradient, create_graph, own)
+        if modes.attended:
+            tell("gradient_accumulated", leaf, first, gradient, leaf._grad)
+
+
+def split_edge(edge: Edge) -> tuple[Any, int]:
+    """An edge as torch shows it: the node (or None), and which of its outputs."""
+    return edge if type(edge) is tuple else (edge, 0)
+
+
+def needs_gradient(edge: Edge) -> bool:
+    """Whether there is a node at the other end of ``edge``."""
+    return edge is not None and edge is not NOT_A_TENSOR
+
+
+def edge_of(tensor: Tensor) -> Edge:
+    """Where a gradient for ``tensor`` goes; None if it requires none."""
+    if tensor._base is not None:
+        edge: Edge = tensor._edge_of_view()
+        return edge
+    node = tensor._grad_fn
+    if node is not None:
+        return (node, tensor.output_nr) if tensor.output_nr else node
+    return accumulate_node(tensor) if tensor._requires_grad else None
+
+
+def collect_edges(
+    inputs: tuple[Any, ...],
+) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
+    """For each argument: does it require grad, and where would its gradient go?
+
+    No edges at all if the call isn't recorded: under no_grad, or if no argument
+    requires grad. Tensors inside lists, tuples and dicts are not seen.
+    """
+    needs = []
+    for value in inputs:
+        needs.append(isinstance(value, Tensor) and value._requires_grad)
+    if True not in needs or not _this_thread.mode.grad_enabled:
+        return tuple(needs), ()
+    edges: list[Edge] = []
+    for value in inputs:
+        if not isinstance(value, Tensor):
+            edges.append(NOT_A_TENSOR)
+        elif value._base is not None:
+            edges.append(value._edge_of_view())
+        elif value._grad_fn is not None:
+            node = value._grad_fn
+            edges.append((node, value.output_nr) if value.output_nr else node)
+        elif value._requires_grad:
+            reference = value._accumulate_node
+            leaf = None if reference is None else reference()
+            edges.append(leaf or new_accumulate_node(value))
+        else:
+            edges.append(None)
+    return tuple(needs), tuple(edges)
+
+
+def accumulate_node(leaf: Tensor) -> AccumulateGrad:
+    """The leaf's node: the same one for as long as a graph uses it."""
+    reference = leaf._accumulate_node
+    node = None if reference is None else reference()
+    return new_accumulate_node(leaf) if node is None else node
+
+
+def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
+    """A node for a leaf without one, unless another thread has just made it."""
+    with accumulating:
+        reference = leaf._accumulate_node
+        node = None if reference is None else reference()
+        if node is None:
+            node = AccumulateGrad(leaf)
+            leaf._accumulate_node = weakref.ref(node)
+        return node
+
+
+def metadata_of_output(array: Any) -> tuple[OutputMetadata, ...] | None:
+    """Shape and dtype of the only output of a node; None if it can have no gradient.
+
+    Most outputs are like the one before: their nodes share what says so.
+    """
+    global latest
+    metadata = latest
+    ((shape, dtype),) = metadata
+    if array.dtype is dtype and array.shape == shape:
+        return metadata
+    if array.dtype.kind not in "fc":
+        return None
+    metadata = latest = ((array.shape, array.dtype),)
+    return metadata
+
+
+latest: tuple[tuple[tuple[int, ...], Any]] = (((), None),)
+"""What ``metadata_of_output`` gave last."""

@@ -1,0 +1,637 @@
+"""The tensor: an array, and how it came about."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad import errors
+from minigrad.engine import inference, interpreters
+from minigrad.engine._tensor_methods import TensorMethods
+from minigrad.engine.dtypes import default_dtype
+from minigrad.engine.facts import TensorFacts
+from minigrad.engine.grad_mode import (
+    _this_thread,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    modes,
+    next_sequence_nr,
+)
+from minigrad.engine.hooks import follow
+from minigrad.engine.observe import tell
+from minigrad.engine.printing import tensor_text
+from minigrad.engine.tensor_grad import TensorGrad
+from minigrad.engine.tensor_hooks import TensorHooks
+
+if TYPE_CHECKING:
+    from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+class VersionCounter:
+    """Counts the in-place changes of one piece of memory; its aliases share it."""
+
+    value = 0
+
+
+class NoCounter(VersionCounter):
+    """Stands in every tensor made in inference mode: no change of it is counted."""
+
+    @property
+    def value(self) -> int:  # type: ignore[override]  # it has none to write either
+        raise errors.InferenceError(
+            errors.message(
+                "Tensor._version",
+                "Inference tensors do not track version counter.",
+                "make a normal tensor of it, outside of inference_mode: x.clone()",
+            )
+        )
+
+
+NO_COUNTER: Final = NoCounter()
+
+
+class ViewKind(enum.Enum):
+    """How a view came about, where a change in place cannot be followed."""
+
+    IN_CUSTOM_FUNCTION = enum.auto()
+    SEVERAL_OUTPUTS = enum.auto()
+    NO_GRAD = enum.auto()
+    INFERENCE = enum.auto()
+
+
+class PlainViews:
+    """Those views of a tensor that were made unrecorded, as long as they live."""
+
+    __slots__ = ("limit", "references")
+
+    def __init__(self) -> None:
+        self.references: list[ref[Tensor]] = []
+        self.limit = 32
+
+    def add(self, view: Tensor) -> None:
+        """Remember ``view``, and now and then forget those that are gone."""
+        if len(self.references) >= self.limit:
+            alive = [found for found in self.references if found() is not None]
+            self.references = alive
+            self.limit = max(32, 2 * len(alive))
+        self.references.append(ref(view))
+
+
+class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
+    """An array that knows which operation made it.
+
+    ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
+    leaf) and ``output_nr`` tells which of its outputs this is. Make one with
+    ``minigrad.tensor``.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_grad_fn",
+        "_requires_grad",
+        "_version_counter",
+        "array",
+        "output_nr",
+    )
+
+    array: Array
+    output_nr: int
+    _requires_grad: bool
+    _grad_fn: _FunctionBase | None
+    _version_counter: VersionCounter | None
+
+    # What few tensors have stays on the class until one of them sets it.
+    _accumulate_node: ref[AccumulateGrad] | None = None
+    _base: Tensor | None = None
+    _view_kind: ViewKind | None = None
+    _detached_at: int | None = None
+    _history_version = 0
+    _is_leaf_by_request = False
+    _plain_views: PlainViews | None = None
+    _memory: Array | None = None  # where a detached part of something larger lies
+    _level: Any = None
+    _tangents: dict[Any, Tensor] | None = None
+    _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
+
+    # Attached by the modules that define them, which are built on this one.
+    backward: ClassVar[Callable[..., None]]  # gradients
+    _history_of_view: ClassVar[Callable[[Tensor], _FunctionBase | None]]  # views
+    _edge_of_view: ClassVar[Callable[[Tensor], Any]]  # views
+    _rebase_history: ClassVar[Callable[..., None]]  # views
+    _check_in_place: ClassVar[Callable[[Tensor, str], None]]  # views
+    _sum_to: ClassVar[Callable[[Any, tuple[int, ...]], Any]]  # structural
+    _to_dtype: ClassVar[Callable[[Any, Any], Any]]  # structural
+
+    # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
+    __array_ufunc__ = None
+
+    def __init__(self, array: Any, requires_grad: bool = False) -> None:
+        self.array = array if type(array) is ndarray else array_of(array)
+        self._requires_grad = requires_grad
+        self._grad_fn = None
+        self.output_nr = 0
+        self._version_counter = None
+        if inference.open_blocks and is_inference_mode_enabled():
+            self._version_counter = NO_COUNTER
+
+    @property
+    def grad_fn(self) -> _FunctionBase | None:
+        """The node that made it; None for a leaf."""
+        return self._grad_fn if self._base is None else self._history_of_view()
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without the graph, and with a count of changes of its own.
+
+        So backward does not notice what is written through it; prefer ``detach()``.
+        Set to another tensor, it exchanges the values and leaves all else as it is.
+        """
+        values = Tensor(self.array)
+        values._version_counter = NO_COUNTER if self.is_inference() else None
+        values._remember_memory(self)
+        return values
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "Tensor.data",
+                    f"Variable data has to be a tensor, but got {type(value).__name__}",
+                    "wrap it: minigrad.tensor(value)",
+                )
+            )
+        if self._requires_grad and value.dtype.kind not in "fc":
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.data",
+                    "data set to a tensor that requires gradients must be floating "
+                    f"point or complex dtype, not {value.dtype}",
+                    "convert it first, for example value.to(minigrad.float32)",
+                )
+            )
+        self.array = value.array
+        if self._memory is not None:
+            self._memory = None
+        self._remember_memory(value)
+        self._tell_accumulate_node()
+
+    @data.deleter
+    def data(self) -> None:
+        raise errors.GraphError(
+            errors.message(
+                "Tensor.data",
+                "Deleting tensor data is not allowed. Delete tensor instead!",
+                "delete the name: del x",
+            )
+        )
+
+    def __copy__(self) -> Tensor:
+        """Another tensor on the same memory; of a leaf, a leaf of its own."""
+        copied = self.detach()
+        copied._requires_grad = self._requires_grad
+        copied._grad_fn = self.grad_fn
+        copied.output_nr = self.output_nr
+        copied._grad = self._grad
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        """A leaf with a copy of the values and of ``.grad``.
+
+        Raises: GraphError unless this is a leaf.
+        """
+        node = self.grad_fn
+        if node is not None:
+            raise errors.GraphError(
+                errors.message(
+                    "copy.deepcopy",
+                    "Only Tensors created explicitly by the user (graph leaves) "
+                    "support the deepcopy protocol at the moment. This one was made "
+                    f"by {node.name()}",
+                    "copy x.detach(), or record the copy: x.clone()",
+                )
+            )
+        from copy import deepcopy  # whoever comes here has imported it
+
+        copied = Tensor(deepcopy(self.array, memo), self._requires_grad)
+        memo[id(self)] = copied
+        copied._grad = deepcopy(self._grad, memo)
+        return copied
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For pickle: values and ``requires_grad``; graph and ``.grad`` stay here."""
+        return unpickled, (self.array, self._requires_grad)
+
+    def _refuse_deletion(self) -> None:
+        raise errors.RequiresGradError(
+            errors.message(
+                "Tensor.requires_grad",
+                "requires_grad must be a bool; it cannot be deleted",
+                "set it to False",
+            )
+        )
+
+    def _set_requires_grad(self, value: bool) -> None:
+        if value is not True and value is not False:
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.requires_grad",
+                    f"requires_grad must be a bool, not {type(value).__name__}",
+                    "set it to True or False",
+                )
+            )
+        node = None if value else self._grad_fn
+        if node is not None:
+            raise errors.RequiresGradError(
+                errors.message(
+                    "Tensor.requires_grad",
+                    "you can only change requires_grad flags of leaf variables. "
+                    f"This one was made by {node.name()}",
+                    "use detach() to get a tensor outside the graph",
+                    "04",
+                )
+            )
+        if value:
+            check_can_require_grad(self.dtype.dtype, "Tensor.requires_grad")
+            if self._version_counter is NO_COUNTER:
+                inference.check_inside(
+                    "Tensor.requires_grad",
+                    "Setting requires_grad=True on inference tensor outside "
+                    "InferenceMode",
+                )
+        self._requires_grad = value
+        if self._base is not None:
+            self._is_leaf_by_request = value
+            self._requires_grad = value or self._base._requires_grad
+        else:
+            self._tell_views()
+
+    requires_grad = property(
+        operator.attrgetter("_requires_grad"),
+        _set_requires_grad,
+        _refuse_deletion,
+        doc="Whether operations on this tensor are recorded.",
+    )
+
+    @interpreters.door("require_grad")
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set ``requires_grad`` and return the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made it."""
+        return self.grad_fn is None
+
+    @property
+    def _version(self) -> int:
+        """How often the memory was changed in place."""
+        counter = self._version_counter
+        return 0 if counter is None else counter.value
+
+    def _bump_version(self) -> None:
+        """Note one change in place."""
+        if self._version_counter is None:
+            self._version_counter = VersionCounter()
+        if self._version_counter is not NO_COUNTER:
+            self._version_counter.value += 1
+        if modes.attended:
+            tell("changed_in_place", self)
+
+    def _an_example(self) -> Array:
+        """An array with its shape, its dtype and its steps."""
+        return self.array
+
+    def _physical(self) -> Tensor:
+        """The tensor itself; of a tensor under vmap, the one that has an array."""
+        return self
+
+    def is_inference(self) -> bool:
+        """Whether it was made in inference mode, and is no view of a normal tensor."""
+        return self._version_counter is NO_COUNTER
+
+    def _seen_version(self) -> int:
+        """The version, or 0 for an inference tensor, which has none."""
+        counter = self._version_counter
+        return 0 if counter is None or counter is NO_COUNTER else counter.value
+
+    def _prepare_change(self) -> None:
+        """To be called before the memory is written: may it be, and who keeps a copy?
+
+        Raises: InferenceError for an inference tensor outside of inference mode.
+        """
+        if self._version_counter is NO_COUNTER:
+            inference.check_inside(
+                "Tensor", "Inplace update to inference tensor outside InferenceMode"
+            )
+        mode = _this_thread.mode
+        if mode.before_change is not None:
+            mode.before_change(self)
+
+    def _share_version(self, other: Tensor) -> None:
+        """Count changes together with ``other``, whose memory this tensor uses."""
+        if other._version_counter is None:
+            other._version_counter = VersionCounter()
+        self._version_counter = other._version_counter
+
+    def _set_history(self, node: _FunctionBase, output_nr: int) -> None:
+        """Say that ``node`` made this tensor, as its output ``output_nr``."""
+        if self._grad_fn is not None:
+            self._leave_history(node, output_nr)
+        self._grad_fn = node
+        self.output_nr = output_nr
+        self._requires_grad = True
+
+    def _leave_history(self, node: _FunctionBase, output_nr: int) -> None:
+        """A new history replaces one: hooks stay there, retaining grad goes along."""
+        if self._retains_grad:
+            follow(self, node, output_nr)
+
+    def _become_view_of(self, tensor: Tensor, kind: ViewKind | None = None) -> None:
+        """Remember whose memory this is; changes are counted together.
+
+        A view requires grad if its base does; what shows an inference tensor is another
+        one and no view.
+        """
+        if tensor._version_counter is NO_COUNTER:
+            self._version_counter = NO_COUNTER
+            self._memory = tensor._whole_memory()
+            return
+        base = tensor if tensor._base is None else tensor._base
+        self._base = base
+        if tensor._forward_base is not None:
+            own = tensor._forward_base
+            self._forward_base = tensor if own is False else own
+        counter = base._version_counter
+        if counter is None:
+            counter = base._version_counter = VersionCounter()
+        self._version_counter = counter
+        if counter.value:
+            self._history_version = counter.value
+        if kind is not None or tensor._view_kind is not None:
+            self._view_kind = kind or tensor._view_kind
+        if base._requires_grad:
+            self._requires_grad = True
+        if kind is not None or not base._requires_grad:
+            if base._plain_views is None:
+                base._plain_views = PlainViews()
+            base._plain_views.add(self)
+
+    def _tell_views(self) -> None:
+        """Let the views know whether this tensor, their base, requires grad now."""
+        views = self._plain_views
+        for reference in () if views is None else views.references:
+            view = reference()
+            if view is not None and view._grad_fn is None:
+                required = self._requires_grad or view._is_leaf_by_request
+                view._requires_grad = required
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off the graph that made it, and return it.
+
+        Raises: GraphError for a view: its history is that of its base.
+        """
+        if self._base is not None:
+            raise errors.GraphError(
+                errors.message(
+                    "Tensor.detach_",
+                    "Can't detach views in-place. Use detach() instead. The history "
+                    "of a view is that of its base",
+                    "use detach(), which gives another tensor",
+                )
+            )
+        if self._grad_fn is not None:
+            self._detached_at = next_sequence_nr()
+            if self._version_counter is None:
+                # So that a node that has saved it reads it the way that checks.
+                self._version_counter = VersionCounter()
+        self._grad_fn = None
+        self.output_nr = 0
+        self._requires_grad = False
+        self._tell_views()
+        return self
+
+    def detach(self) -> Tensor:
+        """The same memory without the graph: a leaf that requires no gradient."""
+        alias = Tensor(self.array)
+        alias._share_version(self)
+        alias._remember_memory(self)
+        return alias
+
+    def _remember_memory(self, shown: Tensor) -> None:
+        """Keep the whole memory that ``shown``, and so this tensor, is a part of."""
+        if shown._base is not None:
+            self._memory = shown._base._whole_memory()
+        elif shown._memory is not None:
+            self._memory = shown._memory
+
+    def _whole_memory(self) -> Array:
+        """The array that all steps and offsets of ``as_strided`` count in."""
+        if self._base is not None:
+            return self._base._whole_memory()
+        return self.array if self._memory is None else self._memory
+
+    def numpy(self) -> Array:
+        """The array itself, not a copy: what is written into it is written here.
+
+        Raises: GraphError while this tensor requires grad and grad mode is on.
+        """
+        if self._requires_grad and is_grad_enabled():
+            raise errors.GraphError(
+                errors.message(
+                    "Tensor.numpy",
+                    "Can't call numpy() on Tensor that requires grad. "
+                    "Use tensor.detach().numpy() instead. What NumPy does with it "
+                    "would not be recorded",
+                    "write x.detach().numpy(), or compute with x itself",
+                )
+            )
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    @property
+    def T(self) -> Tensor:
+        """The dimensions in reverse order: rows and columns of a matrix exchanged."""
+        return self.permute(*range(self.ndim - 1, -1, -1))
+
+    @property
+    def mT(self) -> Tensor:
+        """Each matrix with rows and columns exchanged.
+
+        Raises: ShapeError for fewer than two dimensions.
+        """
+        if self.ndim < 2:
+            raise errors.ShapeError(
+                errors.message(
+                    "Tensor.mT",
+                    "tensor.mT is only supported on matrices or batches of matrices. "
+                    f"Got {self.ndim}-D tensor.",
+                    "use x.T, or x.reshape(-1, 1) for a column",
+                )
+            )
+        return self.transpose(-2, -1)
+
+    H = mT
+
+    def item(self) -> Any:
+        """The one element, as a Python number.
+
+        Raises: ShapeError for a tensor of more or fewer elements.
+        """
+        if self.array.size != 1:
+            raise errors.ShapeError(
+                errors.message(
+                    "Tensor.item",
+                    f"a Tensor with {self.array.size} elements cannot be converted "
+                    f"to Scalar (its shape is {self.array.shape})",
+                    "use tolist(), or reduce it first, for example with sum()",
+                )
+            )
+        return self.array.item()
+
+    def _only_number(self) -> Any:
+        """The one element, for Python's own conversions.
+
+        Raises: ArgumentValueError for a tensor of more or fewer elements.
+        """
+        if self.numel() != 1:
+            raise errors.ArgumentValueError(
+                errors.message(
+                    "Tensor",
+                    "only one element tensors can be converted to Python scalars; "
+                    f"this one has {self.numel()} elements, shape {self.shape}",
+                    "use tolist(), or reduce it first, for example with sum()",
+                )
+            )
+        return self.item()
+
+    def __float__(self) -> float:
+        return float(self._only_number())
+
+    def __int__(self) -> int:
+        return int(self._only_number())
+
+    def __complex__(self) -> complex:
+        return complex(self._only_number())
+
+    def __index__(self) -> int:
+        """The one element of an integer tensor, for ``range`` and indices."""
+        if self.array.size != 1 or self.array.dtype.kind not in "biu":
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    "Tensor.__index__",
+                    "only integer tensors of a single element can be converted to an "
+                    f"index, this one is {self.dtype} of shape {self.array.shape}",
+                    "convert it first: int(x)",
+                )
+            )
+        return int(self.array.item())
+
+    def __contains__(self, element: Any) -> bool:
+        """Whether an element equals ``element``, a number or a tensor."""
+        if not isinstance(element, (Tensor, bool, int, float, complex)):
+            raise errors.ShapeError(
+                errors.message(
+                    "in",
+                    "Tensor.__contains__ only supports Tensor or scalar, but you "
+                    f"passed in a {type(element)}.",
+                    "ask for a number: 2.0 in x",
+                )
+            )
+        other = element.array if isinstance(element, Tensor) else element
+        return bool(np.any(self.array == other))
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise errors.ShapeError(
+                errors.message(
+                    "bool",
+                    "Boolean value of Tensor with more than one value is ambiguous "
+                    f"(its shape is {self.array.shape})",
+                    "compare one element, or ask minigrad.equal(a, b)",
+                )
+            )
+        return bool(self.array)
+
+    __hash__ = object.__hash__
+
+    def __format__(self, spec: str) -> str:
+        """One number as Python formats it; anything larger as it prints."""
+        if self.ndim == 0:
+            return format(self.array.item(), spec)
+        return object.__format__(self, spec)
+
+    def __repr__(self) -> str:
+        return tensor_text(self)
+
+
+def unpickled(array: Array, requires_grad: bool) -> Tensor:
+    """The leaf that pickle stored as these two."""
+    return Tensor(array, requires_grad)
+
+
+def array_of(values: Any) -> Array:
+    """The array of a NumPy number, or of a list, which becomes floating point.
+
+    Raises: ArgumentTypeError for a whole number: torch's is a length, not a value.
+    See: torch ``Tensor``, which takes the default dtype where ``tensor`` infers one.
+    """
+    if type(values) is int:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "Tensor",
+                f"a whole number is not taken here, got {values}: in torch it is a "
+                "length, and the elements are whatever the memory held",
+                f"say what is meant: minigrad.empty({values}) or "
+                f"minigrad.tensor({values})",
+            )
+        )
+    if not isinstance(values, list | tuple):
+        return np.asarray(values)
+    return np.asarray(values, default_dtype())
+
+
+def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:
+    """Refuse a gradient for elements that cannot change by a little.
+
+    Raises: RequiresGradError unless ``dtype`` is floating point. Complex numbers are
+    refused too, unlike in torch: no rule here conjugates, so theirs would be wrong.
+    """
+    if dtype.kind == "c":
+        raise errors.RequiresGradError(
+            errors.message(
+                where,
+                f"this version of minigrad has no gradients of {dtype} numbers",
+                "keep the real and the imaginary part in two tensors",
+            )
+        )
+    if dtype.kind != "f":
+        raise errors.RequiresGradError(
+            errors.message(
+                where,
+                "only Tensors of floating point and complex dtype can require "
+                f"gradients, this one is {dtype}",
+                "make it floating point, for example tensor(3.0) or x.to(float32)",
+            )
+        )

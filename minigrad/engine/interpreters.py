@@ -1,0 +1,200 @@
+"""The seam for interpreters: who takes over a call before it is run.
+
+Forward mode, vmap and the other function transforms are interpreters. A call asks the
+one on top of this thread's stack, and that one alone: it does its own part, and makes
+the call again one place further down, `below` itself. At the bottom the call is run,
+and what runs it knows of no interpreter.
+
+So it is with operations: ``Function.apply``, and ``apply_in_place``. Any other function
+that a transform has a word in is a ``door``: the innermost interpreter with a method of
+that name answers in its place.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from minigrad.engine.grad_mode import _this_thread
+
+if TYPE_CHECKING:
+    from minigrad.engine.core.function import Function
+
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+class Interpreter:
+    """One level of interpretation, which leaves every call as it is.
+
+    At a door, its method gets the function behind the door and its arguments.
+    """
+
+    is_open = True
+    kind = ""
+
+    def apply(self, function: type[Function], inputs: tuple[Any, ...]) -> Any:
+        """A Function on ``inputs``: what ``function.apply`` shall return."""
+        return self.below(function.apply, *inputs)
+
+    def apply_in_place(
+        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """An operation that overwrites a tensor, ``args[1]``."""
+        return self.below(call, *args, **kwargs)
+
+    def say_kind(
+        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> str:
+        """What it is: "level", "vmap", "grad" or "jvp"."""
+        return self.kind
+
+    def traversal(
+        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A backward, on Tensors: what its rules compute comes to this level, too."""
+        return inner(call)(*args, **{**kwargs, "as_tensors": True})
+
+    def below(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``call(*args)``, seen by the interpreters under this one."""
+        raise NotImplementedError
+
+
+active: dict[Interpreter, None] = {}
+"""Those that are open, in all threads: while empty, no call looks further."""
+
+everywhere: tuple[Interpreter, ...] = ()
+"""Those that are under the stacks of all threads, the outermost first."""
+
+_changing: Final = threading.Lock()
+
+
+def top() -> Interpreter | None:
+    """Who is to be asked first in this thread, if anybody is."""
+    mode = _this_thread.mode
+    if mode.interpreters:
+        return mode.interpreters[-1]
+    limit = mode.forward_limit
+    for interpreter in reversed(everywhere):
+        if interpreter.number < limit:  # type: ignore[attr-defined]  # a ForwardLevel
+            return interpreter
+    return None
+
+
+def kinds() -> set[str]:
+    """What is open in any thread: "level", "vmap", "grad", "jvp"; for listeners."""
+    return {interpreter.kind for interpreter in active}
+
+
+def answer_at(door: str) -> Callable[..., Any] | None:
+    """What the innermost interpreter of this thread answers that has a say there."""
+    mode = _this_thread.mode
+    limit = mode.forward_limit
+    levels = [one for one in everywhere if one.number < limit]  # type: ignore[attr-defined]
+    for interpreter in reversed((*levels, *mode.interpreters)):
+        answer: Callable[..., Any] | None = getattr(interpreter, door, None)
+        if answer is not None:
+            return answer
+    return None
+
+
+def put_everywhere(interpreter: Interpreter) -> None:
+    """Open an interpreter under the stacks of all threads."""
+    global everywhere
+    with _changing:
+        active[interpreter] = None
+        everywhere += (interpreter,)
+
+
+def take_away(interpreter: Interpreter) -> None:
+    """Close one that was put everywhere."""
+    global everywhere
+    with _changing:
+        everywhere = tuple([one for one in everywhere if one is not interpreter])
+        active.pop(interpreter, None)
+    interpreter.is_open = False
+
+
+def opened_here() -> tuple[Interpreter, ...]:
+    """The stack of this thread alone, the innermost last."""
+    return _this_thread.mode.interpreters
+
+
+@contextmanager
+def opened(interpreter: Interpreter) -> Iterator[None]:
+    """``interpreter`` on top of this thread's stack, for a ``with`` block."""
+    mode = _this_thread.mode
+    outer = mode.interpreters
+    try:
+        active[interpreter] = None
+        mode.interpreters = (*outer, interpreter)
+        yield
+    finally:
+        mode.interpreters = outer
+        interpreter.is_open = False
+        active.pop(interpreter, None)
+
+
+@contextmanager
+def stack_of(stack: tuple[Interpreter, ...]) -> Iterator[None]:
+    """Another stack of this thread, for a ``with`` block."""
+    mode = _this_thread.mode
+    before = mode.interpreters
+    try:
+        mode.interpreters = stack
+        yield
+    finally:
+        mode.interpreters = before
+
+
+def with_stack(
+    stack: tuple[Interpreter, ...], call: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """``call(*args)`` with another stack of this thread."""
+    mode = _this_thread.mode
+    before = mode.interpreters
+    try:
+        mode.interpreters = stack
+        return call(*args, **kwargs)
+    finally:
+        mode.interpreters = before
+
+
+def door(name: str) -> Callable[[Called], Called]:
+    """Let the interpreter on top answer calls of a function, by its method ``name``."""
+
+    def with_door(call: Called) -> Called:
+        @functools.wraps(call)
+        def asking(*args: Any, **kwargs: Any) -> Any:
+            if active and (answer := answer_at(name)) is not None:
+                return answer(asking, args, kwargs)
+            return call(*args, **kwargs)
+
+        return cast("Called", asking)
+
+    return with_door
+
+
+def inner(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind a door."""
+    behind: Callable[..., Any] = call.__wrapped__  # type: ignore[attr-defined]
+    return behind
+
+
+@door("say_kind")
+def kind_in_force() -> str:
+    """What the innermost interpreter of this thread says it is; nothing without one."""
+    return ""
+
+
+@door("one_by_one")
+def one_by_one(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function that was told NoStorageError: vmap calls it for each example in turn.
+
+    Raises: the error that is being handled, where nobody can do so.
+    """
+    raise

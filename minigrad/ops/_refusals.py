@@ -1,0 +1,43 @@
+"""What several families refuse, in torch's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.builtin import must_be_tensor
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.dtypes import TENSOR_TYPES
+
+
+def check_kind(
+    where: str,
+    kernel: str,
+    dtype: np.dtype[Any],
+    kinds: str = "f",
+    fix: str = "convert first, for example x.float()",
+) -> None:
+    """Refuse a dtype that is not of NumPy's ``kinds``: by default, all but floats.
+
+    Raises: UnsupportedOptionError, as torch a NotImplementedError.
+    """
+    if dtype.kind not in kinds:
+        what = f"\"{kernel}\" not implemented for '{dtype.name}'"
+        raise errors.UnsupportedOptionError.at(where, what, fix)
+
+
+def check_two_tensors(where: str, input: Any, other: Any) -> None:
+    """Refuse a number in the place of a tensor.
+
+    Raises: ArgumentTypeError.
+    """
+    for position, name, value in ((1, "input", input), (2, "other", other)):
+        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+            raise must_be_tensor(where, name, position, value)
+
+
+def scalar_type(value: Any) -> str:
+    """torch's word for the dtype of a tensor or an array, such as Float."""
+    return TENSOR_TYPES.get(value.dtype.name, "").removesuffix("Tensor")

@@ -1,0 +1,1 @@
+"""The interpreters: forward mode, vmap, and what torch.func is made of."""

@@ -1,0 +1,185 @@
+"""The seam of interpreters: who asks them, and what they are asked."""
+
+import ast
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad.engine import interpreters
+from minigrad.engine.interpreters import Interpreter, door, inner, opened
+
+PACKAGE = Path(minigrad.__file__).parent
+SEAM = ("engine/interpreters.py", "transforms/", "func/", "autograd/forward_ad.py")
+"""Who interprets, and who opens interpreters."""
+
+OPEN = {"active", "answer_at", "everywhere", "kinds", "opened_here", "top"}
+SWITCHES = {"forward_limit", "interpreters"}
+"""What says whether an interpreter is open: of the module, and of a thread's mode."""
+
+ASKS = {
+    "engine/builtin.py: Builtin.apply",
+    "engine/core/function.py: Function.apply",
+    "engine/short_way.py: of_one.apply",
+    "engine/short_way.py: of_two.apply",
+}
+"""The top of apply, and of its fast path; other doors are functions with `door`."""
+
+KEEPS = {
+    "engine/grad_mode.py: _Mode.__init__",
+    "engine/grad_mode.py: _Mode.entered",
+    "engine/grad_mode.py: _Mode.leave",
+    "engine/grad_mode.py: forward_limit",
+    "engine/grad_mode.py: leave_open_modes",
+    "engine/grad_mode.py: unrecorded",
+    "engine/grad_mode.py: with_forward_limit.__enter__",
+    "engine/grad_mode.py: with_forward_limit.__exit__",
+    "engine/inference.py: inference_mode.__enter__",
+    "engine/inference.py: inference_mode.__exit__",
+}
+"""The switches of a thread, of which forward mode has one."""
+
+LISTENS = {"tracing/keeping.py: Keeper.ctx_created"}
+"""Who is told of a call below the transforms, and can't compute it once more."""
+
+
+def reads(node: ast.AST) -> bool:
+    """Whether ``node`` reads or sets what is open."""
+    if isinstance(node, ast.ImportFrom) and node.module == interpreters.__name__:
+        return not OPEN.isdisjoint({name.name for name in node.names})
+    if not isinstance(node, ast.Attribute):
+        return False
+    of_module = ast.unparse(node.value).endswith("interpreters")
+    return node.attr in SWITCHES or (of_module and node.attr in OPEN)
+
+
+def readers(source: str, path: str) -> Iterator[str]:
+    """The functions in ``source`` that read or set what is open."""
+
+    def walk(node: ast.AST, inside: tuple[str, ...]) -> Iterator[str]:
+        for child in ast.iter_child_nodes(node):
+            if reads(child):
+                yield f"{path}: {'.'.join(inside)}"
+            is_named = isinstance(child, (ast.FunctionDef, ast.ClassDef))
+            yield from walk(child, (*inside, child.name) if is_named else inside)
+
+    yield from walk(ast.parse(source), ())
+
+
+def all_readers() -> set[str]:
+    """Those of the whole package, but for the seam itself."""
+    found: set[str] = set()
+    for file in PACKAGE.rglob("*.py"):
+        path = file.relative_to(PACKAGE).as_posix()
+        if not path.startswith(SEAM):
+            found |= set(readers(file.read_text(encoding="utf-8"), path))
+    return found
+
+
+def test_only_the_top_of_apply_asks_what_is_open() -> None:
+    assert all_readers() == ASKS | KEEPS | LISTENS
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "return 1 if interpreters.active else 0",
+        "return this_mode().interpreters",
+        "from minigrad.engine.interpreters import opened_here",
+        "return engine.interpreters.kinds()",
+        "return _this_thread.mode.forward_limit > 0",
+    ],
+)
+def test_guard_is_found_wherever_it_stands(guard: str) -> None:
+    source = f"class Op:\n    def rule(ctx):\n        {guard}\n"
+    assert set(readers(source, "x.py")) == {"x.py: Op.rule"}
+    assert list(readers("def rule(ctx):\n    return ctx.active\n", "x.py")) == []
+
+
+class Noting(Interpreter):
+    """Notes which operations come by, and hands them on."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def apply(self, function: Any, inputs: tuple[Any, ...]) -> Any:
+        self.seen.append(function.__name__)
+        return self.below(function.apply, *inputs)
+
+    def apply_in_place(self, call: Any, args: Any, kwargs: Any) -> Any:
+        self.seen.append(f"{args[0].__name__}_")
+        return self.below(call, *args)
+
+    def greet(self, call: Any, args: Any, kwargs: Any) -> Any:
+        return "noted " + inner(call)(*args)
+
+    def below(self, call: Any, *args: Any, **kwargs: Any) -> Any:
+        stack = interpreters.opened_here()
+        lower = stack[: stack.index(self)]
+        return interpreters.with_stack(lower, call, *args, **kwargs)
+
+
+class Double(minigrad.autograd.Function):
+    """2 * x, with an operation inside of forward."""
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2
+
+
+def test_interpreter_is_asked_once_for_each_call() -> None:
+    noting, x = Noting(), minigrad.ones(2)
+    with opened(noting):
+        y = Double.apply(x)
+        y.add_(x)
+        _ = y.exp().sum()
+    assert noting.seen == ["Double", "Add_", "Exp", "Sum"]
+    assert not interpreters.active
+
+
+def test_interpreters_are_asked_from_the_top_down() -> None:
+    outer, inner_one = Noting(), Noting()
+    with opened(outer), opened(inner_one):
+        minigrad.ones(1).exp()
+        inner_one.below(minigrad.ones(1).sin)
+    assert (outer.seen, inner_one.seen) == (["Exp", "Sin"], ["Exp"])
+
+
+def test_rules_of_a_backward_come_to_the_interpreter() -> None:
+    noting = Noting()
+    x = minigrad.ones(2, requires_grad=True)
+    y = x.exp().sum()
+    with opened(noting):
+        y.backward()
+    assert {"Expand", "Mul"} <= set(noting.seen)
+    assert x.grad is not None
+
+
+def test_other_threads_are_not_interpreted() -> None:
+    noting = Noting()
+    with opened(noting):
+        thread = threading.Thread(target=minigrad.ones(1).exp)
+        thread.start()
+        thread.join()
+    assert noting.seen == []
+
+
+def test_door_is_answered_by_who_has_a_word_for_it() -> None:
+    @door("greet")
+    def greet(name: str) -> str:
+        return f"hello {name}"
+
+    with opened(Noting()), opened(Interpreter()):
+        assert greet("x") == "noted hello x"
+    assert greet("x") == "hello x"

@@ -1,0 +1,110 @@
+"""Who knows that observers listen: the engine's few seams, and nobody else."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import minigrad
+
+PACKAGE = Path(minigrad.__file__).parent
+FLAG = "attended"
+ASKS = {"_observers", "has", "may_keep", "who_attends"}
+"""What the module ``observe`` knows of observers, besides telling them."""
+
+READERS = {
+    "engine/core/backward.py": {
+        "GraphTask.__init__",
+        "GraphTask.start",
+        "GraphTask.run",
+        "GraphTask._capture",
+        "run_task",
+    },
+    "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},
+    "engine/core/ctx.py": {
+        "BackwardCFunction._run_backward",
+        "BackwardCFunction._take_what_was_saved",
+        "FunctionCtx.save_for_backward",
+    },
+    "engine/core/function.py": {"Function.apply"},
+    "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
+    "engine/short_way.py": {"of_one.apply", "of_two.apply"},
+    "engine/core/tensor.py": {"Tensor._bump_version"},
+    "nn/module.py": {"Module.__call__"},
+    "nn/replaying/guard.py": {"refuse_listeners"},
+}
+"""The functions that test the flag: apply, the loop, and what has events of its own."""
+
+OWNERS = {
+    "engine/anomaly.py": {"has"},
+    "engine/core/backward.py": {"may_keep"},
+    "lint/__init__.py": {"has"},
+    "nn/replaying/guard.py": {"who_attends"},
+    "tracing/again.py": {"has"},
+    "tracing/recorder.py": {"has"},
+}
+"""Who asks for observers: mostly those who add one, whether it is there."""
+
+SEAM = {"engine/observe.py", "engine/grad_mode.py", "bench/unheard.py"}
+
+
+def functions_in(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Every node of a module, with the function or class that it stands in."""
+    for node in ast.iter_child_nodes(tree):
+        inner = name
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            inner = f"{name}.{node.name}" if name else node.name
+        yield inner, node
+        yield from functions_in(node, inner)
+
+
+def readers_in(source: str) -> set[str]:
+    """The functions that read the flag of a mode."""
+    return {
+        name
+        for name, node in functions_in(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr == FLAG
+    }
+
+
+def asks_in(source: str) -> set[str]:
+    """What a module asks of ``observe`` that is not telling, adding or removing."""
+    found = set()
+    for _, node in functions_in(ast.parse(source)):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "minigrad.engine.observe"
+        ):
+            found |= {alias.name for alias in node.names} & ASKS
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "observe":
+            found |= {node.attr} & ASKS
+    return found
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in SEAM:
+            yield name, path.read_text(encoding="utf-8")
+
+
+def test_only_the_seam_tests_the_flag() -> None:
+    found = {name: readers_in(source) for name, source in sources()}
+    assert {name: readers for name, readers in found.items() if readers} == READERS
+
+
+def test_only_who_adds_an_observer_asks_for_it() -> None:
+    found = {name: asks_in(source) for name, source in sources()}
+    assert {name: asked for name, asked in found.items() if asked} == OWNERS
+
+
+def test_another_reader_is_found() -> None:
+    source = "def look(self):\n    if this_mode().attended:\n        pass\n"
+    assert readers_in(source) == {"look"}
+    assert readers_in("class A:\n    def f(self): return self.attends") == set()
+
+
+def test_another_question_is_found() -> None:
+    line = "from minigrad.engine.observe import has, tell\n"
+    assert asks_in(line) == {"has"}
+    assert asks_in("x = observe._observers") == {"_observers"}
+    assert asks_in("observe.tell('ctx_created')") == set()

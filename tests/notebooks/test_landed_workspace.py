@@ -1,0 +1,86 @@
+"""A workspace of an earlier version opens after the update, with all that was done.
+
+``landed.tar.xz`` was made by version c811cb9: lessons 00 and 05 and the exercises 00
+and 01 laid out; then predictions, checks, a hint, a reset, an edit in 05 and in 01.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from minigrad import _workspace, course
+from minigrad.course import catalogue, journal
+from tests.notebooks.test_run import (
+    ROOT,
+    kernel_sees_this_checkout,
+    read,
+    run,
+    said,
+)
+
+__all__ = ["kernel_sees_this_checkout"]
+
+LANDED = Path(__file__).with_name("landed.tar.xz")
+START = Path("notebooks/00_start_here.ipynb")
+EDITED = Path("notebooks/05_how_backward_finds_its_way.ipynb")
+CTX = "01_where_ctx_comes_from"
+SOLVED = Path(f"exercises/{CTX}/{CTX}.ipynb")
+
+
+@pytest.fixture
+def landed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace as it was left; this process works in it."""
+    with tarfile.open(LANDED) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path / "notebooks")
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    own = [path for path in found if ".minigrad" not in path.parts]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in own}
+
+
+def test_update_leaves_what_was_edited_tried_and_kept(landed: Path) -> None:
+    before = files(landed)
+    laid = {one.path: one.why for one in _workspace.lay_out(ROOT, landed)}
+    after = files(landed)
+    changed = [name for name in before if after[name] != before[name]]
+    assert changed == [str(START)]
+    assert laid[START] == _workspace.UPDATED
+    for path in (EDITED, SOLVED):
+        beside = path.with_name(f"{path.stem} (updated).ipynb")
+        assert laid[beside] == _workspace.BESIDE
+        assert after[str(beside)] == (ROOT / path).read_bytes()
+    assert [name for name in after if name.startswith("attempts/")]
+
+
+def test_progress_and_ids_survive(landed: Path) -> None:
+    ids = {entry["exercise"] for entry in journal.entries(kind=journal.CHECKED)}
+    assert ids == {"00.1", "00.3", "01.1", "01.4"} & set(catalogue.names())
+    solved = [one.exercise.id for one in course.progress() if one.state == "solved"]
+    assert solved == ["00.1", "01.1", "01.4"]
+
+
+def test_predictions_come_back_locked_and_now_with_an_outcome(landed: Path) -> None:
+    _workspace.lay_out(ROOT, landed)
+    book = read(landed / START)
+    (cell,) = [cell for cell in book.cells if '"00.value"' in cell.source]
+    cell.source = cell.source.removesuffix(")") + 'answer="b")'
+    run(book, landed / "notebooks")
+    assert "✗ You said: y = 10, gradient 2. The run says: y = 10, gradient 5" in said(
+        cell
+    )
+    kept = journal.entries("00.value", journal.ANSWERED)
+    assert [entry["answer"] for entry in kept] == ["y = 10, gradient 2"]
+
+
+def test_lesson_that_was_edited_still_runs(landed: Path) -> None:
+    book = run(read(landed / EDITED), landed / "notebooks")
+    assert "MY NOTE" in "".join(cell.source for cell in book.cells)
+    (join,) = [cell for cell in book.cells if '"05.join"' in cell.source]
+    assert not [output for output in join.outputs if output.output_type == "error"]
