@@ -51,8 +51,8 @@ with mg.record("A product") as trace:
 STORY = (
     "apply creates ctx",
     "ctx.save_for_backward(x, y)",
-    "apply takes what forward saved",
     "MulBackward joins the graph",
+    "apply takes what forward saved",
     "SumBackward0 joins the graph",
     "backward begins",
     "goes to AddBackward0",
