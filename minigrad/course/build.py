@@ -235,7 +235,10 @@ def answer_table(root: Path | None = None) -> dict[str, str]:
             for line in cell.lines if cell.markdown else ():
                 if line.startswith(("# # ", "# ## ")):
                     section = line.lstrip("# ")
-            first = next((line for line in cell.lines if line and line[0] != "#"), "")
+            code = [line for line in cell.lines if line and line[0] != "#"]
+            # Of a hidden cell only the question is seen, not the program before it.
+            called = "course.predict(" if "hide-input" in cell.tags else ""
+            first = next((line for line in code if called in line), "")
             for tag in filter(ASKED.fullmatch, cell.tags):
                 found.append((tag, notebook, section, first))
     return {asked.BUILT: asked.table_text(asked.match(asked.read_questions(), found))}
