@@ -13,7 +13,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.course import build, catalogue, journal
-from minigrad.course.catalogue import Exercise
+from minigrad.course.exercise import Exercise
 from minigrad.course.verdict import NOT_TRIED, SOLVED
 from minigrad.mistakes import TABLE
 

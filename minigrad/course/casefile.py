@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.course import formulas
-from minigrad.course.catalogue import Exercise
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Array, Arrays, Crash, Facts, Pass, Trial, is_float
 from minigrad.course.references import References
 from minigrad.engine import structural

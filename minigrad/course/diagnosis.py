@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.catalogue import Exercise
-from minigrad.course.checking import answers_running
 from minigrad.course.engines import Engine, engine_of
+from minigrad.course.examination import answers_running
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Array, Arrays, Case, Contract, Facts, is_float
 from minigrad.course.findings import Finding
 from minigrad.course.judge import judge

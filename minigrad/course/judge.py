@@ -14,7 +14,7 @@ from minigrad.course import (
     values,
 )
 from minigrad.course.casefile import CaseFile
-from minigrad.course.catalogue import Exercise
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Facts, Trial
 from minigrad.course.findings import Finding
 from minigrad.course.references import References

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from minigrad import errors
-from minigrad.course.catalogue import Exercise, Question
+from minigrad.course.exercise import Exercise, Question
 from minigrad.course.findings import Finding
 
 Answers = Mapping[str, str]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.catalogue import Exercise
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Array, Arrays, Case, copied
 
 

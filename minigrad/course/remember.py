@@ -13,7 +13,8 @@ from typing import Any
 
 from minigrad import _workspace, errors
 from minigrad.course import journal
-from minigrad.course.catalogue import Question, flat
+from minigrad.course.catalogue import flat
+from minigrad.course.exercise import Question
 from minigrad.course.questions import Outcome
 from minigrad.course.sheet import Sheet
 from minigrad.course.verdict import CRASHED, SOLVED, WRONG, Verdict

@@ -13,8 +13,8 @@ import minigrad
 from minigrad import Tensor, errors
 from minigrad.course import catalogue as exercises
 from minigrad.course.casefile import error_of, tolerance
-from minigrad.course.catalogue import Exercise
 from minigrad.course.engines import MINIGRAD
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Array, Arrays, Case
 from minigrad.course.references import References
 from minigrad.course.verdict import Verdict

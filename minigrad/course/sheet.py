@@ -9,7 +9,8 @@ from typing import Any
 from minigrad import errors
 from minigrad.course import catalogue as exercises
 from minigrad.course import checking, journal
-from minigrad.course.catalogue import Exercise, flat
+from minigrad.course.catalogue import flat
+from minigrad.course.exercise import Exercise
 from minigrad.course.questions import answers_of
 from minigrad.course.verdict import with_code
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from minigrad.course import catalogue as exercises
 from minigrad.course import journal
-from minigrad.course.catalogue import Exercise
+from minigrad.course.exercise import Exercise
 from minigrad.course.verdict import NOT_TRIED, SIGNS, SOLVED
 
 GREEN, GREY = "#009e73", "#bbbbbb"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import authoring, catalogue
-from minigrad.course.catalogue import Line
+from minigrad.course.exercise import Line
 
 ROOT = authoring.ROOT
 

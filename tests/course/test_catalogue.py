@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad.course.catalogue import slopes
+from minigrad.course.exercise import slopes
 
 
 def test_slopes_are_exact_to_the_last_digits() -> None:

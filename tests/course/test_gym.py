@@ -12,6 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.course import catalogue, examine, gym, trials, values
+from minigrad.course.exercise import Exercise
 from minigrad.course.references import References
 from minigrad.mistakes import TABLE
 from tests.answers import rows
@@ -35,10 +36,8 @@ def numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def two_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused on the first cases is refused on all of them."""
-    cases = catalogue.Exercise.cases
-    monkeypatch.setattr(
-        catalogue.Exercise, "cases", lambda self, random: cases(self, random)[:2]
-    )
+    cases = Exercise.cases
+    monkeypatch.setattr(Exercise, "cases", lambda self, random: cases(self, random)[:2])
 
 
 def accepted(name: str, answers: Iterable[tuple[str, Any]]) -> list[str]:

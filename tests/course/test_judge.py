@@ -13,7 +13,8 @@ import pytest
 
 from minigrad.course import authoring, values
 from minigrad.course.casefile import sum_to
-from minigrad.course.catalogue import Exercise, load
+from minigrad.course.catalogue import load
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import (
     Array,
     Attribute,

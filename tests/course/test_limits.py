@@ -250,7 +250,7 @@ def test_answer_that_takes_all_memory_is_refused_more_and_the_limit_is_undone(
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    monkeypatch.setattr("minigrad.course.checking.MEMORY", 3 * 10**8)
+    monkeypatch.setattr("minigrad.course.examination.MEMORY", 3 * 10**8)
     verdict = examine("01.4", Allocates)
     assert verdict.state == "crashed"
     assert "MemoryError" in verdict.message

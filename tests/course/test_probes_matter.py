@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.course import catalogue, checking, facts, stories
+from minigrad.course import catalogue, examination, facts, stories
 from minigrad.course.casefile import CaseFile
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Case, Facts, Trial, is_float
 from minigrad.course.findings import Finding
 from minigrad.course.judge import judge
@@ -193,7 +194,7 @@ def seen_of(exercise: str, name: str) -> tuple[rows.Answer, list[Facts], Referen
     answer = rows.named(found.id, name)
     cases = found.cases(np.random.default_rng(0))
     references = References(found, cases)
-    with checking.answers_running(Deadline(60.0)):
+    with examination.answers_running(Deadline(60.0)):
         seen = observe(answer.made_anew(), found.contract, cases)
     return answer, seen, references
 
@@ -263,7 +264,7 @@ def no_stories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_factors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue.Exercise, "factors", lambda *_: iter(()))
+    monkeypatch.setattr(Exercise, "factors", lambda *_: iter(()))
 
 
 def a_few_digits(monkeypatch: pytest.MonkeyPatch) -> None:

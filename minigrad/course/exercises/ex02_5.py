@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.catalogue import Part
+from minigrad.course.exercise import Part
 from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
 from minigrad.course.facts import Array, Arrays, Case, Contract
 from minigrad.course.findings import Finding

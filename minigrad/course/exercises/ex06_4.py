@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.catalogue import Part
+from minigrad.course.exercise import Part
 from minigrad.course.exercises.gym.drawing import numbers, sizes
 from minigrad.course.exercises.gym.rows import RAISES
 from minigrad.course.facts import Array, Arrays, Case, Contract

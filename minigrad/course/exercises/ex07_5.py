@@ -8,7 +8,7 @@ from typing import Any
 
 import minigrad
 from minigrad.course.casefile import says_todo
-from minigrad.course.catalogue import Part
+from minigrad.course.exercise import Part
 from minigrad.course.exercises.gym import straight_through_round
 from minigrad.course.findings import Finding
 from minigrad.course.looks import opinions, seen

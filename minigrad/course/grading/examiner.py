@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import catalogue, checking, questions
+from minigrad.course import catalogue, examination, questions
 from minigrad.course.casefile import CaseFile
-from minigrad.course.catalogue import Exercise
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Case, Facts
 from minigrad.course.grading import blanks, bounds, expected, suspects
 from minigrad.course.grading import messages as say
@@ -128,11 +128,11 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
             verdict, points, trouble = grading.run()
             worker.see_that_it_kept_its_share()
     except _Stopped as stopped:
-        verdict = checking.verdict_of(exercise, CRASHED, note=stopped.note)
+        verdict = examination.verdict_of(exercise, CRASHED, note=stopped.note)
         points, trouble = 0.0, ""
     except FrameError as error:
         note = f"Your code broke off: {_said_of(error)}."
-        verdict = checking.verdict_of(exercise, CRASHED, note=note)
+        verdict = examination.verdict_of(exercise, CRASHED, note=note)
         points, trouble = 0.0, ""
     seconds = time.monotonic() - began - waiting.seconds
     rows = [row for row in verdict.rows() if row[0] not in _PRIVATE_ROWS]
@@ -239,10 +239,10 @@ class _Grading:
                 note += " " + "; ".join(loaded.errors)[: bounds.TEXT]
             stopped = loaded.out_of_time and not loaded.as_shipped
             state = CRASHED if stopped else NOT_TRIED
-            return checking.verdict_of(self.exercise, state, note=note), 0.0, ""
+            return examination.verdict_of(self.exercise, state, note=note), 0.0, ""
         if is_by_hand(self.exercise):
             note = "This one is looked at by hand."
-            verdict = checking.verdict_of(self.exercise, WRONG, note=note)
+            verdict = examination.verdict_of(self.exercise, WRONG, note=note)
             return replace(verdict, state=BY_HAND_STATE), 0.0, ""
         answers = [
             stand_in(found, place, self.ask, self.ask_alone)
@@ -259,7 +259,7 @@ class _Grading:
                 # A report may be well formed and yet such as no answer would give.
                 trouble = bounds.said_of(error)
                 note = "What your code reported could not be judged."
-                crashed = checking.verdict_of(self.exercise, CRASHED, note=note)
+                crashed = examination.verdict_of(self.exercise, CRASHED, note=note)
                 return replace(crashed, state=NOT_GRADED), 0.0, trouble
         if self.no_box is not None:
             # To the exercise's own module it looked like an exception of the answer.
@@ -342,20 +342,20 @@ class _Grading:
         def look(one: Any, *_: object) -> Sequence[Facts]:
             return self.facts[answers.index(one)][2]
 
-        verdict = checking.examine(
-            exercise.id, answer, seed=self.seed, seconds=3600.0, look=look
+        verdict = examination.examine(
+            exercise, answer, seed=self.seed, seconds=3600.0, look=look
         )
         if self.broken_off:
             # To the exercise's own module it looks like an exception of the answer.
             note = self.broken_off
-            verdict = checking.verdict_of(exercise, CRASHED, note=note)
+            verdict = examination.verdict_of(exercise, CRASHED, note=note)
         # A report that cannot be judged gets nothing, whatever the verdict.
         lacking = [each for each in map(self.lacking, self.facts) if each]
         if verdict.state == SOLVED:
             if not lacking:
                 return verdict, float(exercise.points), ""
             note = f"The report of your code lacks {lacking[0]}."
-            wrong = checking.verdict_of(exercise, WRONG, note=note)
+            wrong = examination.verdict_of(exercise, WRONG, note=note)
             return wrong, 0.0, note
         if verdict.findings and all(f.values_right for f in verdict.findings):
             return verdict, exercise.points * PARTIAL, ""
@@ -382,10 +382,10 @@ class _Grading:
         """Answers to questions: a prediction counts, the rest counts if it is right."""
         exercise = self.exercise
         try:
-            verdict = checking.examine(exercise.id, answer, seed=self.seed)
+            verdict = examination.examine(exercise, answer, seed=self.seed)
         except Exception as error:
             note = str(error)[:500]
-            return checking.verdict_of(exercise, WRONG, note=note), 0.0, ""
+            return examination.verdict_of(exercise, WRONG, note=note), 0.0, ""
         if verdict.state == SOLVED:
             return verdict, float(exercise.points), ""
         if not exercise.questions:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course import checking, handed, probes
+from minigrad.course import examination, handed, probes
 from minigrad.course.calls import Call as OneCall
 from minigrad.course.declared import declare
 from minigrad.course.facts import Case, Contract
@@ -65,7 +65,7 @@ def prepare() -> Guard:
 
     contract = Contract("Warm", ("x", "y"))
     case = Case("warm", (numbers[0], numbers[1]), np.ones(2))
-    with checking.answers_running(Deadline(60.0)):
+    with examination.answers_running(Deadline(60.0)):
         probes.observe(Warm, contract, [case])
     blanks.collect()
     return Guard()

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.course import catalogue, checking
+from minigrad.course import catalogue, examination
 from minigrad.course.casefile import CaseFile
+from minigrad.course.exercise import Exercise
 from minigrad.course.facts import Case, Facts, Returned
 from minigrad.course.grading import expected, frames, plain
 from minigrad.course.grading import messages as say
@@ -32,12 +33,12 @@ VARIED = (
 )
 
 
-def seen(exercise_id: str) -> tuple[catalogue.Exercise, list[Case], list[Facts]]:
+def seen(exercise_id: str) -> tuple[Exercise, list[Case], list[Facts]]:
     """What an honest worker sees of a right answer."""
     exercise = catalogue.load(exercise_id)
     answer = rows.right(exercise_id)[0].made_anew()
     cases = exercise.cases(np.random.default_rng(7))
-    with checking.answers_running(Deadline(60.0)):
+    with examination.answers_running(Deadline(60.0)):
         found = observe(answer, exercise.contract, cases)
     return exercise, cases, found
 
