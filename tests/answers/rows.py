@@ -33,8 +33,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import build, catalogue
-from minigrad.course.exercise import Question
+from minigrad.course.author import build
+from minigrad.course.check.exercise import Question
+from minigrad.course.exercises import catalogue
 
 FOLDER = Path(__file__).parent
 NOTEBOOKS = FOLDER.parents[1] / "solutions" / "src"
