@@ -143,7 +143,7 @@ def visible() -> list[Path]:
 
 
 def bubblewrap_command(limits: Limits, python: Path) -> list[str]:
-    """How the fork server is started: an empty root, and in it, read-only, what it needs."""
+    """How the fork server is started: an empty root, with what it needs, read-only."""
     command = [shutil.which("bwrap") or "bwrap", *_namespaces()]
     bound = [*_libraries(), str(Path(sys.base_prefix).resolve())]
     links = _links()
