@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from minigrad.course import catalogue
+from minigrad.course.exercises import catalogue
 from tests.browser.laboratory import Lab, running_lab
 from tests.browser.typist import Typist, opened
 

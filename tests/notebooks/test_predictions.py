@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from minigrad.course.build import FIRST_LINE, FOLD, unfolded
+from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
 from tests.notebooks.test_run import (
     LESSONS,
     ROOT,

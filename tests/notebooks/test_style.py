@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import build
+from minigrad.course.author import build
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
