@@ -11,7 +11,7 @@ from minigrad.course.remember import recall, review
 from minigrad.course.replay import step_through
 from minigrad.course.restart import reset
 from minigrad.course.rulebook import rules
-from minigrad.course.sheet import because, exercise, try_a_button
+from minigrad.course.sheet import because, exercise
 from minigrad.course.standing import gym, progress
 from minigrad.course.verdict import CheckFailed, Verdict
 from minigrad.course.vocabulary import terms
@@ -40,6 +40,5 @@ __all__ = [
     "rules",
     "step_through",
     "terms",
-    "try_a_button",
     "watch",
 ]
