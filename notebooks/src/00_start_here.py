@@ -21,8 +21,8 @@ course.doctor(quiet=True)  # says something only if something is missing here
 # ## Watch
 #
 # A *tensor* is an array of numbers; these hold one number each. `backward()` asks: if
-# `x` or `w` grew a little, how fast would `y` grow? The answer is called the *gradient*,
-# and `requires_grad=True` says that we want it.
+# `x` or `w` grew a little, how fast would `y` grow? The answer is called the
+# *gradient*, and `requires_grad=True` says that we want it.
 #
 # Run the next cell, then press **Step** (or **→**) until the end. **←** goes back.
 
