@@ -26,7 +26,6 @@ from minigrad.course.notebook import (
     rules,
     step_through,
     terms,
-    try_a_button,
 )
 from minigrad.course.notebook import ask as cards
 
@@ -54,6 +53,5 @@ __all__ = [
     "rules",
     "step_through",
     "terms",
-    "try_a_button",
     "watch",
 ]

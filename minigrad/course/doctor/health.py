@@ -72,9 +72,15 @@ class Report(list[Item]):
         return f"<table>{''.join(rows)}</table><p>{html.escape(self.summary)}</p>"
 
 
-def doctor() -> Report:
-    """Try everything that the course needs, from inside this kernel."""
-    return Report([examined(name, look) for name, look in LOOKS.items()])
+def doctor(quiet: bool = False) -> Report | None:
+    """Try everything that the course needs, from inside this kernel.
+
+    With ``quiet``, a report is given only if something has to be mended.
+
+    >>> minigrad.course.doctor(quiet=True)
+    """
+    report = Report([examined(name, look) for name, look in LOOKS.items()])
+    return None if quiet and report.good else report
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from minigrad.course.notebook.replay import step_through
 from minigrad.course.notebook.restore import reset
 from minigrad.course.notebook.rulebook import rules, table_file
 from minigrad.course.notebook.spaced_repetition import ask, recall, review
-from minigrad.course.notebook.widgets import because, exercise, try_a_button
+from minigrad.course.notebook.widgets import because, exercise
 
 __all__ = [
     "Hint",
@@ -33,5 +33,4 @@ __all__ = [
     "step_through",
     "table_file",
     "terms",
-    "try_a_button",
 ]

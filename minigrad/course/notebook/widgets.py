@@ -148,14 +148,3 @@ def because(label: str, prompt: str, text: str = "") -> Sheet:
         return forms.because_form(prompt, kept[-1]["text"] if kept else "", keep)
 
     return Sheet(f"{prompt}\n  Because ...", form)
-
-
-def try_a_button() -> Sheet:
-    """A button whose click goes to Python, and whose answer comes back."""
-
-    def form() -> Any:
-        from minigrad.views import forms
-
-        return forms.round_trip_button()
-
-    return Sheet("(Buttons are shown in JupyterLab only.)", form)

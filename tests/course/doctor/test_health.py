@@ -130,6 +130,14 @@ def test_what_is_unwell_is_named_with_its_repair(
     assert fix in item.fix
 
 
+def test_quiet_doctor_speaks_only_of_what_is_unwell(monkeypatch: Patch) -> None:
+    assert doctor(quiet=True) is None
+    no_graphviz(monkeypatch)
+    report = doctor(quiet=True)
+    assert report is not None
+    assert [item.name for item in report if not item.good] == ["graph"]
+
+
 def test_exception_of_a_look_is_named_and_the_others_go_on(monkeypatch: Patch) -> None:
     def raises() -> str:
         raise ZeroDivisionError("of the look")

@@ -1,6 +1,7 @@
 """Exercises and boxes: as text, as forms, and what they keep."""
 
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -113,9 +114,12 @@ def test_because_is_kept_and_comes_back() -> None:
     ]
 
 
-def test_button_answers() -> None:
-    form = form_of(course.try_a_button())
-    assert "the click arrived" in commit(form, "")
+def test_form_gives_the_page_a_sign_of_life_and_takes_it_for_no_answer() -> None:
+    form = form_of(course.because("x.3", "Why?"))
+    with mock.patch.object(form, "send") as sent:
+        form._handle_custom_msg({"ping": True}, [])
+    sent.assert_called_once_with({"pong": True})
+    assert (form.outcome, kept("x.3", journal.BECAUSE)) == ("", [])
 
 
 def test_two_forms_on_one_page_have_names_of_their_own() -> None:
