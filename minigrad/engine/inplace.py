@@ -8,9 +8,10 @@ import weakref
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, create_builtin_ctx, not_an_array
+from minigrad.engine.builtin import Builtin, create_builtin_ctx
 from minigrad.engine.core.saved import share_tangents
 from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
+from minigrad.engine.core.validate import check_operand
 from minigrad.engine.geometry import geometry_of, partly_overlap, strided
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.interpreters import door
@@ -36,7 +37,7 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     if recording:
         check_in_place(tensor, where)
     arrays = [
-        x.array if isinstance(x, Tensor) else not_an_array(operation, x, i)
+        x.array if isinstance(x, Tensor) else check_operand(operation, x, i)
         for i, x in enumerate(inputs)
     ]
     memory = writable(tensor, where, operation.may_overlap)

@@ -72,7 +72,7 @@ class Sign(Step):
 
 def round_name(input: Any, decimals: int) -> str:
     """The name of the node: another one if decimals are asked for."""
-    return f"RoundBackward{1 if decimals else 0}"
+    return f"RoundBackward{1 if isinstance(decimals, int) and decimals else 0}"
 
 
 @op(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import as_floating, promoted
 from minigrad.engine.silence import quietly

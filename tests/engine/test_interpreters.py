@@ -21,10 +21,10 @@ SWITCHES = {"forward_limit", "interpreters"}
 """What says whether an interpreter is open: of the module, and of a thread's mode."""
 
 ASKS = {
-    "engine/builtin.py: Builtin.apply",
     "engine/core/function.py: Function.apply",
-    "engine/short_way.py: of_one.apply",
-    "engine/short_way.py: of_two.apply",
+    "engine/fast_path.py: of_any_number",
+    "engine/fast_path.py: of_one.apply",
+    "engine/fast_path.py: of_two.apply",
 }
 """The top of apply, and of its fast path; other doors are functions with `door`."""
 

@@ -247,7 +247,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         """Hang this node on every output that can carry a gradient."""
         dirty = self.dirty_tensors or ()
         metadata: list[OutputMetadata] = []
-        for output_nr, output in enumerate(outputs):
+        for output_nr, output in enumerate(outputs if self._edges else ()):
             if not isinstance(output, Tensor):
                 metadata.append(None)
                 continue
@@ -267,6 +267,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                 output.output_nr = output_nr
                 output._requires_grad = True
         self._output_metadata = tuple(metadata)
+        if modes.attended:
+            tell("edges_wired", self, tuple(outputs))
 
     def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
         """Keep what backward needs, and forget what forward has noted on ctx.
