@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minigrad import errors
-from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, NO_LEVEL, _this_thread
 from minigrad.transforms import duals
 from minigrad.transforms.forward_mode import enter_level

@@ -34,6 +34,10 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
     if interpreters.active and (top := interpreters.top()) is not None:
         return top.apply(cls, inputs)
 
+    mode = _this_thread.mode
+    if mode.attended >= RECORDED and is_attended(cls, mode, inputs):
+        return with_all_phases(cls, *inputs)
+
     # collect inputs
     arrays = []
     needed = reordered = False
@@ -48,12 +52,7 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
                 reordered = True
         else:
             arrays.append(check_operand(cls, value, len(arrays)))
-    mode = _this_thread.mode
-    recording = (
-        needed and mode.grad_enabled and not mode.inference_enabled and cls.has_rule
-    )
-    if mode.attended >= (RECORDED if recording else EVERYTHING):
-        return with_all_phases(cls, *inputs)
+    recording = needed and mode.grad_enabled and not mode.inference_enabled
 
     # run forward
     result = cls.forward(*arrays)
@@ -67,17 +66,27 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
         output = Tensor(result)
 
     # create ctx, wire edges, take what was saved
-    if recording:
-        ctx = cls._create_ctx(inputs, (), cls._input_edges(inputs))
-        if type(output) is tuple:
-            ctx._wire_edges(inputs, *cls._wrap_outputs(ctx, inputs, output))
-        elif metadata := node_.metadata_of_output(output.array):
-            ctx._output_metadata = metadata
-            output._grad_fn = ctx
-            output._requires_grad = True
-        if ctx._output_metadata:
-            cls.setup_context(ctx, inputs, output)
+    if not recording or not cls.has_rule:
+        return output
+    ctx = cls._create_ctx(inputs, (), cls._input_edges(inputs))
+    if type(output) is tuple:
+        ctx._wire_edges(inputs, *cls._wrap_outputs(ctx, inputs, output))
+    elif metadata := node_.metadata_of_output(output.array):
+        ctx._output_metadata = metadata
+        output._grad_fn = ctx
+        output._requires_grad = True
+    if ctx._output_metadata:
+        cls.setup_context(ctx, inputs, output)
     return output
+
+
+def is_attended(cls: type[Builtin], mode: _Mode, inputs: tuple[Any, ...]) -> bool:
+    """Whether an observer wants this call: one that joins a graph, or any at all."""
+    if mode.attended >= EVERYTHING:
+        return True
+    if not mode.grad_enabled or mode.inference_enabled or not cls.has_rule:
+        return False
+    return any([isinstance(one, Tensor) and one._requires_grad for one in inputs])
 
 
 def of_two(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.promotion import as_floating, promoted
 from minigrad.engine.silence import quietly
 from minigrad.kernels import elementwise

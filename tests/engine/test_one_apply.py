@@ -128,7 +128,7 @@ def both(row: Op, given: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def variants(sample: tuple[Any, ...]) -> dict[str, list[Any]]:
-    """The sample recorded, half recorded, unrecorded, and with its dimensions turned."""
+    """The sample recorded, half recorded, unrecorded, and laid column by column."""
     arrays = laws.variables(sample)
     turned = [one.transpose().copy().transpose() for one in arrays]
     first = [minigrad.tensor(one, requires_grad=i == 0) for i, one in enumerate(arrays)]

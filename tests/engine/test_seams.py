@@ -28,7 +28,12 @@ READERS = {
     },
     "engine/core/function.py": {"Function.apply"},
     "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
-    "engine/fast_path.py": {"of_any_number", "of_one.apply", "of_two.apply"},
+    "engine/fast_path.py": {
+        "is_attended",
+        "of_any_number",
+        "of_one.apply",
+        "of_two.apply",
+    },
     "engine/core/tensor.py": {"Tensor._bump_version"},
     "nn/module.py": {"Module.__call__"},
     "nn/replaying/guard.py": {"refuse_listeners"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from minigrad import errors
@@ -20,7 +21,7 @@ from minigrad.engine.core.ctx import (
 from minigrad.engine.core.node import Edge, _FunctionBase, collect_edges
 from minigrad.engine.core.tensor import Tensor, ViewKind
 from minigrad.engine.core.validate import check_marked, contains, not_returned
-from minigrad.engine.grad_mode import _this_thread, unrecorded
+from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import tell
 
@@ -46,7 +47,13 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
 
     _on_arrays: ClassVar[bool] = False
-    """Whether forward maps arrays to arrays, as that of a built-in operation does."""
+    """Whether forward maps arrays to arrays, as that of a built-in operation does.
+
+    Its arguments are bound by the function that users call.
+    """
+
+    _run_on_arrays: ClassVar[Any]  # of Builtin
+    _wrap_outputs: ClassVar[Callable[..., tuple[list[Any], list[bool]]]]
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -57,7 +64,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         # collect inputs
         takes_ctx = cls.setup_context is no_setup_context
         inputs = args
-        if kwargs or not takes_ctx:
+        if kwargs or not (takes_ctx or cls._on_arrays):
             inputs = bind_arguments(cls, takes_ctx, args, kwargs)
         if interpreters.active and (top := interpreters.top()) is not None:
             return top.apply(cls, inputs)
@@ -65,7 +72,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
         # create ctx
         ctx = cls._create_ctx(inputs, needs_input_grad, edges)
-        attended = _this_thread.mode.attended
+        attended = modes.attended
         if attended:
             tell("ctx_created", ctx, ctx._forward_cls, inputs)
 
@@ -114,7 +121,6 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         return ctx
 
     _collect_edges = staticmethod(collect_edges)
-    _wrap_outputs: ClassVar[Any]  # wrap_outputs, below
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         init_object(self)
@@ -183,8 +189,6 @@ def bind_arguments(
     """
     if takes_ctx:
         return place_keywords(function, args, kwargs) if kwargs else args
-    if function._on_arrays:
-        return args  # bound already, by the function that users call
     if fits(function.forward, args, kwargs):
         return args
     return bind(function, args, kwargs)
