@@ -27,7 +27,7 @@ from minigrad.engine.grad_mode import (
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.observe import RECORDED, tell
+from minigrad.engine.observe import RECORDED, notify
 from minigrad.engine.promotion import result_type_of
 
 
@@ -91,7 +91,7 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
         """
         if self._output_metadata:
             self._forward_cls.setup_context(self, inputs, result)
-        tell("edges_wired", self, result if type(result) is tuple else (result,))
+        notify("edges_wired", self, result if type(result) is tuple else (result,))
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         for gradient in gradients:
@@ -294,7 +294,7 @@ def create_builtin_ctx(
     """The node of an operation that changes a tensor in place, outside of ``apply``."""
     ctx = function._create_ctx(inputs, (), edges)
     if _this_thread.mode.attended >= RECORDED:
-        tell("ctx_created", ctx, function, inputs)
+        notify("ctx_created", ctx, function, inputs)
     return ctx
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import promoted, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import ByParts, Fill, like, plain

@@ -41,7 +41,7 @@ HARMLESS: Final = frozenset(
     {
         *("__name__", "_create_ctx", "_forward_cls", "_this_thread", "active", "mode"),
         *("attended", "bind_arguments", "enumerate", "interpreters", "isinstance"),
-        *("tell", "top", "tuple", "type", "len", "next"),
+        *("notify", "top", "tuple", "type", "len", "next"),
         *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
         *("_number", "_output_metadata", "arrival", "ready", "_edges"),
     }

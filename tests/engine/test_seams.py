@@ -110,7 +110,7 @@ def test_another_reader_is_found() -> None:
 
 
 def test_another_question_is_found() -> None:
-    line = "from minigrad.engine.observe import has, tell\n"
+    line = "from minigrad.engine.observe import has, notify\n"
     assert asks_in(line) == {"has"}
     assert asks_in("x = observe._observers") == {"_observers"}
-    assert asks_in("observe.tell('ctx_created')") == set()
+    assert asks_in("observe.notify('ctx_created')") == set()

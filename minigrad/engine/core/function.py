@@ -23,7 +23,7 @@ from minigrad.engine.core.tensor import Tensor, ViewKind
 from minigrad.engine.core.validate import check_marked, contains, not_returned
 from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 
 
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
@@ -74,7 +74,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx = cls._create_ctx(inputs, needs_input_grad, edges)
         attended = modes.attended
         if attended:
-            tell("ctx_created", ctx, ctx._forward_cls, inputs)
+            notify("ctx_created", ctx, ctx._forward_cls, inputs)
 
         # run forward
         if takes_ctx:
@@ -85,7 +85,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
             result = unrecorded(cls.forward, *inputs)
             unrecorded(cls.setup_context, ctx, inputs, result)
         if attended:
-            tell("forward_returned", ctx, inputs, result)
+            notify("forward_returned", ctx, inputs, result)
 
         # wrap outputs
         outputs, differentiable = cls._wrap_outputs(ctx, inputs, result)

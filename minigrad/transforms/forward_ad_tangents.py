@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
-from minigrad.transforms.levels import Level, active_levels
+from minigrad.transforms.forward_ad_levels import Level, active_levels
 
 Tangents: TypeAlias = list[Tensor | None]
 
@@ -42,7 +42,7 @@ def tangents_of(inputs: Iterable[Any], level: Level) -> Tangents:
 def shown_by(view: Tensor, base: Tensor, whole: Tensor, level: Level) -> Tensor:
     """Give ``view`` the tangent that it shows of ``whole``, that of its base."""
     # Imported here because operations are built on tensors that have tangents.
-    from minigrad.engine.geometry import AsStrided, geometry_of
+    from minigrad.engine.strides import AsStrided, geometry_of
 
     tangent: Tensor = AsStrided.apply(whole, geometry_of(view.array, base.array))
     keep_tangent(view, tangent, level)
@@ -93,12 +93,12 @@ def set_tangent(
     if not same_order(tensor, tangent):
         tangent = in_layout_of(tensor, tangent)
     keep_tangent(tensor, tangent, level)
-    tell_tangent(tensor, tangent, maker)
+    notify_tangent(tensor, tangent, maker)
 
 
-def tell_tangent(tensor: Tensor, tangent: Tensor, maker: Any) -> None:
-    """Let a listener know that ``tensor`` has a tangent now."""
-    observe.tell("tangent_given", tensor, tangent, maker)
+def notify_tangent(tensor: Tensor, tangent: Tensor, maker: Any) -> None:
+    """Notify observers that ``tensor`` has a tangent now."""
+    observe.notify("tangent_given", tensor, tangent, maker)
 
 
 def detached(tensor: Tensor) -> Tensor:

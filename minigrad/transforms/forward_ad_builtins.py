@@ -10,8 +10,12 @@ from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import contains
 from minigrad.engine.grad_mode import is_recording
-from minigrad.transforms.levels import Level
-from minigrad.transforms.tangents import Tangents, set_tangent, tell_tangent
+from minigrad.transforms.forward_ad_levels import Level
+from minigrad.transforms.forward_ad_tangents import (
+    Tangents,
+    notify_tangent,
+    set_tangent,
+)
 
 if TYPE_CHECKING:
     from minigrad.engine.builtin import Builtin
@@ -53,7 +57,7 @@ def carry_at(
                 continue
             if operation.returns_view:
                 keep_tangent(one, tangent, level)
-                tell_tangent(one, tangent, operation)
+                notify_tangent(one, tangent, operation)
                 continue
             if operation.tangent_names_operands:
                 tangent = named(tangent, inputs[operation.tangent_names_from :])
