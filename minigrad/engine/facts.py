@@ -1,4 +1,4 @@
-"""Where ``Size`` used to be defined: pickled shapes of older versions name this module."""
+"""Where ``Size`` used to be defined: pickled shapes of older versions say so."""
 
 from minigrad.engine.tensor_properties import Size
 
