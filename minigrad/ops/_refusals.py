@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
 
 

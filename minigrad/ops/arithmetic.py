@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.memory_order import in_rows
 from minigrad.engine.promotion import as_floating, promoted, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Add, total
 from minigrad.ops import functions
 from minigrad.ops._registry import op, recorded_as

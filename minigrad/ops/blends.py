@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import promoted
-from minigrad.engine.silence import quietly
 from minigrad.ops._registry import composite, op
 from minigrad.ops.elementwise import ByParts
 from minigrad.ops.reduce import Sum

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
 from minigrad.ops._refusals import check_two_tensors

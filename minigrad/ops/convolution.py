@@ -10,8 +10,8 @@ from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.ops._refusals import scalar_type
 from minigrad.ops._registry import composite, recorded_as

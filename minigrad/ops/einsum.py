@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.structural import total
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import like

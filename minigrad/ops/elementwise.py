@@ -11,9 +11,9 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched
 from minigrad.engine.promotion import as_floating, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op

@@ -9,8 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import promotion
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.examples import all_batched
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.elementwise import zeros_of

@@ -34,8 +34,11 @@ It multiplies vectors and stacks by way of matrices; here all is one node.
 
 
 def product_name(input: Tensor, other: Tensor) -> str:
-    """The name of the node; stacks of matrices end in a change of shape."""
-    dimensions = input.ndim, other.ndim
+    """The name of the node; stacks of matrices end in a change of shape.
+
+    What is no Tensor gets a name, too: forward refuses it later.
+    """
+    dimensions = getattr(input, "ndim", 0), getattr(other, "ndim", 0)
     return PRODUCTS.get(dimensions, "UnsafeViewBackward0")
 
 

@@ -32,9 +32,10 @@ def layer_name(bias: Tensor | None, input: Tensor, weight: Tensor) -> str:
     """
     if bias is None:
         return product_name(input, weight)
-    if input.ndim == 2:
+    if getattr(input, "ndim", 0) == 2:
         return "AddmmBackward0"
-    return "ViewBackward0" if input.is_contiguous() else "AddBackward0"
+    in_rows = isinstance(input, Tensor) and input.is_contiguous()
+    return "ViewBackward0" if in_rows else "AddBackward0"
 
 
 def bias_first(

@@ -11,9 +11,9 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
 from minigrad.kernels.elementwise import softplus
 from minigrad.ops._refusals import check_kind

@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.geometry import AsStrided, Geometry, steps_of
+from minigrad.engine.strides import AsStrided, Geometry, steps_of
 from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.shape import MATRIX, Permute, check_range, reshape
 

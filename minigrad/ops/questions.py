@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine import promotion
-from minigrad.engine.builtin import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.ops._registry import publish
 

@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
-from minigrad.engine.silence import quietly
+from minigrad.engine.errstate import quietly
 from minigrad.engine.structural import Expand
 from minigrad.ops._registry import op
 from minigrad.ops.shape import check_range, reshaped
@@ -167,7 +167,9 @@ def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
 
 def spread(ctx: Any, grad: Any) -> Any:
     """A reduced value or its gradient, once for each element that went into it."""
-    return Expand.of(reshaped(grad, ctx.kept_shape), ctx.shape)
+    if grad.ndim > 0:  # a single number expands to any shape
+        grad = reshaped(grad, ctx.kept_shape)
+    return Expand.of(grad, ctx.shape)
 
 
 def copies(shape: tuple[int, ...], kept: tuple[int, ...]) -> int:

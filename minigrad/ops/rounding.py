@@ -10,8 +10,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import promoted, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import ByParts, Fill, like, plain
@@ -72,7 +72,7 @@ class Sign(Step):
 
 def round_name(input: Any, decimals: int) -> str:
     """The name of the node: another one if decimals are asked for."""
-    return f"RoundBackward{1 if decimals else 0}"
+    return f"RoundBackward{1 if isinstance(decimals, int) and decimals else 0}"
 
 
 @op(

@@ -14,8 +14,8 @@ from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.inplace import name_in_place
-from minigrad.engine.interpreters import door
-from minigrad.engine.observe import tell
+from minigrad.engine.interpreters import dispatched
+from minigrad.engine.observe import notify
 from minigrad.engine.views import check_in_place
 from minigrad.ops import parts, shape
 from minigrad.ops._registry import (
@@ -73,7 +73,7 @@ def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
         tensor._memory = tensor._whole_memory()
     tensor.array = array
     tensor._bump_version()
-    tensor._tell_accumulate_node()
+    tensor._update_accumulate_node()
     for level, tangent in tangents:
         keep_tangent(tensor, tangent, level)
 
@@ -81,7 +81,7 @@ def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
         # Hooks and retain_grad stay with the history until now, and with its shape.
         tensor._grad_fn, tensor.output_nr = ctx, 0
         tensor._history_version = tensor._version
-        tell("edges_wired", ctx, (tensor,))
+        notify("edges_wired", ctx, (tensor,))
     return tensor
 
 
@@ -95,7 +95,7 @@ def tangents_of_result(
     ]
 
 
-@door("change_shape")
+@dispatched("change_shape")
 def change_shape(
     tensor: Tensor,
     call: Callable[..., Any],

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import must_be_tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import as_floating, promoted
-from minigrad.engine.silence import quietly
 from minigrad.kernels import elementwise
 from minigrad.ops import functions
 from minigrad.ops._registry import IN_PLACE, add_method, alias, composite, op

@@ -10,8 +10,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import as_floating
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where, kept

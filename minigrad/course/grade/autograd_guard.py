@@ -19,7 +19,7 @@ from minigrad.engine.core.backward import GraphTask, run_here
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.function import Function
 from minigrad.func import forward as func_forward
-from minigrad.transforms import builtin_jvp, forward_mode
+from minigrad.transforms import forward_ad_builtins, forward_ad_interpreter
 
 
 class Guard:
@@ -55,12 +55,12 @@ class Guard:
         # Whoever calls such a rule by hand needs what its node has saved.
         builtin.saved_values = property(self._outside(builtin.saved_values.fget))
         # A level can be made by hand; a tangent cannot get anywhere without these.
-        rules: Any = builtin_jvp
+        rules: Any = forward_ad_builtins
         rules.builtin_tangents = self._outside(rules.builtin_tangents)
         task: Any = GraphTask
         task.run = self._judge_only(self._counted("running", task.run))
-        enter = self._judge_only(forward_mode.enter_level)
-        modules: tuple[Any, ...] = (forward_mode, forward_ad, func_forward)
+        enter = self._judge_only(forward_ad_interpreter.enter_level)
+        modules: tuple[Any, ...] = (forward_ad_interpreter, forward_ad, func_forward)
         for module in modules:
             module.enter_level = enter
 

@@ -220,11 +220,11 @@ BORROWED = {
     "a level made by hand": (
         "import minigrad as mg\nfa = mg.autograd.forward_ad\n"
         "from minigrad.engine import interpreters\n"
-        "from minigrad.transforms import forward_mode",
-        "level = forward_mode.ForwardLevel()\n"
+        "from minigrad.transforms import forward_ad_interpreter",
+        "level = forward_ad_interpreter.ForwardLevel()\n"
         "        interpreters.put_everywhere(level)\n"
-        "        z = fa.duals.make_dual(x, mg.ones_like(x), level)\n"
-        "        slope = fa.duals.unpack_dual(z * z, level)[1]\n"
+        "        z = fa.forward_ad_duals.make_dual(x, mg.ones_like(x), level)\n"
+        "        slope = fa.forward_ad_duals.unpack_dual(z * z, level)[1]\n"
         "        interpreters.take_away(level)\n"
         "        return grad_output * slope",
     ),
@@ -252,7 +252,7 @@ def test_no_rule_of_an_answer_is_worked_out_by_the_engine(
 HOOKED = """
 import minigrad as mg
 from minigrad.engine import interpreters
-from minigrad.transforms import forward_mode
+from minigrad.transforms import forward_ad_interpreter
 fa = mg.autograd.forward_ad
 class Square(mg.autograd.Function):
     @staticmethod
@@ -271,11 +271,11 @@ HOOKS = {
     "reverse mode": """with mg.enable_grad():
                 z = x.detach().requires_grad_()
                 return mg.autograd.grad(z * z, z, grad)[0]""",
-    "a level made by hand": """level = forward_mode.ForwardLevel()
+    "a level made by hand": """level = forward_ad_interpreter.ForwardLevel()
             interpreters.put_everywhere(level)
             try:
-                z = fa.duals.make_dual(x.detach(), mg.ones_like(x), level)
-                return grad * fa.duals.unpack_dual(z * z, level)[1]
+                z = fa.forward_ad_duals.make_dual(x.detach(), mg.ones_like(x), level)
+                return grad * fa.forward_ad_duals.unpack_dual(z * z, level)[1]
             finally: interpreters.take_away(level)""",
 }
 

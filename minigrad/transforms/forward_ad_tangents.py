@@ -11,7 +11,10 @@ from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
-from minigrad.transforms.levels import Level, active_levels
+from minigrad.engine.inplace import apply_in_place
+from minigrad.engine.strides import AsStrided, geometry_of
+from minigrad.engine.structural import CopyInLayout, Replace
+from minigrad.transforms.forward_ad_levels import Level, active_levels
 
 Tangents: TypeAlias = list[Tensor | None]
 
@@ -41,9 +44,6 @@ def tangents_of(inputs: Iterable[Any], level: Level) -> Tangents:
 
 def shown_by(view: Tensor, base: Tensor, whole: Tensor, level: Level) -> Tensor:
     """Give ``view`` the tangent that it shows of ``whole``, that of its base."""
-    # Imported here because operations are built on tensors that have tangents.
-    from minigrad.engine.geometry import AsStrided, geometry_of
-
     tangent: Tensor = AsStrided.apply(whole, geometry_of(view.array, base.array))
     keep_tangent(view, tangent, level)
     return tangent
@@ -93,12 +93,12 @@ def set_tangent(
     if not same_order(tensor, tangent):
         tangent = in_layout_of(tensor, tangent)
     keep_tangent(tensor, tangent, level)
-    tell_tangent(tensor, tangent, maker)
+    notify_tangent(tensor, tangent, maker)
 
 
-def tell_tangent(tensor: Tensor, tangent: Tensor, maker: Any) -> None:
-    """Let a listener know that ``tensor`` has a tangent now."""
-    observe.tell("tangent_given", tensor, tangent, maker)
+def notify_tangent(tensor: Tensor, tangent: Tensor, maker: Any) -> None:
+    """Notify observers that ``tensor`` has a tangent now."""
+    observe.notify("tangent_given", tensor, tangent, maker)
 
 
 def detached(tensor: Tensor) -> Tensor:
@@ -113,9 +113,6 @@ def detached(tensor: Tensor) -> Tensor:
 
 def in_layout_of(tensor: Tensor, tangent: Tensor) -> Tensor:
     """A copy of ``tangent`` whose elements lie in the order of those of ``tensor``."""
-    # Imported here because operations are built on tensors that have tangents.
-    from minigrad.engine.structural import CopyInLayout
-
     copy: Tensor = CopyInLayout.apply(tangent, tensor.stride())
     return copy
 
@@ -194,8 +191,4 @@ def set_tangent_in_place(
 
 def overwrite_with(tensor: Tensor, values: Tensor) -> None:
     """Write ``values`` into ``tensor``, recorded if one of them is."""
-    # Imported here because operations are built on tensors that have tangents.
-    from minigrad.engine.inplace import apply_in_place
-    from minigrad.engine.structural import Replace
-
     apply_in_place(Replace, tensor, values)

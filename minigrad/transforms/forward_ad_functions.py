@@ -10,8 +10,8 @@ from minigrad import errors
 from minigrad.engine.core.function import can_have_gradient
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import contains
-from minigrad.transforms.levels import Level
-from minigrad.transforms.tangents import (
+from minigrad.transforms.forward_ad_levels import Level
+from minigrad.transforms.forward_ad_tangents import (
     forward_base_of,
     forward_root_of,
     set_tangent,

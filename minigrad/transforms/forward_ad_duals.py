@@ -5,15 +5,15 @@ from __future__ import annotations
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.structural import MakeDual
-from minigrad.transforms.batched import (
+from minigrad.transforms.forward_ad_levels import Level, active_levels
+from minigrad.transforms.forward_ad_tangents import fitting, set_tangent, tangent_of
+from minigrad.transforms.vmap_tensor import (
     BatchedTensor,
     holds_batched,
     levels_of,
     pull_all,
     push_all,
 )
-from minigrad.transforms.levels import Level, active_levels
-from minigrad.transforms.tangents import fitting, set_tangent, tangent_of
 
 
 def make_dual(primal: Tensor, tangent: Tensor, level: Level) -> Tensor:

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.ctx import FunctionMeta, rule_of
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import moved
 from minigrad.engine.interpreters import opened
 from minigrad.engine.structural import SumTo
-from minigrad.transforms.batched import BatchedTensor, pull
+from minigrad.transforms.vmap_tensor import BatchedTensor, pull
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap
@@ -202,21 +202,21 @@ def batch_dim_in(value: Any, transform: Vmap) -> int | None:
 
 def wrapped(values: Any, dims: Any, transform: Vmap) -> Any:
     """One example of each tensor that has a dimension in ``dims``."""
-    leaves, structure = trees.flatten(values)
-    spread = trees.spread(dims, structure) or []
+    leaves, structure = pytree.flatten(values)
+    spread = pytree.spread(dims, structure) or []
     found = [
         BatchedTensor(leaf, transform, dim)
         if dim is not None and isinstance(leaf, Tensor)
         else leaf
         for leaf, dim in zip(leaves, spread, strict=True)
     ]
-    return trees.unflatten(found, structure)
+    return pytree.unflatten(found, structure)
 
 
 def unwrapped(values: Any, transform: Vmap) -> tuple[Any, Any]:
     """All examples of each tensor, and the dimensions that count them."""
-    leaves, structure = trees.flatten(values)
+    leaves, structure = pytree.flatten(values)
     dims = [batch_dim_in(leaf, transform) for leaf in leaves]
     pairs = zip(leaves, dims, strict=True)
     found = [leaf if dim is None else leaf.value for leaf, dim in pairs]
-    return trees.unflatten(found, structure), trees.unflatten(dims, structure)
+    return pytree.unflatten(found, structure), pytree.unflatten(dims, structure)

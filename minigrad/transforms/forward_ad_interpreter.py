@@ -13,17 +13,17 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import old_value, share_memory
 from minigrad.engine.structural import Clone
 from minigrad.engine.views import CopySlices
-from minigrad.transforms.builtin_jvp import carry_at
-from minigrad.transforms.jvp import JvpCall, hand_on
-from minigrad.transforms.levels import Level, active_levels
-from minigrad.transforms.standing_in import StandIn
-from minigrad.transforms.tangents import (
+from minigrad.transforms.forward_ad_builtins import carry_at
+from minigrad.transforms.forward_ad_functions import JvpCall, hand_on
+from minigrad.transforms.forward_ad_levels import Level, active_levels
+from minigrad.transforms.forward_ad_tangents import (
     Tangents,
     overwrite_with,
     set_tangent_in_place,
     tangent_of,
     tangents_of,
 )
+from minigrad.transforms.function_proxy import FunctionProxy
 from minigrad.transforms.transform import apply_of
 
 
@@ -45,7 +45,7 @@ class ForwardLevel(Level):
             return output
         if not is_dual:
             return self.below(apply_of(function), *inputs)
-        call = StandIn(function)
+        call = FunctionProxy(function)
         output = self.below(call.apply, *inputs)
         outputs = list(output) if isinstance(output, tuple) else [output]
         self.below(self._follow_function, call, inputs, outputs)
@@ -62,10 +62,10 @@ class ForwardLevel(Level):
         outputs = output if type(output) is tuple else (output,)
         if any([one.dtype.kind in "fc" for one in outputs]):
             self.below(carry_at, self, operation, inputs, output, tangents)
-            self._tell_saved(outputs[0]._grad_fn, outputs)
+            self._give_tangents_to_saved(outputs[0]._grad_fn, outputs)
 
     def _follow_function(
-        self, call: StandIn, inputs: tuple[Any, ...], outputs: list[Any]
+        self, call: FunctionProxy, inputs: tuple[Any, ...], outputs: list[Any]
     ) -> None:
         """Give the outputs of a learner's Function what its jvp returns.
 
@@ -80,9 +80,9 @@ class ForwardLevel(Level):
             hand_on(run, values, outputs, call.dirty, call.non_differentiable)
         finally:
             ctx._saved, ctx.saved_for_forward = saved, None
-        self._tell_saved(ctx, outputs)
+        self._give_tangents_to_saved(ctx, outputs)
 
-    def _tell_saved(self, node: Any, outputs: Any) -> None:
+    def _give_tangents_to_saved(self, node: Any, outputs: Any) -> None:
         """Let what a node has kept of its own outputs have their tangents."""
         saved = () if node is None or node._saved is FREED else node._saved
         for kept in saved:
@@ -111,7 +111,7 @@ class ForwardLevel(Level):
         if new is not None:
             if old is None:
                 self.below(set_tangent_in_place, tensor, new, self)
-                self._tell_saved(node_of_change(tensor), (tensor,))
+                self._give_tangents_to_saved(node_of_change(tensor), (tensor,))
             else:
                 self.below(overwrite_with, old, new)
         return tensor

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.node import AccumulateGrad, edge_of, split_edge
 from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
@@ -17,7 +17,11 @@ from minigrad.engine.grad_mode import (
     set_grad_enabled,
 )
 from minigrad.engine.inference import inference_mode
-from minigrad.transforms.batched import (
+from minigrad.transforms.forward_ad_levels import active_levels
+from minigrad.transforms.forward_ad_tangents import detached, tangent_of
+from minigrad.transforms.transform import Transform
+from minigrad.transforms.vmap_gradients import grad_of_examples, is_tracked
+from minigrad.transforms.vmap_tensor import (
     levels_of,
     levels_of_stack,
     physical,
@@ -25,10 +29,6 @@ from minigrad.transforms.batched import (
     push_all,
     with_physical,
 )
-from minigrad.transforms.levels import active_levels
-from minigrad.transforms.mapped_gradients import grad_of_examples, is_tracked
-from minigrad.transforms.tangents import detached, tangent_of
-from minigrad.transforms.transform import Transform
 
 
 class ReverseLevel(Transform):
@@ -50,7 +50,7 @@ class ReverseLevel(Transform):
         Raises: ArgumentValueError for what is no Tensor; RequiresGradError for
         integers.
         """
-        return trees.mapped(self._input, tree)
+        return pytree.mapped(self._input, tree)
 
     def _input(self, value: Any) -> Tensor:
         if not isinstance(value, Tensor):
@@ -84,7 +84,7 @@ class ReverseLevel(Transform):
 
         Raises: TransformError for what is no Tensor.
         """
-        return trees.mapped(self._result, tree)
+        return pytree.mapped(self._result, tree)
 
     def _result(self, value: Any) -> Tensor:
         if not isinstance(value, Tensor):

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import Stack, Unbind, VmapInfo, all_batched, lined_up
 from minigrad.engine.inplace import apply_in_place
 from minigrad.ops.shape import check_range, in_example
-from minigrad.transforms.batched import BatchedTensor, front, levels_of, no_storage
+from minigrad.transforms.vmap_tensor import BatchedTensor, front, levels_of, no_storage
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap
@@ -166,11 +166,11 @@ def one_by_one(
     """What ``call`` gives for each example in turn, stacked."""
     results = [call(*example) for example in examples_in(values, in_dims, size)]
     if not results:
-        return trees.mapped(none_of, call(*blank(values, in_dims)))
-    leaves = [trees.flatten(result)[0] for result in results]
-    structure = trees.flatten(results[0])[1]
+        return pytree.mapped(none_of, call(*blank(values, in_dims)))
+    leaves = [pytree.flatten(result)[0] for result in results]
+    structure = pytree.flatten(results[0])[1]
     stacked = [Stack.apply(*same) for same in zip(*leaves, strict=True)]
-    return trees.unflatten(stacked, structure)
+    return pytree.unflatten(stacked, structure)
 
 
 def examples_in(
@@ -224,7 +224,7 @@ def call_for_examples(
         return call(*given[: len(args)], **named)
 
     output = one_by_one(positional, transform.size, in_dims, values)
-    return trees.mapped(lambda leaf: BatchedTensor(leaf, transform), output)
+    return pytree.mapped(lambda leaf: BatchedTensor(leaf, transform), output)
 
 
 def apply_in_place_to_examples(

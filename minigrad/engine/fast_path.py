@@ -1,25 +1,92 @@
-"""The short way of elementwise operations, where nothing special is going on.
+"""The fast path of built-in operations: ``Function.apply`` without what they don't use.
 
-It leads to the same place as ``Builtin.apply``, which every other call goes through: no
-listener is told of the call, no function transform and no forward-mode level is open,
-and the operands lie row after row in memory. A forward that was exchanged, as a check
-of the course does to count its runs, is called.
+The same six phases, of which those are left out that nobody can see. One flag chooses
+between the two: while an observer wants the calls of built-in operations, so that the
+mode's ``attended`` says ``RECORDED`` or more, each of them goes through
+``Function.apply``. Of the three forms, two are the first one written out: for
+elementwise operations on one and on two operands that lie row after row in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from minigrad.engine import interpreters
-from minigrad.engine.builtin import Builtin
 from minigrad.engine.core import node as node_
+from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import NOT_A_TENSOR, Edge, new_accumulate_node
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import check_operand
 from minigrad.engine.grad_mode import _Mode, _this_thread
-from minigrad.engine.observe import RECORDED
+from minigrad.engine.observe import EVERYTHING, RECORDED
+
+if TYPE_CHECKING:
+    from minigrad.engine.builtin import Builtin
+
+with_all_phases: Final[Callable[..., Any]] = vars(Function)["apply"].__func__
+
+
+def of_any_number(cls: Any, *inputs: Any) -> Any:
+    """Run forward on the arrays; record it if a gradient may be asked for later."""
+    if interpreters.active and (top := interpreters.top()) is not None:
+        return top.apply(cls, inputs)
+
+    mode = _this_thread.mode
+    if mode.attended >= RECORDED and is_attended(cls, mode, inputs):
+        return with_all_phases(cls, *inputs)
+
+    # collect inputs
+    arrays = []
+    needed = reordered = False
+    in_rows = cls.in_rows
+    for value in inputs:
+        if isinstance(value, Tensor):
+            array = value.array
+            arrays.append(array)
+            if value._requires_grad:
+                needed = True
+            if (array.ndim > 1 or in_rows) and not array.flags.c_contiguous:
+                reordered = True
+        else:
+            arrays.append(check_operand(cls, value, len(arrays)))
+    recording = needed and mode.grad_enabled and not mode.inference_enabled
+
+    # run forward
+    result = cls.forward(*arrays)
+    if reordered:
+        result = cls._in_memory_order(result, arrays)
+
+    # wrap outputs
+    if type(result) is tuple or cls.returns_view:
+        output = cls._wrap(inputs, result)
+    else:
+        output = Tensor(result)
+
+    # create ctx, wire edges, take what was saved
+    if not recording or not cls.has_rule:
+        return output
+    ctx = cls._create_ctx(inputs, (), cls._input_edges(inputs))
+    if type(output) is tuple:
+        ctx._wire_edges(inputs, *cls._wrap_outputs(ctx, inputs, output))
+    elif metadata := node_.metadata_of_output(output.array):
+        ctx._output_metadata = metadata
+        output._grad_fn = ctx
+        output._requires_grad = True
+    if ctx._output_metadata:
+        cls.setup_context(ctx, inputs, output)
+    return output
+
+
+def is_attended(cls: type[Builtin], mode: _Mode, inputs: tuple[Any, ...]) -> bool:
+    """Whether an observer wants this call: one that joins a graph, or any at all."""
+    if mode.attended >= EVERYTHING:
+        return True
+    if not mode.grad_enabled or mode.inference_enabled or not cls.has_rule:
+        return False
+    return any([isinstance(one, Tensor) and one._requires_grad for one in inputs])
 
 
 def of_two(
@@ -27,7 +94,7 @@ def of_two(
 ) -> Callable[[Any, Any], Any]:
     """The operation on two operands, of which the second may be a number.
 
-    ``otherwise`` is called where the short way ends, as it does for an error.
+    ``otherwise`` is called where this form does not apply, and for errors.
     """
     own, ufunc = function.forward, function.ufunc
 
@@ -102,10 +169,7 @@ def of_one(
 def record(
     function: type[Builtin], mode: _Mode, inputs: tuple[Any, ...], output: Tensor
 ) -> None:
-    """Make the node of an operation that has run, and hang it on its output.
-
-    It takes the phases of ``Builtin.apply`` together that nobody watches here.
-    """
+    """Create ctx, wire edges and take what was saved, of an operation that has run."""
     array = output.array
     shape, dtype = node_.latest[0]
     metadata: Any = node_.latest

@@ -10,8 +10,13 @@ from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import contains
 from minigrad.engine.grad_mode import is_recording
-from minigrad.transforms.levels import Level
-from minigrad.transforms.tangents import Tangents, set_tangent, tell_tangent
+from minigrad.engine.structural import Clone, Expand, ToCopy, WithZeros
+from minigrad.transforms.forward_ad_levels import Level
+from minigrad.transforms.forward_ad_tangents import (
+    Tangents,
+    notify_tangent,
+    set_tangent,
+)
 
 if TYPE_CHECKING:
     from minigrad.engine.builtin import Builtin
@@ -53,7 +58,7 @@ def carry_at(
                 continue
             if operation.returns_view:
                 keep_tangent(one, tangent, level)
-                tell_tangent(one, tangent, operation)
+                notify_tangent(one, tangent, operation)
                 continue
             if operation.tangent_names_operands:
                 tangent = named(tangent, inputs[operation.tangent_names_from :])
@@ -79,9 +84,6 @@ def builtin_tangents(
 
 def stretched(tangent: Tensor, output: Tensor) -> Tensor:
     """The tangent that one operand brought: in the output's dtype and shape."""
-    # Imported here because operations are built on what is in this module.
-    from minigrad.engine.structural import Expand, ToCopy
-
     cast: Tensor = ToCopy.apply(tangent, output.dtype)
     if cast.shape == output.shape:
         return cast
@@ -91,9 +93,6 @@ def stretched(tangent: Tensor, output: Tensor) -> Tensor:
 
 def of_its_own(tangent: Tensor, given: Tangents) -> Tensor:
     """A tangent in memory of its own, which no change of another one reaches."""
-    # Imported here because operations are built on what is in this module.
-    from minigrad.engine.structural import Clone
-
     if tangent._base is None and not contains(tuple(given), tangent):
         return tangent
     copied: Tensor = Clone.apply(tangent)
@@ -102,9 +101,6 @@ def of_its_own(tangent: Tensor, given: Tangents) -> Tensor:
 
 def named(tangent: Tensor, inputs: tuple[Any, ...]) -> Tensor:
     """``tangent``, in the graph of each input that requires grad."""
-    # Imported here because operations are built on what is in this module.
-    from minigrad.engine.structural import WithZeros
-
     recorded = [x for x in inputs if isinstance(x, Tensor) and x._requires_grad]
     if not recorded or not is_recording():
         return tangent

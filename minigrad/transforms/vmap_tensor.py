@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from minigrad import errors
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import first_example, moved, repeated
-from minigrad.engine.facts import Size, TensorFacts
 from minigrad.engine.interpreters import opened_here, with_stack
+from minigrad.engine.tensor_properties import Size, TensorProperties
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap
 
 
 def about_an_example(name: str) -> Any:
-    """A question of TensorFacts, asked of one example."""
-    question = getattr(TensorFacts, name)
+    """A question of TensorProperties, asked of one example."""
+    question = getattr(TensorProperties, name)
 
     def ask(self: BatchedTensor, *args: Any, **kwargs: Any) -> Any:
         return question(Tensor(self._an_example()), *args, **kwargs)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import VmapInfo
-from minigrad.transforms.batched import BatchedTensor
-from minigrad.transforms.generated import run_generated, unwrapped
 from minigrad.transforms.transform import apply_of
+from minigrad.transforms.vmap_generated import run_generated, unwrapped
+from minigrad.transforms.vmap_tensor import BatchedTensor
 
 if TYPE_CHECKING:
     from minigrad.transforms.vmap import Vmap
@@ -26,8 +26,8 @@ def apply_to_examples(
     """
     check_has_one_rule(function)
     values, in_dims = unwrapped(inputs, transform)
-    leaves = trees.flatten(inputs)[0]
-    if all([dim is None for dim in trees.flatten(in_dims)[0]]):
+    leaves = pytree.flatten(inputs)[0]
+    if all([dim is None for dim in pytree.flatten(in_dims)[0]]):
         return transform.below(apply_of(function), *inputs)
     if function.generate_vmap_rule:
         output, out_dims = transform.below(
@@ -38,7 +38,11 @@ def apply_to_examples(
         returned = transform.below(function.vmap, info, in_dims, *values)
         output, out_dims = check_returned(function, returned)
     return batched_again(
-        function, output, out_dims, dict_of(trees.flatten(values)[0], leaves), transform
+        function,
+        output,
+        out_dims,
+        dict_of(pytree.flatten(values)[0], leaves),
+        transform,
     )
 
 
@@ -56,8 +60,8 @@ def batched_again(
     transform: Vmap,
 ) -> Any:
     """The output as the mapped code sees it; an input that was returned is itself."""
-    leaves, structure = trees.flatten(output)
-    dims = trees.spread(out_dims, structure)
+    leaves, structure = pytree.flatten(output)
+    dims = pytree.spread(out_dims, structure)
     if dims is None:
         raise errors.TransformError(
             errors.message(
@@ -80,7 +84,7 @@ def batched_again(
             batched.append(
                 leaf if dim is None else BatchedTensor(leaf, transform, dim % leaf.ndim)
             )
-    return trees.unflatten(batched, structure)
+    return pytree.unflatten(batched, structure)
 
 
 def check_has_one_rule(function: type[Function]) -> None:

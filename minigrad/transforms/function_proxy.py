@@ -8,7 +8,7 @@ from typing import Any
 from minigrad.engine.core.function import Function
 
 
-class StandIn:
+class FunctionProxy:
     """A Function whose methods are run by ``run``, and what forward left on its ctx.
 
     ``apply`` forgets most of that when it ends; a level of forward mode needs it then.

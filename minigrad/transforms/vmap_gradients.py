@@ -10,9 +10,9 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import gradients
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.edges import GradientEdge, info_of
+from minigrad.engine.gradient_edge import GradientEdge, info_of
 from minigrad.engine.interpreters import opened_here, stack_of
-from minigrad.transforms.batched import (
+from minigrad.transforms.vmap_tensor import (
     batched_like,
     holds_batched,
     levels_of,
