@@ -11,7 +11,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import refuse_bools
 from minigrad.engine.structural import Expand
-from minigrad.ops._registry import composite, op
+from minigrad.ops._registry import OPS, composite, op
 from minigrad.ops.choose import Maximum, Minimum
 from minigrad.ops.elementwise import like, plain, zeros_of
 from minigrad.ops.gathering import Gather, ScatterAdd
@@ -157,62 +157,83 @@ def referred(find: Any) -> Any:
     return reference
 
 
-named_max = values_and_indices("max")
-named_min = values_and_indices("min")
+Class = type[Builtin]
 
 
-@op("max.all", node_name="MaxBackward1", reference=np.max, samples=ALL)
-class MaxOfAll(Shared):
-    """The greatest element; NaN if there is one. Equals share the gradient."""
+def extremes(name: str, find: Any, find_place: Any, says: str) -> tuple[Class, Class]:
+    """The rows ``max.all``, ``max.dim``, ``amax`` and ``argmax``, or those of ``min``.
 
-    counts_nan = True
+    The first two classes are returned.
+    """
 
-    @staticmethod
-    def forward(input: Array) -> Any:
-        refuse_empty("max", input, None)
-        return input.max()
+    class OfAll(Shared):
+        counts_nan = True
+
+        @staticmethod
+        def forward(input: Array) -> Any:
+            refuse_empty(name, input, None)
+            return find(input)
+
+    class Along(Chosen):
+        @staticmethod
+        def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
+            return along(name, find_place, input, dim, keepdim)
+
+    class Over(Shared):
+        dim_at = 1
+
+        @staticmethod
+        def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+            refuse_empty(f"a{name}", input, None if dim == () else dim)
+            return find(input, axis=axes(dim), keepdims=keepdim)
+
+    class Position(Builtin):
+        dim_at = 1
+        in_rows = True
+
+        @staticmethod
+        def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
+            refuse_bools(f"arg{name}", input)
+            refuse_empty(f"arg{name}", input, dim)
+            return np.asarray(find_place(input, axis=dim, keepdims=keepdim), np.int64)
+
+    node = f"{name.capitalize()}Backward"
+    op(
+        f"{name}.all",
+        node_name=f"{node}1",
+        doc=f"The {says} element; NaN if there is one. Equals share the gradient.",
+        reference=find,
+        samples=ALL,
+    )(OfAll)
+    op(
+        f"{name}.dim",
+        node_name=f"{node}0",
+        doc=f"The {says} elements along ``dim``, and their indices.",
+        reference=referred(find_place),
+        samples=ALONG,
+        returns=values_and_indices(name),
+    )(Along)
+    op(
+        f"a{name}",
+        doc=f"The {says} elements over ``dim``, or over everything; equals share the "
+        "slope.",
+        reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
+        samples=SOME,
+    )(Over)
+    op(
+        f"arg{name}",
+        doc=f"Where the {says} element is: counted over everything, or along ``dim``.",
+        reference=lambda x, dim=None, keepdim=False: find_place(
+            x, dim, keepdims=keepdim
+        ),
+        samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
+        differentiable=False,
+    )(Position)
+    return OfAll, Along
 
 
-@op("min.all", node_name="MinBackward1", reference=np.min, samples=ALL)
-class MinOfAll(Shared):
-    """The smallest element; NaN if there is one. Equals share the gradient."""
-
-    counts_nan = True
-
-    @staticmethod
-    def forward(input: Array) -> Any:
-        refuse_empty("min", input, None)
-        return input.min()
-
-
-@op(
-    "max.dim",
-    node_name="MaxBackward0",
-    reference=referred(np.argmax),
-    samples=ALONG,
-    returns=named_max,
-)
-class MaxAlong(Chosen):
-    """The greatest elements along ``dim``, and their indices."""
-
-    @staticmethod
-    def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
-        return along("max", np.argmax, input, dim, keepdim)
-
-
-@op(
-    "min.dim",
-    node_name="MinBackward0",
-    reference=referred(np.argmin),
-    samples=ALONG,
-    returns=named_min,
-)
-class MinAlong(Chosen):
-    """The smallest elements along ``dim``, and their indices."""
-
-    @staticmethod
-    def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
-        return along("min", np.argmin, input, dim, keepdim)
+MaxOfAll, MaxAlong = extremes("max", np.max, np.argmax, "greatest")
+MinOfAll, MinAlong = extremes("min", np.min, np.argmin, "smallest")
 
 
 @composite("max")
@@ -230,7 +251,7 @@ def max(
         return Maximum.apply(input, dim if other is None else other)
     if dim is None:
         return MaxOfAll.apply(input)
-    return named_max(MaxAlong.apply(input, dim, keepdim))
+    return OPS["max.dim"].call(input, dim, keepdim)
 
 
 @composite("min")
@@ -248,71 +269,4 @@ def min(
         return Minimum.apply(input, dim if other is None else other)
     if dim is None:
         return MinOfAll.apply(input)
-    return named_min(MinAlong.apply(input, dim, keepdim))
-
-
-@op(
-    "amax",
-    reference=lambda x, dim=None, keepdim=False: np.max(x, axis=dim, keepdims=keepdim),
-    samples=SOME,
-)
-class Amax(Shared):
-    """The greatest elements over ``dim``, or over everything; equals share the slope.
-
-    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amax(0)
-    tensor([4., 5.])
-    """
-
-    dim_at = 1
-
-    @staticmethod
-    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-        refuse_empty("amax", input, None if dim == () else dim)
-        return np.max(input, axis=axes(dim), keepdims=keepdim)
-
-
-@op(
-    "amin",
-    reference=lambda x, dim=None, keepdim=False: np.min(x, axis=dim, keepdims=keepdim),
-    samples=SOME,
-)
-class Amin(Shared):
-    """The smallest elements over ``dim``, or over everything; equals share the slope.
-
-    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amin(0)
-    tensor([1., 2.])
-    """
-
-    dim_at = 1
-
-    @staticmethod
-    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-        refuse_empty("amin", input, None if dim == () else dim)
-        return np.min(input, axis=axes(dim), keepdims=keepdim)
-
-
-def position(name: str, find: Any, says: str) -> None:
-    """``argmax`` or ``argmin``, registered."""
-
-    class Position(Builtin):
-        dim_at = 1
-
-        in_rows = True
-
-        @staticmethod
-        def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
-            refuse_bools(name, input)
-            refuse_empty(name, input, dim)
-            return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
-
-    op(
-        name,
-        doc=f"Where {says} is: counted over everything, or along ``dim``.",
-        reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
-        samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
-        differentiable=False,
-    )(Position)
-
-
-position("argmax", np.argmax, "the greatest element")
-position("argmin", np.argmin, "the smallest element")
+    return OPS["min.dim"].call(input, dim, keepdim)
