@@ -24,7 +24,8 @@ def check_kind(
     Raises: UnsupportedOptionError, as torch a NotImplementedError.
     """
     if dtype.kind not in kinds:
-        what = f"\"{kernel}\" not implemented for '{dtype.name}'"
+        word = TENSOR_TYPES.get(dtype.name, dtype.name).removesuffix("Tensor")
+        what = f"\"{kernel}\" not implemented for '{word}'"
         raise errors.UnsupportedOptionError.at(where, what, fix)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Add, total
 from minigrad.ops import functions
 from minigrad.ops._registry import op, recorded_as
-from minigrad.ops.elementwise import Log, like, plain
+from minigrad.ops.elementwise import Log, like, plain, product_rule
 
 PAIRS = [
     (1.5, -2.0),
@@ -180,12 +181,8 @@ class Mul(Builtin):
         )
 
     @staticmethod
-    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
-        input, other = operands(ctx)
-        return total(
-            None if t_input is None else t_input * other,
-            None if t_other is None else t_other * input,
-        )
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return product_rule(operator.mul, operands(ctx), tangents)
 
 
 @op(

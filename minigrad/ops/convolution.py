@@ -15,6 +15,7 @@ from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.ops._refusals import scalar_type
 from minigrad.ops._registry import composite, recorded_as
+from minigrad.ops.elementwise import product_rule
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import reshaped
 
@@ -90,12 +91,9 @@ class Convolution(Builtin):
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_weight: Any, t_bias: Any, *more: Any) -> Any:
         input, weight = ctx.saved_values
-        moved = None
-        if t_input is not None:
-            moved = Convolution.apply(t_input, weight, None, ctx.sliding)
-        if t_weight is not None:
-            by_weight = Convolution.apply(input, t_weight, None, ctx.sliding)
-            moved = total(moved, by_weight)
+        options = None, ctx.sliding
+        two = t_input, t_weight
+        moved = product_rule(Convolution.apply, (input, weight), two, *options)
         if t_bias is not None:
             moved = total(moved, reshaped(t_bias, (-1, *(1,) * (input.ndim - 2))))
         return moved
@@ -121,12 +119,9 @@ class Slope(Builtin):
         ctx.save_for_backward(first, second)
 
     @classmethod
-    def jvp(cls, ctx: Any, t_first: Any, t_second: Any, *more: Any) -> Any:
-        first, second = ctx.saved_values
-        return total(
-            None if t_first is None else cls.apply(t_first, second, *ctx.options),
-            None if t_second is None else cls.apply(first, t_second, *ctx.options),
-        )
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        factors = ctx.saved_values
+        return product_rule(cls.apply, factors, tangents[:2], *ctx.options)
 
 
 class ImageSlope(Slope):

@@ -39,6 +39,16 @@ class ByParts(Builtin):
         return functools.reduce(total, cls.parts(ctx, *tangents))
 
 
+def product_rule(apply: Any, factors: Any, tangents: Any, *options: Any) -> Any:
+    """The tangent of what is linear in each of its factors: a term for each of them."""
+    moved = None
+    for place, tangent in enumerate(tangents):
+        if tangent is not None:
+            changed = [*factors[:place], tangent, *factors[place + 1 :]]
+            moved = total(moved, apply(*changed, *options))
+    return moved
+
+
 class SavesInput(Builtin):
     """An elementwise operation whose slope is computed from its input."""
 
@@ -115,27 +125,7 @@ of_input = functools.partial(function, SavesInput)
 of_output = functools.partial(function, SavesOutput)
 
 
-@op("exp", reference=np.exp, samples=[(0.5,), ([-3.0, 0.0, 2.0],)], in_place=True)
-class Exp(SavesOutput):
-    """e**input, elementwise. Saves: the output, which is its own slope.
-
-    >>> minigrad.tensor([0.0, 1.0]).exp()
-    tensor([1.0000, 2.7183])
-    """
-
-    @staticmethod
-    @quietly
-    def forward(input: Array) -> Any:
-        return np.exp(as_floating(input))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        (output,) = ctx.saved_values
-        return grad * output
-
-    jvp = backward
-
-
+Exp = of_output("exp", np.exp, "e**input", ANY, lambda g, y: g * y)
 Log = of_input("log", np.log, "The natural logarithm", POSITIVE, lambda g, x: g / x)
 Sqrt = of_output("sqrt", np.sqrt, "The square root", POSITIVE, lambda g, y: g / (y * 2))
 Reciprocal = of_output(

@@ -15,6 +15,7 @@ from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.examples import all_batched
 from minigrad.engine.silence import quietly
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
 from minigrad.ops.losses import first
 
@@ -232,12 +233,7 @@ class MaxPool(OnPlanes):
     @staticmethod
     @quietly
     def forward(input: Array, windows: Windows) -> tuple[Array, Array]:
-        if input.dtype.kind == "b":
-            raise errors.UnsupportedOptionError.at(
-                "max_pool2d",
-                "\"max_pool2d\" not implemented for 'Bool'",
-                "convert: x.float()",
-            )
+        check_kind("max_pool2d", "max_pool2d", input.dtype, "iuf")
         outer = input.shape[:-2]
         planes = input.reshape(math.prod(outer), *input.shape[-2:])
         values, indices = kernels.pooling.max_pool(planes, *windows)
