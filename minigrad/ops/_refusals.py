@@ -29,14 +29,22 @@ def check_kind(
         raise errors.UnsupportedOptionError.at(where, what, fix)
 
 
-def check_two_tensors(where: str, input: Any, other: Any) -> None:
-    """Refuse a number in the place of a tensor.
+def check_array(where: str, name: str, position: int, value: Any) -> None:
+    """Refuse what is no tensor, whose array a forward would have in its place.
 
     Raises: ArgumentTypeError.
     """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
-            raise must_be_tensor(where, name, position, value)
+    if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+        raise must_be_tensor(where, name, position, value)
+
+
+def check_two_tensors(where: str, input: Any, other: Any) -> None:
+    """Refuse a number in the place of one of the two.
+
+    Raises: ArgumentTypeError.
+    """
+    check_array(where, "input", 1, input)
+    check_array(where, "other", 2, other)
 
 
 def scalar_type(value: Any) -> str:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
-from minigrad.ops._refusals import check_two_tensors
+from minigrad.ops._refusals import check_array, check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import ByParts, like, plain, zeros_of
@@ -28,8 +28,7 @@ def check_mask(where: str, mask: Any) -> None:
 
     Raises: ArgumentTypeError; OperandError.
     """
-    if not isinstance(mask, (np.ndarray, np.generic)):
-        raise must_be_tensor(where, "condition", 1, mask)
+    check_array(where, "condition", 1, mask)
     if mask.dtype.kind != "b":
         raise errors.OperandError.at(
             where,
@@ -148,8 +147,7 @@ class MaskedFill(Builtin):
 
     @staticmethod
     def forward(input: Array, mask: Array, value: Any) -> Any:
-        if not isinstance(input, (np.ndarray, np.generic)):
-            raise must_be_tensor("masked_fill", "input", 1, input)
+        check_array("masked_fill", "input", 1, input)
         check_mask("masked_fill", mask)
         if np.ndim(value):
             raise errors.ShapeError.at(
@@ -281,8 +279,7 @@ class Clamp(ByParts):
 
     @staticmethod
     def forward(input: Array, min: Any = None, max: Any = None) -> Any:
-        if not isinstance(input, (np.ndarray, np.generic)):
-            raise must_be_tensor("clamp", "input", 1, input)
+        check_array("clamp", "input", 1, input)
         if min is None and max is None:
             raise errors.OperandError.at(
                 "clamp",

@@ -358,10 +358,7 @@ def convolved(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
+    options: tuple[Any, Any, Any, int],
 ) -> Tensor:
     """``conv1d`` or ``conv2d``, as ``dims`` says.
 
@@ -376,6 +373,7 @@ def convolved(
             f"{where}, but got input of size: {list(input.shape)}",
             "the dimensions are number (or none), channels, and lengths",
         )
+    stride, padding, dilation, groups = options
     number = weight.ndim - 2
     steps = sizes_of(where, "stride", stride, dims)
     apart = sizes_of(where, "dilation", dilation, dims)
@@ -469,7 +467,7 @@ def conv1d(
     tensor([[[-1., -2.]]])
     """
     options = stride, padding, dilation, groups
-    return convolved("conv1d", 1, input, weight, bias, *options)
+    return convolved("conv1d", 1, input, weight, bias, options)
 
 
 @composite(
@@ -507,4 +505,4 @@ def conv2d(
               [-4.]]]])
     """
     options = stride, padding, dilation, groups
-    return convolved("conv2d", 2, input, weight, bias, *options)
+    return convolved("conv2d", 2, input, weight, bias, options)

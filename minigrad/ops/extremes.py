@@ -10,12 +10,11 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import refuse_bools
-from minigrad.engine.structural import Expand
 from minigrad.ops._registry import OPS, composite, op
 from minigrad.ops.choose import Maximum, Minimum
 from minigrad.ops.elementwise import like, plain, zeros_of
 from minigrad.ops.gathering import Gather, ScatterAdd
-from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
+from minigrad.ops.reduce import BySlope, Dim, axes, check_dim, kept_shape
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import reshaped
 
@@ -50,27 +49,14 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
     )
 
 
-class Shared(Builtin):
+class Shared(BySlope):
     """A reduction to an extreme: all elements that are equal to it share its slope."""
 
-    one_by_one = True
     counts_nan = False
     """Whether NaN counts as equal to NaN."""
 
-    in_rows = True
-    saved_names = ("self", "result")
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        input, dim = inputs[0], inputs[1] if len(inputs) > 1 else None
-        ctx.dim = dim
-        ctx.kept_shape = kept_shape(input.array.shape, dim)
-        ctx.output_shape = output.array.shape
-        ctx.number_of_arguments = len(inputs)
-        ctx.save_for_backward(input, output)
-
     @classmethod
-    def shares(cls, ctx: Any) -> Any:
+    def slope(cls, ctx: Any) -> Any:
         """1 over the number of equals where an element is the extreme, else 0."""
         input, output = [plain(value) for value in ctx.saved_values]
         extreme = np.reshape(output, ctx.kept_shape)
@@ -79,19 +65,7 @@ class Shared(Builtin):
             same = same | (np.isnan(input) & np.isnan(extreme))
         number = same.sum(axis=axes(ctx.dim), keepdims=True)
         with np.errstate(invalid="ignore"):
-            return (same / number).astype(input.dtype)
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        shares = cls.shares(ctx)
-        spread = Expand.of(reshaped(grad, ctx.kept_shape), shares.shape)
-        return spread * like(grad, shares), *[None] * (ctx.number_of_arguments - 1)
-
-    @classmethod
-    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
-        weighted = tangent * like(tangent, cls.shares(ctx))
-        total = weighted.sum() if ctx.dim is None else weighted.sum(ctx.dim)
-        return total.reshape(ctx.output_shape)
+            return like(ctx.saved_values[0], same / number)
 
 
 class Chosen(Builtin):

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
+from minigrad.ops._refusals import check_array
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import beside, plain, zeros_of
 from minigrad.ops.shape import check_range, in_example
@@ -25,8 +26,7 @@ def check_index(where: str, input: Array, dim: int, index: Any) -> None:
     Raises: ArgumentTypeError; DimensionError; IndexRangeError.
     """
     check_range(input, dim)
-    if not isinstance(index, (np.ndarray, np.generic)):
-        raise must_be_tensor(where, "index", 3, index)
+    check_array(where, "index", 3, index)
     if index.dtype.kind not in "iu":
         raise errors.OperandError.at(
             f"{where}()",
@@ -315,8 +315,7 @@ class IndexAdd(Pointed):
         input: Array, dim: int, index: Array, source: Array, alpha: Any = 1
     ) -> Any:
         check_index("index_add", input, dim, index)
-        if not isinstance(source, (np.ndarray, np.generic)):
-            raise must_be_tensor("index_add", "source", 4, source)
+        check_array("index_add", "source", 4, source)
         lengths = whole(source).shape[dim] if source.ndim else 1
         if whole(index).size != lengths:
             raise errors.OperandError.at(

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import as_floating, promoted
 from minigrad.engine.silence import quietly
 from minigrad.kernels import elementwise
+from minigrad.ops._refusals import check_array
 from minigrad.ops._registry import IN_PLACE, add_method, alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import (
@@ -151,8 +152,7 @@ class Atan2(ByParts):
     @staticmethod
     @quietly
     def forward(input: Array, other: Array) -> Any:
-        if not isinstance(other, (np.ndarray, np.generic)):
-            raise must_be_tensor("atan2", "other", 2, other)
+        check_array("atan2", "other", 2, other)
         a, b = promoted(input, other)
         return np.arctan2(as_floating(a), as_floating(b))
 
