@@ -95,7 +95,7 @@ def function(
 ) -> type[Builtin]:
     """A function of one number, registered: what it computes, and its rule.
 
-    The rule is that of backward and of jvp.
+    The rule is that of backward and of jvp; the class has it as ``rule``.
     """
 
     @quietly
@@ -107,7 +107,7 @@ def function(
         return rule(grad, saved)
 
     rules: dict[str, Any] = {"forward": forward, "backward": backward}
-    rules["jvp"] = backward
+    rules |= {"jvp": backward, "rule": rule}
     members: dict[str, Any] = {key: staticmethod(rules[key]) for key in rules}
     kind = type(name.capitalize(), (base,), members | {"__module__": rule.__module__})
     register = op(
