@@ -113,7 +113,7 @@ def op(
 
     def register(cls: Operation) -> Operation:
         if doc:
-            cls.__name__ = cls.__qualname__ = name.capitalize()
+            cls.__name__ = cls.__qualname__ = name.partition(".")[0].capitalize()
             cls.__doc__ = doc
         name_nodes(cls, node_name or f"{cls.__name__}Backward0")
         cls.has_rule = cls.backward is not no_backward

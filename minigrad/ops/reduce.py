@@ -135,6 +135,38 @@ class Mean(Reduction):
         return spread(ctx, grad) / copied, None, None, None
 
 
+class BySlope(Builtin):
+    """A reduction whose tangent is the sum of its slopes times the tangents."""
+
+    one_by_one = True
+    in_rows = True
+    saved_names = ("self", "result")
+    needs_output = True
+
+    @classmethod
+    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        input, *more = inputs
+        ctx.dim, ctx.keepdim, *options = more or (None, False)
+        ctx.options = tuple(options)
+        ctx.shape = input.array.shape
+        ctx.kept_shape = kept_shape(ctx.shape, ctx.dim)
+        ctx.others = (None,) * len(more)
+        ctx.save_for_backward(input, output if cls.needs_output else None)
+
+    @classmethod
+    def slope(cls, ctx: Any) -> Any:
+        """How the output moves with each element of the input."""
+        raise NotImplementedError
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        return spread(ctx, grad) * cls.slope(ctx), *ctx.others
+
+    @classmethod
+    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
+        return Sum.of(tangent * cls.slope(ctx), ctx.dim, ctx.keepdim, None)
+
+
 def in_dtype(input: Array, dtype: Any) -> Array:
     """The elements as they are added up: integers and bools as int64."""
     if dtype is not None:

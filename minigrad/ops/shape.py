@@ -115,10 +115,10 @@ class ReshapeAlias(View):
 
 
 @recorded_as("UnsafeViewBackward0")
-class UnsafeView(Builtin):
+class UnsafeView(View):
     """A new tensor in another shape: the second half of a ``reshape`` that copies."""
 
-    linear = True
+    returns_view = False
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
@@ -128,14 +128,6 @@ class UnsafeView(Builtin):
     @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
         return np.reshape(input, shape)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.shape = inputs[0].shape
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return reshaped(grad, ctx.shape), None
 
 
 @composite(
