@@ -78,6 +78,7 @@ Rule = Callable[[Any, Any], Any]
 
 SMALL = [(0.3,), ([-0.6, 0.1, 0.4],)]
 ANY = [(0.5,), ([-2.0, 0.3, 1.5],)]
+WITH_ZERO = [(0.5,), ([-3.0, 0.0, 2.0],)]
 POSITIVE = [(0.5,), ([0.1, 1.0, 20.0],)]
 ABOVE_ONE = [(1.5,), ([1.1, 2.0, 30.0],)]
 
@@ -125,15 +126,15 @@ of_input = functools.partial(function, SavesInput)
 of_output = functools.partial(function, SavesOutput)
 
 
-Exp = of_output("exp", np.exp, "e**input", ANY, lambda g, y: g * y)
+Exp = of_output("exp", np.exp, "e**input", WITH_ZERO, lambda g, y: g * y)
 Log = of_input("log", np.log, "The natural logarithm", POSITIVE, lambda g, x: g / x)
 Sqrt = of_output("sqrt", np.sqrt, "The square root", POSITIVE, lambda g, y: g / (y * 2))
 Reciprocal = of_output(
-    "reciprocal", np.reciprocal, "1 / input", POSITIVE, lambda g, y: -g * (y * y)
+    "reciprocal", np.reciprocal, "1 / input", ANY, lambda g, y: -g * (y * y)
 )
-Sin = of_input("sin", np.sin, "The sine", ANY, lambda g, x: g * Cos.of(x))
+Sin = of_input("sin", np.sin, "The sine", WITH_ZERO, lambda g, x: g * Cos.of(x))
 Cos: type[Builtin] = of_input(
-    "cos", np.cos, "The cosine", ANY, lambda g, x: -g * Sin.of(x)
+    "cos", np.cos, "The cosine", WITH_ZERO, lambda g, x: -g * Sin.of(x)
 )
 
 

@@ -1,5 +1,6 @@
 """``@op``: what it refuses, what it makes, and the stubs that are built from it."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,10 @@ def test_numpys_names_are_refused_beside_torchs_and_where_torch_has_none() -> No
         x.sum(dim=0, axis=0)
     with pytest.raises(TypeError, match="'axis'"):
         x.exp(axis=0)
+
+
+def test_function_of_one_number_has_its_rule_to_read() -> None:
+    function: Any = OPS["log10"].function
+    assert "lambda g, x: g / (x * LOG_10)" in inspect.getsource(function.rule)
+    assert function.rule(10.0, 2.0) == 5 / np.log(10)
+    assert function.__doc__.endswith("Saves: the input.")
