@@ -2,9 +2,9 @@
 # # Exercises: Forward without ctx
 #
 # You will
-# * TODO: predict,
-# * TODO: repair,
-# * TODO: write.
+# * say which Functions pass under `grad`, `vmap` and `jvp`,
+# * sort lines into three methods, and convert a Function from one style to the other,
+# * deal with a value that only forward has.
 #
 # The lesson is [here](../../notebooks/09_forward_without_ctx.ipynb).
 
@@ -15,116 +15,211 @@ from minigrad.course import check, exercise, hint
 mg.teaching()
 
 # %% [markdown]
-# ## 09.1 TODO: a short title
+# ## 09.1 Accepted or refused?
 #
-# TODO: what to look at first, then: answer, and press *Commit*.
+# Answer from memory, without running anything, then press *Commit*. (About 5 minutes.)
 
 # %% tags=["exercise"]
 exercise("09.1")
 
 # %% tags=["solution"]
-check("09.1", ["TODO: one"])
+check("09.1", ["accepted", "refused", "accepted", "refused", "accepted", "refused"])
 
 # %% tags=["check"]
 check("09.1")
 
 # %% [markdown]
-# ## 09.2 TODO: a short title
+# ## 09.2 Where does this line go?
 #
-# TODO: what to look at first, then: answer, and press *Commit*.
+# *Add* (or Enter) moves the chosen line into your program, *Remove* (or Enter) takes it
+# back, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it. (About 8 minutes.)
 
 # %% tags=["exercise"]
 exercise("09.2")
 
 # %% tags=["solution"]
-check("09.2", ["a"])
+check("09.2", ["k", "g", "e", "b", "d", "l", "j", "h", "a"])
+
+# %% [markdown]
+# The methods may stand in any order. A line of theirs may too, as long as it finds what
+# it reads.
 
 # %% tags=["check"]
 check("09.2")
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
 
 # %%
 hint("09.2")
 
 # %% [markdown]
-# ## 09.3 TODO: a short title
+# ## 09.3 Convert Decay
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# This one is right, in the first style. Find the lines that compute, and those that
+# fill ctx. (About 10 minutes.)
+
+
+# %%
+class DecayWithCtx(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, rate, hours):
+        result = x * (-rate * hours).exp()
+        ctx.save_for_backward(rate, result)
+        ctx.hours = hours
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        rate, result = ctx.saved_tensors
+        left = (-rate * ctx.hours).exp()
+        return grad_output * left, -ctx.hours * grad_output * result, None
+
+
+# %% [markdown]
+# `Decay` inherits that backward, which has no idea in which style ctx was filled. Write
+# the other two methods.
 
 
 # %% tags=["exercise"]
-class TODO3(mg.autograd.Function):
+class Decay(DecayWithCtx):
     @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
+    def forward(x, rate, hours):
+        # region solution: return what is left of x
+        return x * (-rate * hours).exp()
+        # endregion
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        # region solution: fill ctx with what backward reads
+        _, rate, hours = inputs
+        ctx.save_for_backward(rate, output)
+        ctx.hours = hours
         # endregion
 
 
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# Now `grad` accepts it; the old one would be refused here. At rate 0 nothing is lost,
+# so the slope for x is 1.
 
-# %% tags=["check"]
-check("09.3", TODO3)
+# %% tags=["raises-exception"]
+mg.func.grad(Decay.apply)(mg.tensor(8.0), mg.tensor(0.0), 3)
 
 # %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+# Both gradients are checked, on numbers that aren't as friendly as these.
+
+# %% tags=["check"]
+check("09.3", Decay)
 
 # %%
 hint("09.3")
 
 # %% [markdown]
-# ## 09.4 TODO: a short title
+# ## 09.4 The value that no longer exists
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# The conversion of this one stopped halfway. Call it and read the error: which name is
+# missing, and where did it live? (About 10 minutes.)
 
 
 # %% tags=["exercise"]
-class TODO4(mg.autograd.Function):
+class Sigmoid(mg.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
-        # endregion
+    def forward(x):
+        e = (-x).exp()
+        return 1 / (1 + e)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(e)  # noqa: F821  the bug to be found
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (e,) = ctx.saved_tensors
+        return grad_output * e / (1 + e) ** 2
+
+
+# %% tags=["solution"]
+class Sigmoid(mg.autograd.Function):  # noqa: F811  the repaired class
+    @staticmethod
+    def forward(x):
+        e = (-x).exp()
+        return 1 / (1 + e)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (s,) = ctx.saved_tensors
+        return grad_output * s * (1 - s)
 
 
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# At 0 the result is 0.5 and the slope 0.25. Run this cell before and after your repair.
+
+# %% tags=["raises-exception"]
+x = mg.tensor(0.0, requires_grad=True)
+Sigmoid.apply(x).backward()
+x.grad
+
+# %% [markdown]
+# Repair the class, run its cell and the one above again, and check.
 
 # %% tags=["check"]
-check("09.4", TODO4)
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+check("09.4", Sigmoid)
 
 # %%
 hint("09.4")
 
 # %% [markdown]
-# ## 09.5 TODO: a short title
+# ## 09.5 Return what you need
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# Here the outputs that callers want aren't enough: y / x would give exp(-x²) back, but
+# not at x = 0. (About 14 minutes.)
 
 
 # %% tags=["exercise"]
-class TODO5(mg.autograd.Function):
+class Bump(mg.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
+    def forward(x):
+        # region solution: return y and e
+        e = (-x * x).exp()
+        return x * e, e
+        # endregion
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        # region solution: save what backward needs; does e have to be marked?
+        ctx.save_for_backward(inputs[0], output[1])
+        # endregion
+
+    @staticmethod
+    def backward(ctx, g_y, g_e):
+        # region solution: return the gradient for x, from both that arrive
+        x, e = ctx.saved_tensors
+        return (g_y * (1 - 2 * x * x) - g_e * 2 * x) * e
         # endregion
 
 
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# At x = 1 the slope of y is -0.3679, and its second derivative -0.7358. (The first can
+# be right while the second is wrong.)
 
-# %% tags=["check"]
-check("09.5", TODO5)
+# %% tags=["raises-exception"]
+x = mg.tensor(1.0, requires_grad=True)
+(slope,) = mg.autograd.grad(Bump.apply(x)[0], x, create_graph=True)
+slope.item(), mg.autograd.grad(slope, x)[0].item()
 
 # %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+# The check uses y alone, e alone, and both; then it differentiates what your backward
+# returned.
+
+# %% tags=["check"]
+check("09.5", Bump)
 
 # %%
 hint("09.5")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/09_forward_without_ctx.ipynb), to its recall
+# cards: open each one only after you have answered it.
