@@ -121,27 +121,13 @@ course.predict(
 # and a test with ones would have passed. (Teaching mode does warn, of an output that's
 # kept as an attribute. PyTorch says nothing.) Write `_, factor = inputs`.
 
-# %% [markdown]
-# **Try.** What if you list all of them: `setup_context(ctx, x, factor, output)`? Will
-# that be just as quiet? Guess, then run it. (It's loud: `apply` passes three arguments,
-# always, and this version wants four.)
-
-
-# %% tags=["try", "raises-exception"]
-class FourParameters(Scale):
-    @staticmethod
-    def setup_context(ctx, x, factor, output):
-        ctx.factor = factor
-
-
-FourParameters.apply(x, 10.0)
-
 # %% [markdown] tags=["slide"]
 # ## Which Functions work under grad and vmap?
 #
-# Some functions take a function and return another. `mg.func.grad(f)` computes the
-# gradient of `f`; `mg.vmap(f)` runs `f`, written for one sample, on a whole batch
-# (lesson 15). Here are three versions of one Function, with the same backward.
+# Why would you want the second style? Because of functions that transform functions.
+# `mg.func.grad(f)` computes the gradient of `f`; `mg.vmap(f)` runs `f`, written for one
+# sample, on a whole batch (lesson 15). Here's one Function in both styles, with one
+# backward.
 
 
 # %% tags=["slide"]
@@ -157,7 +143,7 @@ class Square(mg.autograd.Function):
         return grad_output * 2 * x
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q14"]
 class Split(Square):
     @staticmethod
     def forward(x):
@@ -168,17 +154,30 @@ class Split(Square):
         ctx.save_for_backward(*inputs)
 
 
+mg.func.grad(Split.apply)(mg.tensor(3.0))
+
+# %% [markdown] tags=["slide"]
+# That's the slope 2x at 3. The first style gets an error. Its words before *fix* are
+# PyTorch's own, so you can search the web for them.
+
+# %% tags=["raises-exception", "slide", "Q14"]
+mg.func.grad(Square.apply)(mg.tensor(3.0))
+
+# %% [markdown] tags=["explain", "slide"]
+# Why so strict? A transform calls forward on tensors of its own, and has to hand
+# backward matching versions of whatever was saved. For inputs and outputs it can. But a
+# forward with ctx may save anything from its middle, so it's refused without a look.
+# (`Square.apply(x).backward()` goes on working: there, no transform is involved.)
+#
+# Now `vmap`, with a third version. `generate_vmap_rule` is a promise: my methods use
+# tensor operations only, so run them on a batch if you like.
+
+
+# %% tags=["slide"]
 class Ruled(Split):
     generate_vmap_rule = True
 
 
-# %% [markdown] tags=["slide"]
-# `accepted` tries all three on a batch of three numbers. `generate_vmap_rule` is a
-# promise to `vmap`: my methods use tensor operations only, so you may run them on a
-# batch yourself. All methods are static, as they should be.
-
-
-# %% tags=["slide"]
 def accepted():
     names = []
     for function in (Square, Split, Ruled):
@@ -203,25 +202,17 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Two conditions, then. First, `grad` and `vmap` call forward on tensors of their own
-# and must hand backward matching versions of whatever was saved. They know the inputs
-# and the outputs. A forward with ctx could save anything from its middle, so they
-# refuse it unseen. Second, `vmap` needs a rule for a batch: your own `vmap` method, or
-# that promise. `grad` doesn't need it.
+# `vmap` has two conditions. It wants a `setup_context`, as `grad` does. And it needs to
+# know how your methods run on a batch: by that promise, or by a `vmap` method that you
+# write yourself, say because forward calls NumPy (lesson 15).
 
-# %% tags=["explain", "slide", "Q14"]
-(
-    mg.func.grad(Split.apply)(mg.tensor(3.0)),
-    mg.vmap(mg.func.grad(Ruled.apply))(mg.tensor([1.0, 2.0, 3.0])),
-)
+# %% [markdown]
+# **Try.** Transforms can be stacked. This one asks for the gradient of each sample in
+# the batch 1, 2, 3. Say the three numbers first. Then put `Split` in place of `Ruled`:
+# is it `grad` or `vmap` that complains? (The message says: you tried to vmap.)
 
-# %% [markdown] tags=["slide"]
-# And this is how a forward with ctx is refused. The words before *fix* are PyTorch's
-# own, so you can search the web for them. Plain `Square.apply(x).backward()` goes on
-# working: the first style isn't wrong, it just can't be transformed.
-
-# %% tags=["raises-exception", "slide", "Q14"]
-mg.func.grad(Square.apply)(mg.tensor(3.0))
+# %% tags=["try"]
+mg.vmap(mg.func.grad(Ruled.apply))(mg.tensor([1.0, 2.0, 3.0]))
 
 # %% [markdown] tags=["slide"]
 # ## A value from the middle of forward
