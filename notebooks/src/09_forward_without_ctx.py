@@ -19,9 +19,10 @@ course.recall("09")
 # ## When is ctx filled?
 #
 # So far your `forward` had two jobs: compute the result, and fill ctx for backward.
-# There's a second style with a method for each job. Now `forward` only computes, so it
-# takes no ctx. `setup_context(ctx, inputs, output)` does the filling, and `backward`
-# stays what it was. Defining `setup_context` is what selects this style.
+# There's a second style with a method for each job, and some programs take only that
+# one; you'll soon meet two. `forward` computes and takes no ctx.
+# `setup_context(ctx, inputs, output)` fills ctx. `backward` stays what it was. You
+# choose this style by defining `setup_context`.
 
 
 # %% tags=["slide"]
@@ -54,8 +55,9 @@ y.backward()
 # %% [markdown] tags=["explain", "slide"]
 # `apply` makes ctx before `forward`, as always; it just doesn't hand it over. When
 # `forward` has returned, `apply` calls `setup_context` with ctx, with *all* the
-# arguments as one tuple (the number too), and with what `forward` returned. After that
-# nothing is new: wrap the output, wire the edges, take what was saved.
+# arguments as one tuple (the number too), and with what `forward` returned. There
+# `ctx.factor` appears. After that nothing is new: wrap the output, wire the edges, take
+# what was saved.
 
 # %% [markdown]
 # **Try.** Is it the same ctx that backward gets, and that becomes `y.grad_fn`? Are
@@ -83,9 +85,9 @@ ctx is y.grad_fn, first is x, grad_fn_then
 # %% [markdown] tags=["slide"]
 # ## What are inputs and output?
 #
-# Python matches parameters by their place, and `apply` doesn't look at their names.
-# Here's a version by someone who thought: forward takes `x` and `factor`, so
-# `setup_context` gets ctx and those two. Only that one method is different.
+# It's easy to expect that `setup_context` gets the same arguments as `forward`, after
+# ctx. Here's a version written like that. It differs from `Scale` in this one method;
+# forward and backward are inherited.
 
 
 # %% tags=["slide"]
@@ -116,10 +118,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The wrong signature has the right number of parameters, so nothing complains: `x` is
-# the tuple `(x, 10.0)`, `factor` is the output. At x = 1 the output *is* the factor,
-# and a test with ones would have passed. (Teaching mode does warn, of an output that's
-# kept as an attribute. PyTorch says nothing.) Write `_, factor = inputs`.
+# Python matches arguments to parameters by place, and three were expected: nothing
+# complains. `x` is the tuple `(x, 10.0)` and `factor` the output. At x = 1 the output
+# equals the factor, so a test with ones would have passed. (Teaching mode does warn, of
+# an output that's kept as an attribute. PyTorch says nothing.) Write
+# `_, factor = inputs`.
 
 # %% [markdown] tags=["slide"]
 # ## Which Functions work under grad and vmap?
@@ -168,9 +171,19 @@ mg.func.grad(Square.apply)(mg.tensor(3.0))
 # backward matching versions of whatever was saved. For inputs and outputs it can. But a
 # forward with ctx may save anything from its middle, so it's refused without a look.
 # (`Square.apply(x).backward()` goes on working: there, no transform is involved.)
-#
-# Now `vmap`, with a third version. `generate_vmap_rule` is a promise: my methods use
-# tensor operations only, so run them on a batch if you like.
+
+# %% [markdown]
+# **Try.** Transforms can be stacked: `grad` of `grad` is the second derivative. Which
+# number do you expect for the square of x, at 3? Then put `Square` in place of `Split`.
+# Does it get any further than before?
+
+# %% tags=["try"]
+mg.func.grad(mg.func.grad(Split.apply))(mg.tensor(3.0))
+
+# %% [markdown] tags=["slide"]
+# Two, and `Square` is refused at once, in the same words. Now `vmap`, with a third
+# version. `generate_vmap_rule` is a promise: my methods use tensor operations only, so
+# run them on a batch if you like. All three are tried on a batch of three numbers.
 
 
 # %% tags=["slide"]
@@ -204,23 +217,16 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # `vmap` has two conditions. It wants a `setup_context`, as `grad` does. And it needs to
 # know how your methods run on a batch: by that promise, or by a `vmap` method that you
-# write yourself, say because forward calls NumPy (lesson 15).
-
-# %% [markdown]
-# **Try.** Transforms can be stacked. This one asks for the gradient of each sample in
-# the batch 1, 2, 3. Say the three numbers first. Then put `Split` in place of `Ruled`:
-# is it `grad` or `vmap` that complains? (The message says: you tried to vmap.)
-
-# %% tags=["try"]
-mg.vmap(mg.func.grad(Ruled.apply))(mg.tensor([1.0, 2.0, 3.0]))
+# write yourself, say because forward calls NumPy (lesson 15). With both in place you
+# can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each sample.
 
 # %% [markdown] tags=["slide"]
 # ## A value from the middle of forward
 #
 # The cube of x needs x² on the way, and backward needs it again: the slope is 3x².
 # `setup_context` sees inputs and outputs, not forward's local names. To keep x² without
-# computing it twice, `forward` returns it, as a second output. Then a gradient may
-# arrive for it too, and backward adds its share.
+# computing it twice, `forward` returns it as a second output. Then a gradient may arrive
+# for it too, and since x² has the slope 2x, backward adds 2x times that.
 
 
 # %% tags=["slide"]
@@ -232,7 +238,8 @@ class Cube(mg.autograd.Function):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        (x,), (_, square) = inputs, output
+        (x,) = inputs
+        _, square = output
         ctx.save_for_backward(x, square)
 
     @staticmethod
@@ -287,18 +294,20 @@ course.predict(
 # No wire leads to a marked output, so the second time around nothing goes back through
 # x². Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`:
 # differentiating it calls `Cube.backward` again, with `g_square` filled. So mark an
-# extra output only if no derivative goes through it: a mask, an index, a count.
+# extra output only if no derivative goes through it: a mask, an index, a count. (In the
+# first style, saving x² from inside `forward` loses the same 24: there it's a constant
+# as well.)
 
 # %% tags=["because", "hide-input"]
 course.because(
     "09.because",
-    "A colleague's Function passes every test of its first derivative. What would you "
-    "ask about its extra outputs? One sentence; it is for you and nobody grades it.",
+    "How would you decide whether to mark an extra output? One sentence; it is for you "
+    "and nobody grades it.",
 )
 
 # %% [markdown]
-# **Try.** Take `g_square * 2 * x` out of backward. The first derivative never uses it.
-# Which of 32 and 48 changes? (Only the second: it's 24 again, and again no error.)
+# **Try.** Here `square` is unmarked, and backward ignores the gradient that arrives for
+# it. Which of Cube's 32 and 48 changes, if any? This prints both pairs.
 
 
 # %% tags=["try"]
