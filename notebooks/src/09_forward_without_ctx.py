@@ -225,8 +225,8 @@ course.predict(
 #
 # The cube of x needs x² on the way, and backward needs it again: the slope is 3x².
 # `setup_context` sees inputs and outputs, not forward's local names. To keep x² without
-# computing it twice, `forward` returns it as a second output. Then a gradient may arrive
-# for it too, and since x² has the slope 2x, backward adds 2x times that.
+# computing it twice, `forward` returns it as a second output. Then a gradient may
+# arrive for it too, and since x² has the slope 2x, backward adds 2x times that.
 
 
 # %% tags=["slide"]

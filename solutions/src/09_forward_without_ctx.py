@@ -1,3 +1,5 @@
+# ruff: noqa: F811, F821  (a bug to be found, and the class without it)
+
 # %% [markdown]
 # # Exercises: Forward without ctx
 #
@@ -53,8 +55,9 @@ hint("09.2")
 # %% [markdown]
 # ## 09.3 Convert Decay
 #
-# This one is right, in the first style. Find the lines that compute, and those that
-# fill ctx. (About 10 minutes.)
+# `DecayWithCtx` is right, and written in the first style: of an amount x, what's left
+# after some hours. x and rate are tensors of one shape, hours is a plain number. Which
+# of forward's lines compute, and which ones fill ctx? (About 10 minutes.)
 
 
 # %%
@@ -74,8 +77,8 @@ class DecayWithCtx(mg.autograd.Function):
 
 
 # %% [markdown]
-# `Decay` inherits that backward, which has no idea in which style ctx was filled. Write
-# the other two methods.
+# Write it in the second style. `Decay` inherits backward, which can't know in which
+# style ctx was filled, so ctx has to hold what that backward reads, and no more.
 
 
 # %% tags=["exercise"]
@@ -114,8 +117,9 @@ hint("09.3")
 # %% [markdown]
 # ## 09.4 The value that no longer exists
 #
-# The conversion of this one stopped halfway. Call it and read the error: which name is
-# missing, and where did it live? (About 10 minutes.)
+# The conversion of this one stopped halfway: run the cell below it and read the error.
+# Repair it so that `Sigmoid.apply(x)` still returns one tensor, exp is computed once,
+# and ctx keeps one array. A second derivative has to be right, too. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -127,7 +131,7 @@ class Sigmoid(mg.autograd.Function):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(e)  # noqa: F821  the bug to be found
+        ctx.save_for_backward(e)
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -136,7 +140,7 @@ class Sigmoid(mg.autograd.Function):
 
 
 # %% tags=["solution"]
-class Sigmoid(mg.autograd.Function):  # noqa: F811  the repaired class
+class Sigmoid(mg.autograd.Function):
     @staticmethod
     def forward(x):
         e = (-x).exp()
@@ -172,8 +176,10 @@ hint("09.4")
 # %% [markdown]
 # ## 09.5 Return what you need
 #
-# Here the outputs that callers want aren't enough: y / x would give exp(-x²) back, but
-# not at x = 0. (About 14 minutes.)
+# `Bump.apply(x)` returns two tensors: y = x * e, and e = exp(-x * x), which forward
+# computes on the way. backward uses that e and computes no exp. (y / x would give e
+# back, but not at 0.) Others take a second derivative of y, and some use e itself:
+# decide whether to mark it. (About 14 minutes.)
 
 
 # %% tags=["exercise"]
