@@ -172,18 +172,10 @@ mg.func.grad(Square.apply)(mg.tensor(3.0))
 # forward with ctx may save anything from its middle, so it's refused without a look.
 # (`Square.apply(x).backward()` goes on working: there, no transform is involved.)
 
-# %% [markdown]
-# **Try.** Transforms can be stacked: `grad` of `grad` is the second derivative. Which
-# number do you expect for the square of x, at 3? Then put `Square` in place of `Split`.
-# Does it get any further than before?
-
-# %% tags=["try"]
-mg.func.grad(mg.func.grad(Split.apply))(mg.tensor(3.0))
-
 # %% [markdown] tags=["slide"]
-# Two, and `Square` is refused at once, in the same words. Now `vmap`, with a third
-# version. `generate_vmap_rule` is a promise: my methods use tensor operations only, so
-# run them on a batch if you like. All three are tried on a batch of three numbers.
+# Now `vmap`, with a third version. `generate_vmap_rule` is a promise: my methods use
+# tensor operations only, so run them on a batch if you like. All three versions are
+# tried on a batch of three numbers.
 
 
 # %% tags=["slide"]

@@ -37,7 +37,7 @@ def run_lines(lines: Sequence[str]) -> Finding | None:
             hint="Which three lines begin a method? Which lines belong under each?",
         )
     methods = {name: staticmethod(names[name]) for name in METHODS}
-    power = type("Power", (minigrad.autograd.Function,), methods)
+    power: Any = type("Power", (minigrad.autograd.Function,), methods)
     x = minigrad.tensor(X, requires_grad=True)
     try:
         result = power.apply(x, N)
@@ -64,21 +64,13 @@ STORIES = {
         "is over.",
         "Which method runs while apply still does, and has ctx?",
     ),
-    "'inputs' is not": (
-        "A line takes the inputs apart where they aren't given.",
-        "Which of the three methods is given all inputs as one tuple?",
-    ),
     "cannot access local": (
         "A line reads a name before the line of its method that makes it.",
         "Which line of this method makes that name?",
     ),
-    "name 'n' is not": (
-        "A method knows its own parameters, and n isn't one of them here.",
-        "Which line would bring n into this method? And where can n wait meanwhile?",
-    ),
-    "name 'x' is not": (
-        "A method knows its own parameters, and x isn't one of them here.",
-        "Which line would bring x into this method?",
+    "name '": (
+        "A method knows its parameters and what its own lines make, nothing else.",
+        "Which line would bring that name into this method? Or where can it wait?",
     ),
     "has no attribute 'n'": (
         "backward asks ctx for n, and nothing has put it there.",
@@ -90,9 +82,7 @@ STORIES = {
 def stopped(error: Exception) -> Finding:
     """An exception, and what it comes from."""
     text = str(error).partition("\n")[0]
-    story, hint = "", "Look for the name in the message. Which line makes it?"
-    for words, told in STORIES.items():
-        if words in text:
-            story, hint = told
+    told = [story for words, story in STORIES.items() if words in text]
+    story, hint = told[0] if told else ("", "Which line does the message speak of?")
     what = f"{type(error).__name__}: {text}"
     return Finding((), what, f"{WHERE}, while it runs", looks_like=story, hint=hint)
