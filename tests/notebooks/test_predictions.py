@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 
 from minigrad.course.build import FIRST_LINE, FOLD, unfolded
@@ -105,3 +107,14 @@ def test_folded_text_can_be_unfolded() -> None:
     folded = [cell.source for cell in cells if cell.source.startswith(FOLD)]
     assert len(folded) == 2
     assert "details" not in unfolded(folded[0])
+
+
+@pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
+def test_exported_html_leaves_out_what_a_question_is_made_of(path: Path) -> None:
+    book = read(path)
+    page, _ = HTMLExporter().from_notebook_node(book)
+    text = html.unescape(re.sub("<[^>]+>", "", page))
+    assert "mg.teaching()" in text
+    assert FIRST_LINE not in text
+    for cell in predictions(book):
+        assert ast.literal_eval(call_in(cell).args[1]) not in text
