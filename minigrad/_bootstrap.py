@@ -45,7 +45,7 @@ usage: python3 minigrad <command> [arguments]
          (for example: -k saved tests/engine, or -n 0 for a single process)
   doctor look whether everything the course needs works here; installs nothing
   build  write the notebooks and what else is generated; with --check, only compare
-  new    begin an exercise: new 02.4 B
+  new    begin a lesson: new 09 "Forward without ctx" PRCBW; or an exercise: new 02.4 B
   check-exercise  say what an exercise still lacks: check-exercise 02.4
   slides write the slides of a lesson, one HTML file that works offline: slides 05
   bench  time it beside torch, NumPy, jax and others, where they are installed;
@@ -70,7 +70,7 @@ EXTRAS = {
 MODULES = {
     "doctor": "minigrad.course.doctor.health:main",
     "build": "minigrad.course.author.build:main",
-    "new": "minigrad.course.author.authoring:main_new",
+    "new": "minigrad.course.author.new_lesson:main",
     "check-exercise": "minigrad.course.author.authoring:main_check",
     "slides": "minigrad.course.author.slides:main",
     "bench": "minigrad.bench.__main__:main",

@@ -52,25 +52,48 @@ class Square(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** Three of them in a chain. Each node holds what it saved, 8,000 bytes.
-# When are the bytes of the *last* call let go: when forward is over, as soon as its own
-# backward has run, when the whole backward is over, or when `y` goes? (The level
-# *Story* in the player makes the steps fewer.)
+# Three of them make a chain. Each node holds what it saved: 1000 numbers of 8 bytes,
+# 8,000 bytes. The player shows them as bars under the graph; its level *Story* makes the
+# steps fewer.
 
-# %% tags=["predict", "step", "slide"]
-# %%step
-x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
-y = Square.apply(Square.apply(Square.apply(x)))
-y.sum().backward()
+
+# %% tags=["slide"]
+def three_squares():
+    x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+    y = Square.apply(Square.apply(Square.apply(x)))
+    y.sum().backward()
+    return y
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "03.release",
+    "When are the bytes of the last of the three calls let go?",
+    [
+        "when forward is over",
+        "as soon as its own backward has run",
+        "when the whole backward is over",
+        "when y goes",
+    ],
+    then=three_squares,
+    so=lambda ran: ran.first(
+        {
+            "as soon as its own backward has run": "SquareBackward is done",
+            "when the whole backward is over": "backward is finished",
+        }
+    ),
+    why="The phase release comes after every single node, not at the end.",
+    at="SquareBackward is done",
+)
 
 # %% [markdown] tags=["explain", "slide"]
 # As soon as its own backward has run. The bars under the graph end one after the other,
 # from the last call to the first: the phase *release* comes after every single node. So
 # backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
-# are left. The nodes are still there, but empty. Ask the last one, `y.grad_fn`.
+# are left. The nodes are still there, but empty. Ask the last one, the `grad_fn` of `y`.
 
 # %% tags=["explain", "raises-exception", "slide", "Q66"]
-y.grad_fn.saved_tensors
+three_squares().grad_fn.saved_tensors
 
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?

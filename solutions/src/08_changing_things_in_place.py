@@ -259,4 +259,5 @@ hint("08.6")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/08_changing_things_in_place.ipynb), to its recall
-# cards: open each one only after you have answered it.
+# cards: open each one only after you have answered it. Then
+# [lesson 09](../../notebooks/09_forward_without_ctx.ipynb): a forward that gets no ctx.

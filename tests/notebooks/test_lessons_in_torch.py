@@ -25,6 +25,7 @@ LESSONS = {
     "06_shapes_that_stretched": 5,
     "07_several_outputs": 9,
     "08_changing_things_in_place": 12,
+    "09_forward_without_ctx": 6,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 

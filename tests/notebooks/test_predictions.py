@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 
 from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
@@ -93,10 +95,13 @@ def test_commit_says_right_or_not_why_and_opens_the_player_at_a_step(
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
 def test_nothing_is_run_or_told_before_commit(path: Path, workspace: Path) -> None:
     book = run_on(read(path), place_of(path, workspace))
+    page = seen(book)
     for cell in predictions(book):
         assert [output.output_type for output in cell.outputs] == ["execute_result"]
         assert "run says" not in said(cell)
         assert "iframe" not in shown(cell)
+        question, choices = map(ast.literal_eval, call_in(cell).args[1:3])
+        assert [text for text in (question, *choices) if text not in page] == []
 
 
 def test_folded_text_can_be_unfolded() -> None:
@@ -105,3 +110,20 @@ def test_folded_text_can_be_unfolded() -> None:
     folded = [cell.source for cell in cells if cell.source.startswith(FOLD)]
     assert len(folded) == 2
     assert "details" not in unfolded(folded[0])
+
+
+def seen(book: NotebookNode) -> str:
+    """What a page exported from it says, without a network."""
+    page, _ = HTMLExporter().from_notebook_node(book)
+    bare = re.sub("<script.*?</script>|<[^>]+>", "", page, flags=re.DOTALL)
+    return html.unescape(bare)
+
+
+@pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
+def test_exported_html_leaves_out_what_a_question_is_made_of(path: Path) -> None:
+    book = read(path)
+    text = seen(book)
+    assert "mg.teaching()" in text
+    assert FIRST_LINE not in text
+    for cell in predictions(book):
+        assert ast.literal_eval(call_in(cell).args[1]) not in text

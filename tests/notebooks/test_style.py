@@ -106,6 +106,13 @@ def test_exercise_keeps_the_house_rules(path: Path) -> None:
     assert list(problems(cells_of(path), lesson=False)) == []
 
 
+def test_nothing_that_new_left_to_be_written_is_still_to_be_written() -> None:
+    notes = (ROOT / "notebooks/src").glob("*.md")
+    cards = (ROOT / "minigrad/course/recall_cards").glob("*.toml")
+    written = [*LESSONS, *EXERCISES, *notes, *cards]
+    assert [p.name for p in written if "TODO" in p.read_text("utf8")] == []
+
+
 def test_rules_refuse_a_careless_notebook() -> None:
     code = "# %%\nimport os\n" + "x = 1\n" * 25 + "\n"
     text = "# %% [markdown]\n# Words.\n\n" + code * 4

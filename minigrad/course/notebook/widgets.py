@@ -31,6 +31,8 @@ class Sheet:
             page = f"<b>{html.escape(head)}</b>{text}"
             page = f"<div style='max-width: 56em'>{page}</div>"
             return {"text/plain": self._plain, "text/html": page}
+        if checking.is_without_a_person():
+            return {"text/plain": self._plain}  # a page of it needs no network then
         from minigrad.views import forms
 
         return forms.bundle_of(self._form(), self._plain)

@@ -1,0 +1,67 @@
+"""09.1: which versions of one Function the transforms accept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import minigrad
+from minigrad import errors, func
+
+
+class Square(minigrad.autograd.Function):
+    """Its forward takes ctx."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+
+class Split(minigrad.autograd.Function):
+    """Its forward takes no ctx."""
+
+    backward = staticmethod(Square.backward)
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+
+class Ruled(Split):
+    """Promises that its methods run on a batch as well."""
+
+    generate_vmap_rule = True
+
+
+def truth() -> dict[str, str]:
+    """Each of them is tried."""
+    x, xs = minigrad.tensor(3.0), minigrad.tensor([1.0, 2.0, 3.0])
+    leaf = minigrad.tensor(3.0, requires_grad=True)
+    calls: list[Callable[[], Any]] = [
+        lambda: Square.apply(leaf).backward(),
+        lambda: func.grad(Square.apply)(x),
+        lambda: func.grad(Split.apply)(x),
+        lambda: func.vmap(Split.apply)(xs),
+        lambda: func.vmap(func.grad(Ruled.apply))(xs),
+        lambda: func.jvp(Ruled.apply, (x,), (x,)),
+    ]
+    return dict(zip("abcdef", map(outcome, calls), strict=True))
+
+
+def outcome(call: Callable[[], Any]) -> str:
+    """Whether it runs; its refusal is an answer as well."""
+    try:
+        call()
+    except (errors.TransformError, errors.JvpMissingError):
+        return "refused"
+    return "accepted"

@@ -1,0 +1,419 @@
+# %% [markdown] tags=["slide"]
+# # Forward without ctx
+#
+# You will
+# * step through an `apply` that hands forward no ctx,
+# * find out which of three versions of a Function `grad` and `vmap` accept,
+# * decide where each value that backward needs should live.
+
+# %%
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("09")
+
+# %% [markdown] tags=["slide"]
+# ## When is ctx filled?
+#
+# So far your `forward` had two jobs: compute the result, and fill ctx for backward.
+# There's a second style with a method for each job, and some programs take only that
+# one; you'll soon meet two. `forward` computes and takes no ctx.
+# `setup_context(ctx, inputs, output)` fills ctx. `backward` stays what it was. You
+# choose this style by defining `setup_context`.
+
+
+# %% tags=["slide"]
+class Scale(mg.autograd.Function):
+    @staticmethod
+    def forward(x, factor):
+        return x * factor
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, factor = inputs
+        ctx.factor = factor
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.factor, None
+
+
+# %% [markdown] tags=["slide"]
+# **Look.** Step through one call and watch the ctx pane. Is there a ctx yet while
+# `forward` runs, and what's on it? At which line does the first entry appear, and what
+# has `forward` done by then?
+
+# %% tags=["step", "slide"]
+# %%step
+x = mg.tensor(2.0, requires_grad=True)
+y = Scale.apply(x, 10.0)
+y.backward()
+
+# %% [markdown] tags=["explain", "slide"]
+# `apply` makes ctx before `forward`, as always; it just doesn't hand it over. When
+# `forward` has returned, `apply` calls `setup_context` with ctx, with *all* the
+# arguments as one tuple (the number too), and with what `forward` returned. There
+# `ctx.factor` appears. After that nothing is new: wrap the output, wire the edges, take
+# what was saved.
+
+# %% [markdown]
+# **Try.** Is it the same ctx that backward gets, and that becomes `y.grad_fn`? Are
+# `inputs` the caller's own tensors? And has `output` a `grad_fn` while `setup_context`
+# runs? Say yes or no three times, then run this.
+
+
+# %% tags=["try"]
+class Watched(Scale):
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        Scale.setup_context(ctx, inputs, output)
+        seen.append((ctx, inputs[0], output.grad_fn))
+
+
+seen = []
+y = Watched.apply(x, 10.0)
+(ctx, first, grad_fn_then) = seen[0]
+ctx is y.grad_fn, first is x, grad_fn_then
+
+# %% [markdown] tags=["explain"]
+# Yes, yes, no. Both styles fill the same kind of object, one per call, and backward
+# can't tell which of them you used. `output` joins the graph only afterwards.
+
+# %% [markdown] tags=["slide"]
+# ## What are inputs and output?
+#
+# It's easy to expect that `setup_context` gets the same arguments as `forward`, after
+# ctx. Here's a version written like that. It differs from `Scale` in this one method;
+# forward and backward are inherited.
+
+
+# %% tags=["slide"]
+class Renamed(Scale):
+    @staticmethod
+    def setup_context(ctx, x, factor):
+        ctx.factor = factor
+
+
+def renamed():
+    x = mg.tensor(2.0, requires_grad=True)
+    Renamed.apply(x, 10.0).backward()
+    return x.grad
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q73"]
+course.predict(
+    "09.renamed",
+    "x is 2 and the factor is 10, so x.grad should be 10. What does renamed() return?",
+    ["10", "20", "2", "nothing: it raises an error"],
+    then=renamed,
+    so=lambda ran: (
+        "nothing: it raises an error" if ran.error else f"{ran.value.item():g}"
+    ),
+    why="The third parameter is forward's output, whatever you call it, so what was "
+    "kept as ctx.factor is the result, 20.",
+    at="Renamed.setup_context, line",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# Python matches arguments to parameters by place, and three were expected: nothing
+# complains. `x` is the tuple `(x, 10.0)` and `factor` the output. At x = 1 the output
+# equals the factor, so a test with ones would have passed. (Teaching mode does warn, of
+# an output that's kept as an attribute. PyTorch says nothing.) Write
+# `_, factor = inputs`.
+
+# %% [markdown] tags=["slide"]
+# ## Which Functions work under grad and vmap?
+#
+# Why would you want the second style? Because of functions that transform functions.
+# `mg.func.grad(f)` computes the gradient of `f`; `mg.vmap(f)` runs `f`, written for one
+# sample, on a whole batch (lesson 15). Here's one Function in both styles, with one
+# backward.
+
+
+# %% tags=["slide"]
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+
+# %% tags=["slide", "Q14"]
+class Split(Square):
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+
+mg.func.grad(Split.apply)(mg.tensor(3.0))
+
+# %% [markdown] tags=["slide"]
+# That's the slope 2x at 3. The first style gets an error. Its words before *fix* are
+# PyTorch's own, so you can search the web for them.
+
+# %% tags=["raises-exception", "slide", "Q14"]
+mg.func.grad(Square.apply)(mg.tensor(3.0))
+
+# %% [markdown] tags=["explain", "slide"]
+# Why so strict? A transform calls forward on tensors of its own, and has to hand
+# backward matching versions of whatever was saved. For inputs and outputs it can. But a
+# forward with ctx may save anything from its middle, so it's refused without a look.
+# (`Square.apply(x).backward()` goes on working: there, no transform is involved.)
+
+# %% [markdown] tags=["slide"]
+# Now `vmap`, with a third version. `generate_vmap_rule` is a promise: my methods use
+# tensor operations only, so run them on a batch if you like. All three versions are
+# tried on a batch of three numbers.
+
+
+# %% tags=["slide"]
+class Ruled(Split):
+    generate_vmap_rule = True
+
+
+def accepted():
+    names = []
+    for function in (Square, Split, Ruled):
+        try:
+            mg.vmap(function.apply)(mg.tensor([1.0, 2.0, 3.0]))
+            names.append(function.__name__)
+        except RuntimeError:
+            pass
+    return ", ".join(names) or "none of them"
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "09.vmap",
+    "Which of the three does vmap accept?",
+    ["none of them", "Ruled", "Split, Ruled", "Square, Split, Ruled"],
+    then=accepted,
+    so=lambda ran: ran.value,
+    why="Square is refused for its forward with ctx, and Split because nothing says "
+    "how to run it on a batch.",
+    at=["stops with TransformError"] * 2,
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# `vmap` has two conditions. It wants a `setup_context`, as `grad` does. And it needs to
+# know how your methods run on a batch: by that promise, or by a `vmap` method that you
+# write yourself, say because forward calls NumPy (lesson 15). With both in place you
+# can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each sample.
+
+# %% [markdown] tags=["slide"]
+# ## A value from the middle of forward
+#
+# The cube of x needs x² on the way, and backward needs it again: the slope is 3x².
+# `setup_context` sees inputs and outputs, not forward's local names. To keep x² without
+# computing it twice, `forward` returns it as a second output. Then a gradient may
+# arrive for it too, and since x² has the slope 2x, backward adds 2x times that.
+
+
+# %% tags=["slide"]
+class Cube(mg.autograd.Function):
+    @staticmethod
+    def forward(x):
+        square = x * x
+        return square * x, square
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        (x,) = inputs
+        _, square = output
+        ctx.save_for_backward(x, square)
+
+    @staticmethod
+    def backward(ctx, g, g_square):
+        x, square = ctx.saved_tensors
+        return g * 3 * square + g_square * 2 * x
+
+
+# %% [markdown] tags=["slide"]
+# Callers want the cube alone, `Cube.apply(x)[0]`. They don't use x², so why not mark
+# it as non-differentiable (lesson 07)? `second` multiplies the cube by x and
+# differentiates twice, with `create_graph` (lesson 10). That's the fourth power of x:
+# at 2 the slope is 32, and the second derivative 48.
+
+
+# %% tags=["slide"]
+class Marked(Cube):
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        Cube.setup_context(ctx, inputs, output)
+        ctx.mark_non_differentiable(output[1])
+
+
+def second(function):
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * function.apply(x)[0]
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return slope.item(), mg.autograd.grad(slope, x)[0].item()
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def second_of_marked():
+    return second(Marked)
+
+
+course.predict(
+    "09.marked",
+    "Cube gives 32 and 48. What does Marked give?",
+    ["32 and 48", "32 and 24", "16 and 24", "an error at the second derivative"],
+    then=second_of_marked,
+    so=lambda ran: (
+        "an error at the second derivative"
+        if ran.error
+        else "{:g} and {:g}".format(*ran.value)
+    ),
+    why="The slope 3x² is right as a number, but a marked x² counts as a constant, and "
+    "the second derivative loses that part without a word.",
+    at="Output 1 cannot have a gradient",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# No wire leads to a marked output, so the second time around nothing goes back through
+# x². Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`:
+# differentiating it calls `Cube.backward` again, with `g_square` filled. So mark an
+# extra output only if no derivative goes through it: a mask, an index, a count. (In the
+# first style, saving x² from inside `forward` loses the same 24: there it's a constant
+# as well.)
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "09.because",
+    "How would you decide whether to mark an extra output? One sentence; it is for you "
+    "and nobody grades it.",
+)
+
+# %% [markdown]
+# **Try.** Here `square` is unmarked, and backward ignores the gradient that arrives for
+# it. Which of Cube's 32 and 48 changes, if any? This prints both pairs.
+
+
+# %% tags=["try"]
+class Forgets(Cube):
+    @staticmethod
+    def backward(ctx, g, g_square):
+        _, square = ctx.saved_tensors
+        return g * 3 * square
+
+
+second(Cube), second(Forgets)
+
+# %% [markdown] tags=["slide"]
+# ## self, ctx, or an argument?
+#
+# A Module's `self` is one more place to keep things. How do you choose? Ask how long a
+# value lives, and whether a gradient should reach it.
+#
+# | the value | belongs |
+# |---|---|
+# | lives as long as the model: parameters, settings | on `self` of a Module |
+# | lives from one forward to its backward | on ctx |
+# | differs from call to call, or needs a gradient | in an argument of `apply` |
+
+
+# %% tags=["slide"]
+class Product(mg.autograd.Function):
+    @staticmethod
+    def forward(x, gain):
+        return x * gain
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, gain = ctx.saved_tensors
+        return grad_output * gain, grad_output * x
+
+
+# %% [markdown] tags=["slide"]
+# So a parameter is on `self` *and* passed to `apply`. The Module keeps it from call to
+# call; the Function sees it as an argument, so the graph has an edge to it and backward
+# can send it a gradient.
+
+
+# %% tags=["slide"]
+class Gain(mg.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = mg.nn.Parameter(mg.tensor(3.0))
+
+    def forward(self, x):
+        return Product.apply(x, self.gain)
+
+
+model = Gain()
+model(mg.tensor(2.0)).backward()
+model.gain.grad
+
+# %% [markdown]
+# **Try.** This Module passes only the number of its parameter. Does a gradient still
+# reach `gain`? (No: `requires_grad` is False already. For the graph it's a constant,
+# and training would run on without ever changing it.)
+
+
+# %% tags=["try"]
+class ByNumber(Gain):
+    def forward(self, x):
+        return Scale.apply(x, self.gain.item())
+
+
+ByNumber()(mg.tensor(2.0)).requires_grad
+
+# %% [markdown] tags=["slide"]
+# ## What to remember
+#
+# You can now write a Function in either style, and say which one `vmap` will take.
+# Answer each card in your own words before you open it.
+
+# %% [markdown] tags=["recall", "slide"]
+# <details><summary>What does setup_context get, and when?</summary>
+#
+# Right after forward: ctx, all arguments of apply as one tuple, and what forward
+# returned. In that order, whatever you call them.
+#
+# </details>
+#
+# <details><summary>When do you need the second style?</summary>
+#
+# As soon as `grad`, `vmap` or another function of `mg.func` meets your Function. `vmap`
+# also wants `generate_vmap_rule = True` or a `vmap` method.
+#
+# </details>
+#
+# <details><summary>What if backward needs a value from the middle of forward?</summary>
+#
+# Return it as an extra output and save it from there. Leave it unmarked if a derivative
+# goes through it, and use the gradient that arrives for it.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same: the same 20 without a word, the same two refusals, 24
+# where 48 is right. (`setup_context` exists since PyTorch 2.0.) Put
+# `import torch as mg` in the first cell, leave out the lines that teach (`teaching`,
+# `course` and the stepper), and every value above stays as it is.
+#
+# ## Now you
+#
+# [Five exercises](../exercises/09_forward_without_ctx/09_forward_without_ctx.ipynb)
+# wait for you; in 09.4 you repair a class whose conversion stopped halfway. They link
+# back to this lesson. Where you stand:
+
+# %%
+course.progress()
