@@ -259,11 +259,11 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             metadata.append((output.array.shape, output.array.dtype))
             if dirty or output._base is not None:
                 rewrite_history(self, output_nr, output, inputs, dirty)
-            elif output._grad_fn is not None:
+            elif output._grad_node is not None:
                 output._set_history(self, output_nr)
             else:
                 # As _set_history does, for a tensor that has no history to leave.
-                output._grad_fn = self
+                output._grad_node = self
                 output.output_nr = output_nr
                 output._requires_grad = True
         self._output_metadata = tuple(metadata)

@@ -345,7 +345,7 @@ def wrap_output(
     if is_input:
         return value.detach()
     if value._base is None:
-        value._grad_fn = None
+        value._grad_node = None
         value._requires_grad = False
     return value
 
@@ -400,7 +400,7 @@ def check_dirty(
     where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
     if not can:
         return
-    if tensor._requires_grad and tensor._grad_fn is None:
+    if tensor._requires_grad and tensor._grad_node is None:
         raise errors.InplaceError(
             errors.message(
                 where,

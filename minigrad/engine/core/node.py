@@ -220,7 +220,7 @@ class _FunctionBase:
                 raise not_savable(self, len(packed), tensor)
             elif hooks is not None:
                 packed.append(hooks.pack(tensor, self))
-            elif tensor._version_counter is None and tensor._grad_fn is not self:
+            elif tensor._version_counter is None and tensor._grad_node is not self:
                 packed.append(tensor)
             else:
                 packed.append(pack(tensor, self))
@@ -329,8 +329,8 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
         (gradient,) = gradients
         leaf = self.variable
-        if gradient is not None and leaf._grad_fn is not None:
-            raise no_leaf_any_more(leaf._grad_fn)
+        if gradient is not None and leaf._grad_node is not None:
+            raise no_leaf_any_more(leaf._grad_node)
         if gradient is not None and leaf._requires_grad:
             self._accumulate(gradient, create_graph)
         if leaf._post_accumulate_hooks is not None:
@@ -367,7 +367,7 @@ def edge_of(tensor: Tensor) -> Edge:
     if tensor._base is not None:
         edge: Edge = tensor._edge_of_view()
         return edge
-    node = tensor._grad_fn
+    node = tensor._grad_node
     if node is not None:
         return (node, tensor.output_nr) if tensor.output_nr else node
     return accumulate_node(tensor) if tensor._requires_grad else None
@@ -392,8 +392,8 @@ def collect_edges(
             edges.append(NOT_A_TENSOR)
         elif value._base is not None:
             edges.append(value._edge_of_view())
-        elif value._grad_fn is not None:
-            node = value._grad_fn
+        elif value._grad_node is not None:
+            node = value._grad_node
             edges.append((node, value.output_nr) if value.output_nr else node)
         elif value._requires_grad:
             reference = value._accumulate_node

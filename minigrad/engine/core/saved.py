@@ -158,7 +158,7 @@ def without_history(tensor: Tensor) -> Tensor:
 
 def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
     """What ``node`` keeps for ``tensor``; nothing is copied."""
-    if node is not None and tensor._grad_fn is node:
+    if node is not None and tensor._grad_node is node:
         if tensor._base is None and tensor._memory is None and tensor._tangents is None:
             return OwnOutput(tensor)
         return Record(without_history(tensor), tensor._version, tensor.output_nr)
