@@ -20,9 +20,9 @@ from minigrad.engine.core.node import (
     needs_gradient,
     run_alone,
 )
-from minigrad.engine.core.saved import FREED, freed_error
+from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor, ViewKind
-from minigrad.engine.core.validate import sums_to
+from minigrad.engine.core.validate import freed_error, sums_to
 from minigrad.engine.grad_mode import next_sequence_nr
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import notify

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import check_value, hook_name
+from minigrad.engine.core.validate import cannot_add_to, check_value, hook_refused
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.observe import notify
 
@@ -60,12 +59,10 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
             notify("hook_called", "accumulated", node, 0, hook, leaf, None)
             continue
         check_value(hook, leaf, result)
-        raise errors.HookError(
-            errors.message(
-                hook_name(hook),
-                "Tensor post accumulate grad hooks should return None.",
-                "change leaf.grad inside the hook, and return nothing",
-            )
+        raise hook_refused(
+            hook,
+            "Tensor post accumulate grad hooks should return None.",
+            "change leaf.grad inside the hook, and return nothing",
         )
 
 
@@ -94,16 +91,3 @@ def copied(values: Any, leaf: Array) -> Array:
 def is_dense(array: Array) -> bool:
     """Whether the elements fill a piece of memory, in whatever order."""
     return np.empty_like(array).strides == array.strides
-
-
-def cannot_add_to(grad: Tensor) -> errors.InplaceError:
-    """The error for a ``.grad`` that was assigned and cannot be written."""
-    return errors.InplaceError(
-        errors.message(
-            "backward",
-            "unsupported operation: more than one element of the written-to tensor "
-            "refers to a single memory location. Please clone() the tensor before "
-            f"performing the operation. It is the .grad of shape {grad.array.shape}",
-            "assign a copy, x.grad = value.clone(), or set x.grad to None",
-        )
-    )

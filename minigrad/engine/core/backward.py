@@ -14,12 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
 from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import sums_to, wrong_shape
+from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
 from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
 from minigrad.engine.grad_mode import (
     Entered,
@@ -467,11 +466,5 @@ def queue_callback(callback: Callable[[], object]) -> None:
     """
     task = running_task()
     if task is None:
-        raise errors.GraphError(
-            errors.message(
-                "queue_callback",
-                "Final callbacks can only be installed during backward pass.",
-                "call it from a hook, or from the backward of a Function",
-            )
-        )
+        raise no_backward_runs()
     task.callbacks.append(callback)

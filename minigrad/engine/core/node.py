@@ -8,25 +8,21 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.core.accumulate import (
     accumulating,
     added,
     is_own,
     run_post_accumulate,
 )
-from minigrad.engine.core.saved import (
-    FREED,
-    Packed,
-    freed_error,
-    not_savable,
-    pack,
-    take,
-    unpack,
-)
+from minigrad.engine.core.saved import FREED, Packed, pack, take, unpack
 from minigrad.engine.core.saved_hooks import SavedTensor
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import no_leaf_any_more
+from minigrad.engine.core.validate import (
+    check_gradients_of,
+    freed_error,
+    no_leaf_any_more,
+    not_savable,
+)
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
@@ -262,26 +258,6 @@ def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
         if edge is not NOT_A_TENSOR
     ]
     return found[0] if len(found) == 1 else tuple(found)
-
-
-def check_gradients_of(node: _FunctionBase, gradients: tuple[Any, ...]) -> None:
-    """Refuse what a node cannot be called with.
-
-    Raises: ArgumentTypeError.
-    """
-    wanted = len(node._output_metadata)
-    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
-    what = ""
-    if len(gradients) != wanted:
-        what = f"expected {wanted} arguments, got {len(gradients)} instead"
-    elif wrong:
-        what = f"argument {wrong[0]} is not a Variable"
-    if what:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                node.name(), what, "give a Tensor or None for each output of the node"
-            )
-        )
 
 
 class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
