@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.tensor import Array, Gradient, Tensor
 from minigrad.engine.core.validate import cannot_add_to, check_value, hook_refused
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.observe import notify
@@ -23,14 +23,14 @@ One that may be taken twice, since Ctrl-C and finalizers can run code at any poi
 """
 
 
-def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tensor:
+def added(leaf: Tensor, gradient: Gradient, create_graph: bool, is_own: bool) -> Tensor:
     """What the leaf's ``.grad`` is after ``gradient`` has arrived.
 
     The same object, changed in place, unless there was none or it gets a graph.
     ``is_own``: nobody else holds the gradient, so it need not be copied.
     """
     old = leaf._grad
-    if create_graph:
+    if create_graph and isinstance(gradient, Tensor):
         # A copy: the same tensor may be on its way to another leaf.
         total: Tensor = gradient.clone() if old is None else old + gradient
         return total
@@ -66,7 +66,7 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
         )
 
 
-def is_own(node: AccumulateGrad, gradient: Any) -> bool:
+def is_own(node: AccumulateGrad, gradient: Gradient) -> bool:
     """Whether nobody but the backward that runs holds ``gradient``."""
     task = _this_thread.mode.task
     return task is not None and task.own.get(node) is gradient
@@ -79,7 +79,7 @@ def has_layout_of(values: Array, leaf: Array) -> bool:
     return values.strides == leaf.strides and is_dense(leaf)
 
 
-def copied(values: Any, leaf: Array) -> Array:
+def copied(values: Array, leaf: Array) -> Array:
     """A copy, in the leaf's layout if that has no gaps nor overlaps."""
     if leaf.flags.c_contiguous or not is_dense(leaf):
         return np.array(values, order="C")

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.engine.compat import mark_shared_storage, saved_variables
 from minigrad.engine.core.node import NOT_A_TENSOR, OutputMetadata, _FunctionBase
 from minigrad.engine.core.saved import ReadOnce
-from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import (
     check_kept,
     check_materialize,
@@ -45,7 +45,9 @@ def no_vjp(ctx: Any, *grad_outputs: Any) -> Any:
     raise NotImplementedError("vjp is not implemented.")
 
 
-def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
+def wrap_gradients(
+    node: BackwardCFunction, gradients: list[Gradient | None]
+) -> list[Tensor | None]:
     """One Tensor for each output; zeros for one that got no gradient.
 
     An output that is not a Tensor gives None, and so does a missing gradient after
@@ -61,7 +63,7 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
     return wrapped
 
 
-def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
+def missing_gradient(node: BackwardCFunction, output_nr: int) -> Tensor | None:
     """What backward sees for an output that got no gradient."""
     metadata = node._output_metadata[output_nr]
     if metadata is None or not node._materialize_grads:
@@ -69,7 +71,9 @@ def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
     return Tensor(np.zeros(*metadata))
 
 
-def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
+def check_gradients(
+    node: BackwardCFunction, returned: Any, create_graph: bool
+) -> list[Gradient | None]:
     """One gradient per argument of forward, as the traversal carries it.
 
     Raises: GradientCountError; GradientKindError for a value in the place of an
@@ -79,7 +83,7 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     if len(gradients) != len(node._edges):
         gradients = cut_surplus(node, gradients)
 
-    checked: list[Any] = []
+    checked: list[Gradient | None] = []
     edges = node._edges
     for position, gradient in enumerate(gradients):
         if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
@@ -93,7 +97,7 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     return checked
 
 
-def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+def cut_surplus(node: BackwardCFunction, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
     """As many gradients as forward has arguments, if the rest is only None."""
     wanted = len(node._edges)
     surplus = gradients[wanted:]
@@ -260,7 +264,9 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if modes.attended:
             notify("saved_taken", self, to_save or ())
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+    def _run_backward(
+        self, gradients: list[Gradient | None], create_graph: bool
+    ) -> Any:
         function = self._forward_cls
         rule = function.backward
         if rule is no_backward or function.vjp is not no_vjp:

@@ -16,7 +16,7 @@ from minigrad.engine.core.accumulate import (
 )
 from minigrad.engine.core.saved import FREED, Packed, pack, take, unpack
 from minigrad.engine.core.saved_hooks import SavedTensor
-from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.tensor import Array, Gradient, Tensor
 from minigrad.engine.core.validate import (
     check_gradients_of,
     freed_error,
@@ -222,11 +222,15 @@ class _FunctionBase:
                 packed.append(pack(tensor, self))
         self._saved = tuple(packed)
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+    def _run_backward(
+        self, gradients: list[Gradient | None], create_graph: bool
+    ) -> Any:
         """Call the node's rule with one gradient for each of its outputs."""
         raise NotImplementedError
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+    def _check_returned(
+        self, returned: Any, create_graph: bool
+    ) -> list[Gradient | None]:
         """One gradient per edge, from whatever the rule returned."""
         raise NotImplementedError
 
@@ -302,7 +306,9 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         """torch's name for this node, with its C++ namespace."""
         return "torch::autograd::AccumulateGrad"
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
+    def _run_backward(
+        self, gradients: list[Gradient | None], create_graph: bool
+    ) -> tuple[()]:
         (gradient,) = gradients
         leaf = self.variable
         if gradient is not None and leaf._grad_node is not None:
@@ -314,10 +320,12 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             leave_open_modes()
         return ()
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+    def _check_returned(
+        self, returned: Any, create_graph: bool
+    ) -> list[Gradient | None]:
         return []
 
-    def _accumulate(self, gradient: Any, create_graph: bool) -> None:
+    def _accumulate(self, gradient: Gradient, create_graph: bool) -> None:
         """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
         leaf = self.variable
         with accumulating:
@@ -398,7 +406,7 @@ def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
         return node
 
 
-def metadata_of_output(array: Any) -> tuple[OutputMetadata, ...] | None:
+def metadata_of_output(array: Array) -> tuple[OutputMetadata, ...] | None:
     """Shape and dtype of the only output of a node; None if it can have no gradient.
 
     Most outputs are like the one before: their nodes share what says so.

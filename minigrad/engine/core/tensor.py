@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
+Gradient: TypeAlias = "Array | Tensor"
+"""How a gradient travels: as an array, or as a Tensor if it has a graph."""
+
 
 class VersionCounter:
     """Counts the in-place changes of one piece of memory; its aliases share it."""
