@@ -13,8 +13,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.core.node import NOT_A_TENSOR
-from minigrad.engine.core.saved import HINT
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import HINT
 from minigrad.engine.grad_mode import node_that_runs
 
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

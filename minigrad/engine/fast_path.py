@@ -73,7 +73,7 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
         ctx._wire_edges(inputs, *cls._wrap_outputs(ctx, inputs, output))
     elif metadata := node_.metadata_of_output(output.array):
         ctx._output_metadata = metadata
-        output._grad_fn = ctx
+        output._grad_node = ctx
         output._requires_grad = True
     if ctx._output_metadata:
         cls.setup_context(ctx, inputs, output)
@@ -183,8 +183,8 @@ def record(
             edges.append(None if function.numbers_have_edges else NOT_A_TENSOR)
         elif value._base is not None:
             edges.append(value._edge_of_view())
-        elif value._grad_fn is not None:
-            maker = value._grad_fn
+        elif value._grad_node is not None:
+            maker = value._grad_node
             edges.append((maker, value.output_nr) if value.output_nr else maker)
         elif value._requires_grad:
             reference = value._accumulate_node
@@ -200,7 +200,7 @@ def record(
     node._output_metadata = metadata
     node._saved = ()
     node._attached = None
-    output._grad_fn = node
+    output._grad_node = node
     output._requires_grad = True
     function.setup_context(node, inputs, output)
 

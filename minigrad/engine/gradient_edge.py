@@ -49,7 +49,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     token = None
     if isinstance(node, BackwardCFunction):
         with enable_grad():
-            token = Expand.apply(tensor, tensor.array.shape)._grad_fn
+            token = Expand.apply(tensor, tensor.array.shape)._grad_node
     return GradientEdge(node, output_nr, token)
 
 

@@ -304,7 +304,7 @@ def roots_of(
     for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
         if gradient is None and type(output) is Tensor and output.array.size == 1:
             # The usual thing: one number, which some node has computed.
-            node, array = output._grad_fn, output.array
+            node, array = output._grad_node, output.array
             if node is not None and output._base is None:
                 one = Tensor(np.ones(array.shape, array.dtype))
                 roots.append((node, output.output_nr, one))

@@ -127,9 +127,9 @@ def retain_grad(tensor: Tensor) -> None:
 
 def follow(tensor: Tensor, node: _FunctionBase, output_nr: int) -> None:
     """A tensor that retains its grad gets a new history: retain the new gradient."""
-    if not tensor._retains_grad or tensor._grad_fn is None:
+    if not tensor._retains_grad or tensor._grad_node is None:
         return
-    left = tensor._grad_fn._attached
+    left = tensor._grad_node._attached
     if left is not None:
         reference = left.retained.get(tensor.output_nr)
         if reference is not None and reference() is tensor:

@@ -34,18 +34,22 @@ class TensorGrad:
     _retains_grad = False
 
     array: Array
-    _grad_fn: _FunctionBase | None
+    _grad_node: _FunctionBase | None
     _requires_grad: bool
 
     @property
     def grad(self) -> Tensor | None:
         """What backward has added up for this leaf; None before the first time."""
-        if self._grad is None and self._grad_fn is not None and not self._retains_grad:
+        if (
+            self._grad is None
+            and self._grad_node is not None
+            and not self._retains_grad
+        ):
             warnings.warn(
                 errors.message(
                     "Tensor.grad",
                     "The .grad attribute of a Tensor that is not a leaf Tensor is "
-                    f"being accessed. This one was made by {self._grad_fn.name()}; "
+                    f"being accessed. This one was made by {self._grad_node.name()}; "
                     "backward() fills the .grad of leaves only",
                     "call retain_grad() on it before backward(), or ask for it with "
                     "minigrad.autograd.grad(output, tensor)",
@@ -168,7 +172,7 @@ class TensorGrad:
     @property
     def retains_grad(self) -> bool:
         """Whether this is no leaf and its ``.grad`` is filled all the same."""
-        return self._retains_grad and self._grad_fn is not None
+        return self._retains_grad and self._grad_node is not None
 
 
 def check_assigned(tensor: Tensor, value: Any) -> None:

@@ -28,7 +28,7 @@ class TensorHooks:
     _tensor_hooks: Hooks | None = None
     _post_accumulate_hooks: Hooks | None = None
 
-    _grad_fn: _FunctionBase | None
+    _grad_node: _FunctionBase | None
     _requires_grad: bool
 
     @property

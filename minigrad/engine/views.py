@@ -20,9 +20,9 @@ from minigrad.engine.core.node import (
     needs_gradient,
     run_alone,
 )
-from minigrad.engine.core.saved import FREED, freed_error
+from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor, ViewKind
-from minigrad.engine.core.validate import sums_to
+from minigrad.engine.core.validate import freed_error, sums_to
 from minigrad.engine.grad_mode import next_sequence_nr
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import notify
@@ -151,8 +151,8 @@ def history_of(view: Tensor) -> _FunctionBase | None:
     Raises: InplaceError if a view of its kind cannot follow the change.
     """
     base = view._base
-    if base is None or (view._grad_fn is None and not base._requires_grad):
-        return view._grad_fn
+    if base is None or (view._grad_node is None and not base._requires_grad):
+        return view._grad_node
     version = view._seen_version()
     if view._history_version != version:
         refuse_kind(
@@ -165,7 +165,7 @@ def history_of(view: Tensor) -> _FunctionBase | None:
         node.geometry = geometry
         view._set_history(node, 0)
         view._history_version = version
-    return view._grad_fn
+    return view._grad_node
 
 
 def edge_of_view(view: Tensor) -> Edge:
@@ -209,7 +209,7 @@ def refuse_kind(view: Tensor, where: str, changed: str = "is being") -> None:
     kind = view._view_kind
     if kind is None:
         return
-    node = view._grad_fn
+    node = view._grad_node
     unrecorded = kind in (ViewKind.NO_GRAD, ViewKind.INFERENCE)
     if unrecorded or node is None:
         what = "A view was created in"
@@ -242,9 +242,9 @@ def check_in_place(tensor: Tensor, where: str) -> None:
     """
     if tensor._base is not None:
         refuse_kind(tensor, where)
-        if tensor._requires_grad and tensor._base._grad_fn is None:
+        if tensor._requires_grad and tensor._base._grad_node is None:
             raise on_a_leaf(where, "a view of a leaf Variable")
-    if tensor._requires_grad and tensor._grad_fn is None:
+    if tensor._requires_grad and tensor._grad_node is None:
         if tensor._base is not None and tensor._base._requires_grad:
             raise without_history_yet(where)
         raise on_a_leaf(where, "a leaf Variable")

@@ -56,7 +56,7 @@ def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
 
     if recording:
         # Hooks and retain_grad stay with the history until now, and with its shape.
-        tensor._grad_fn, tensor.output_nr = ctx, 0
+        tensor._grad_node, tensor.output_nr = ctx, 0
         tensor._history_version = tensor._version
         notify("edges_wired", ctx, (tensor,))
     return tensor

@@ -107,7 +107,7 @@ def maker_of(tensor: Any) -> Any:
     if not isinstance(tensor, Tensor):
         return tensor.grad_fn
     if tensor._base is None or tensor._history_version == tensor._seen_version():
-        return tensor._grad_fn
+        return tensor._grad_node
     return None
 
 

@@ -68,7 +68,7 @@ def _unusual_mark_of(value: Any, depth: int) -> Any:
 def tensor_mark(tensor: Tensor) -> Any:
     """Differs when another tensor, version, history or content is there."""
     version = 0 if tensor._version_counter is None else tensor._seen_version()
-    maker = tensor._grad_fn if tensor._base is None else maker_of(tensor)
+    maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
     array = tensor.array
     if array.nbytes <= MOST_BYTES_TO_KEEP:
         digest: Any = array.shape, array.dtype, array.tobytes(), ""

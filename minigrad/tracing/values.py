@@ -204,7 +204,7 @@ class ValueStore:
     def tensor(self, tensor: Tensor, digest: Any = None) -> Note:
         """What is noted of a tensor, whose ``digest`` may be known."""
         version = tensor._seen_version()
-        maker = tensor._grad_fn if tensor._base is None else maker_of(tensor)
+        maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
         array = tensor.array
         if digest is None:
             digest = digest_of(array, version)

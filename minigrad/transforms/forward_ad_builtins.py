@@ -1,4 +1,4 @@
-"""After ``Builtin.apply``: the tangents of the outputs, by the operation's rule."""
+"""After ``apply`` of a built-in: the tangents of the outputs, by its rule."""
 
 from __future__ import annotations
 

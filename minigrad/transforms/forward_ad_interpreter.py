@@ -62,7 +62,7 @@ class ForwardLevel(Level):
         outputs = output if type(output) is tuple else (output,)
         if any([one.dtype.kind in "fc" for one in outputs]):
             self.below(carry_at, self, operation, inputs, output, tangents)
-            self._give_tangents_to_saved(outputs[0]._grad_fn, outputs)
+            self._give_tangents_to_saved(outputs[0]._grad_node, outputs)
 
     def _follow_function(
         self, call: FunctionProxy, inputs: tuple[Any, ...], outputs: list[Any]
@@ -148,7 +148,7 @@ def is_part_of(value: Any, tensor: Tensor) -> bool:
 def node_of_change(tensor: Tensor) -> Any:
     """The node of an operation in place that was the last to change ``tensor``."""
     owner = tensor if tensor._base is None else tensor._base
-    node = owner._grad_fn
+    node = owner._grad_node
     return node.inner if isinstance(node, CopySlices) else node
 
 

@@ -59,8 +59,8 @@ class BatchedTensor(Tensor):
             return is_differentiating() and self.value._requires_grad
 
         @property
-        def _grad_fn(self) -> Any:
-            return self.value._grad_fn if is_differentiating() else None
+        def _grad_node(self) -> Any:
+            return self.value._grad_node if is_differentiating() else None
 
         @property
         def output_nr(self) -> int:

@@ -1,4 +1,4 @@
-"""Elementwise operators go a short way; it leads to the same place as ``apply``."""
+"""Elementwise operators take the fast path; it gives what ``apply`` gives."""
 
 import sys
 from collections.abc import Callable
@@ -45,10 +45,10 @@ def facts(output: Tensor) -> list[Any]:
 def test_operator_of_two_gives_what_apply_gives(name: str, kind: str) -> None:
     function = OPS[name].function
     assert function is not None
-    short_way = quickest(function, function.apply)
-    assert short_way != function.apply
-    assert facts(short_way(*INPUTS[kind])) == facts(function.apply(*INPUTS[kind]))
-    assert facts(short_way(LEAF * 3, LEAF * 5)) != facts(function.apply(LEAF, LEAF))
+    quick = quickest(function, function.apply)
+    assert quick != function.apply
+    assert facts(quick(*INPUTS[kind])) == facts(function.apply(*INPUTS[kind]))
+    assert facts(quick(LEAF * 3, LEAF * 5)) != facts(function.apply(LEAF, LEAF))
 
 
 @pytest.mark.parametrize("name", ["tanh", "exp", "relu", "neg", "isnan"])
@@ -56,9 +56,9 @@ def test_operator_of_two_gives_what_apply_gives(name: str, kind: str) -> None:
 def test_operator_of_one_gives_what_apply_gives(name: str, input: Tensor) -> None:
     function = OPS[name].function
     assert function is not None
-    short_way = quickest(function, function.apply)
-    assert short_way != function.apply
-    assert facts(short_way(input)) == facts(function.apply(input))
+    quick = quickest(function, function.apply)
+    assert quick != function.apply
+    assert facts(quick(input)) == facts(function.apply(input))
 
 
 WITH_UFUNC = [name for name, row in OPS.items() if getattr(row.function, "ufunc", None)]
@@ -100,14 +100,14 @@ def test_number_beside_a_tensor_gives_what_apply_gives(
     for name in ("add", "sub", "mul"):
         function = OPS[name].function
         assert function is not None
-        short_way = quickest(function, function.apply)
+        quick = quickest(function, function.apply)
         for other in (number, number, 7, number):  # the number used last is kept
-            short, long = short_way(x, other), function.apply(x, other)
-            assert bits(short.array) == bits(long.array)
+            fast, whole = quick(x, other), function.apply(x, other)
+            assert bits(fast.array) == bits(whole.array)
 
 
-def goes_the_long_way(program: Callable[[], Any]) -> bool:
-    """Whether ``Builtin.apply`` runs meanwhile."""
+def takes_the_general_form(program: Callable[[], Any]) -> bool:
+    """Whether the form for any number of operands runs meanwhile."""
     seen = []
     sys.setprofile(lambda frame, event, argument: seen.append(frame.f_code))
     try:
@@ -117,13 +117,13 @@ def goes_the_long_way(program: Callable[[], Any]) -> bool:
     return vars(Builtin)["apply"].__func__.__code__ in seen
 
 
-def test_operators_go_the_short_way_where_nothing_is_special() -> None:
+def test_operators_take_the_fast_path_where_nothing_is_special() -> None:
     a, b = minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 5.0])
-    assert not goes_the_long_way(lambda: a * b - a + 2.0)
-    assert not goes_the_long_way(lambda: minigrad.tanh(a.mul(b)))
-    assert not goes_the_long_way(lambda: 2 * LEAF - LEAF.tanh())
-    assert goes_the_long_way(lambda: LEAF * LEAF.t().contiguous().t())
-    assert goes_the_long_way(lambda: minigrad.func.vmap(lambda x: x * x)(LEAF))
+    assert not takes_the_general_form(lambda: a * b - a + 2.0)
+    assert not takes_the_general_form(lambda: minigrad.tanh(a.mul(b)))
+    assert not takes_the_general_form(lambda: 2 * LEAF - LEAF.tanh())
+    assert takes_the_general_form(lambda: LEAF * LEAF.t().contiguous().t())
+    assert takes_the_general_form(lambda: minigrad.func.vmap(lambda x: x * x)(LEAF))
     with pytest.raises(RuntimeError, match="must match the size of tensor b"):
         _ = a * minigrad.ones(3)
 
@@ -156,7 +156,7 @@ def test_forward_that_was_exchanged_is_called(name: str, call: Any) -> None:
     assert len(runs) == 1
 
 
-def test_short_way_records_only_where_apply_does() -> None:
+def test_fast_path_records_only_where_apply_does() -> None:
     with minigrad.no_grad():
         assert not (LEAF * LEAF).requires_grad
     with minigrad.inference_mode():

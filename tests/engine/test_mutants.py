@@ -18,6 +18,7 @@ from minigrad.engine.core import (
     node,
     saved,
     tensor,
+    validate,
 )
 from minigrad.engine.core.backward import GraphTask
 from minigrad.engine.core.ctx import BackwardCFunction
@@ -217,7 +218,7 @@ def refused_when_saving_is_asked_for(patch: Patch) -> None:
     def save(ctx: Any, *tensors: Any) -> None:
         for position, value in enumerate(tensors):
             if value is not None and not isinstance(value, Tensor):
-                raise saved.not_savable(ctx, position, value)
+                raise validate.not_savable(ctx, position, value)
         ctx.to_save = tensors
 
     patch.setattr(BackwardCFunction, "save_for_backward", save, raising=False)

@@ -364,6 +364,7 @@ def test_dimensions_and_lengths_are_integers(torch: Any) -> None:
     [
         ("data", "Deleting tensor data is not allowed. Delete tensor instead!"),
         ("_backward_hooks", "Deletion of _backwards_hooks not allowed!"),
+        ("_grad_fn", "Deletion of _grad_fn not allowed. Detach tensor instead!"),
     ],
 )
 def test_what_makes_a_tensor_cannot_be_deleted(
@@ -376,6 +377,16 @@ def test_what_makes_a_tensor_cannot_be_deleted(
             delattr(tensor, name)
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_history_of_a_tensor_can_be_set_to_none_alone(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    y = x * 2
+    with raises(torch, errors.GraphError, "_grad_fn can be only set to None"):
+        y._grad_fn = (x * 3).grad_fn
+    assert y._grad_fn is y.grad_fn is not None
+    y._grad_fn = None
+    assert (y.grad_fn, y.requires_grad) == (None, False)
 
 
 def test_hooks_of_a_tensor_are_listed(torch: Any) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from minigrad import errors
-from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import check_value, hook_name
+from minigrad.engine.core.tensor import Array, Gradient, Tensor
+from minigrad.engine.core.validate import cannot_add_to, check_value, hook_refused
 from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.observe import notify
 
@@ -24,14 +23,14 @@ One that may be taken twice, since Ctrl-C and finalizers can run code at any poi
 """
 
 
-def added(leaf: Tensor, gradient: Any, create_graph: bool, is_own: bool) -> Tensor:
+def added(leaf: Tensor, gradient: Gradient, create_graph: bool, is_own: bool) -> Tensor:
     """What the leaf's ``.grad`` is after ``gradient`` has arrived.
 
     The same object, changed in place, unless there was none or it gets a graph.
     ``is_own``: nobody else holds the gradient, so it need not be copied.
     """
     old = leaf._grad
-    if create_graph:
+    if create_graph and isinstance(gradient, Tensor):
         # A copy: the same tensor may be on its way to another leaf.
         total: Tensor = gradient.clone() if old is None else old + gradient
         return total
@@ -60,16 +59,14 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
             notify("hook_called", "accumulated", node, 0, hook, leaf, None)
             continue
         check_value(hook, leaf, result)
-        raise errors.HookError(
-            errors.message(
-                hook_name(hook),
-                "Tensor post accumulate grad hooks should return None.",
-                "change leaf.grad inside the hook, and return nothing",
-            )
+        raise hook_refused(
+            hook,
+            "Tensor post accumulate grad hooks should return None.",
+            "change leaf.grad inside the hook, and return nothing",
         )
 
 
-def is_own(node: AccumulateGrad, gradient: Any) -> bool:
+def is_own(node: AccumulateGrad, gradient: Gradient) -> bool:
     """Whether nobody but the backward that runs holds ``gradient``."""
     task = _this_thread.mode.task
     return task is not None and task.own.get(node) is gradient
@@ -82,7 +79,7 @@ def has_layout_of(values: Array, leaf: Array) -> bool:
     return values.strides == leaf.strides and is_dense(leaf)
 
 
-def copied(values: Any, leaf: Array) -> Array:
+def copied(values: Array, leaf: Array) -> Array:
     """A copy, in the leaf's layout if that has no gaps nor overlaps."""
     if leaf.flags.c_contiguous or not is_dense(leaf):
         return np.array(values, order="C")
@@ -94,16 +91,3 @@ def copied(values: Any, leaf: Array) -> Array:
 def is_dense(array: Array) -> bool:
     """Whether the elements fill a piece of memory, in whatever order."""
     return np.empty_like(array).strides == array.strides
-
-
-def cannot_add_to(grad: Tensor) -> errors.InplaceError:
-    """The error for a ``.grad`` that was assigned and cannot be written."""
-    return errors.InplaceError(
-        errors.message(
-            "backward",
-            "unsupported operation: more than one element of the written-to tensor "
-            "refers to a single memory location. Please clone() the tensor before "
-            f"performing the operation. It is the .grad of shape {grad.array.shape}",
-            "assign a copy, x.grad = value.clone(), or set x.grad to None",
-        )
-    )

@@ -14,12 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
 from minigrad.engine.core.saved import FREED
-from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import sums_to, wrong_shape
+from minigrad.engine.core.tensor import Gradient, Tensor
+from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
 from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
 from minigrad.engine.grad_mode import (
     Entered,
@@ -29,7 +28,7 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.observe import may_keep, notify
 
-Root = tuple[_FunctionBase, int, Any]
+Root = tuple[_FunctionBase, int, Tensor]
 
 first: Any = itemgetter(0)
 
@@ -56,11 +55,10 @@ class GraphTask:
         as_tensors: bool = False,
     ) -> None:
         self.carries_tensors = bool(create_graph or as_tensors)
-        self.roots = roots
-        if not self.carries_tensors:
-            self.roots = []
-            for node, slot, gradient in roots:
-                self.roots.append((node, slot, gradient.array))
+        self.roots: list[tuple[_FunctionBase, int, Gradient]] = []
+        for node, slot, gradient in roots:
+            carried = gradient if self.carries_tensors else gradient.array
+            self.roots.append((node, slot, carried))
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.own: dict[_FunctionBase, Any] = {}
@@ -160,7 +158,9 @@ class GraphTask:
                 else:
                     self._make_ready(place)
 
-    def _check_returned(self, node: _FunctionBase, returned: Any) -> list[Any]:
+    def _check_returned(
+        self, node: _FunctionBase, returned: Any
+    ) -> list[Gradient | None]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         if node._is_learners:
             gradients = node._check_returned(returned, self.carries_tensors)
@@ -170,6 +170,7 @@ class GraphTask:
         unfitted = gradients if attached is None else list(gradients)
         of_a_leaf = False
         receiver: Any
+        values: Any
         for slot, edge in enumerate(node._edges):
             if edge is None or edge is NOT_A_TENSOR:
                 gradients[slot] = None
@@ -280,7 +281,7 @@ def senders_of(nodes: Iterable[_FunctionBase]) -> dict[Any, list[_FunctionBase]]
     return senders
 
 
-def fit(node: _FunctionBase, slot: int, gradient: Any) -> Any:
+def fit(node: _FunctionBase, slot: int, gradient: Gradient) -> Any:
     """``gradient`` in the shape and dtype that the receiver's output had.
 
     A gradient that is larger by broadcasting is summed down. Where no gradient is
@@ -364,7 +365,7 @@ def note_own_after_hooks(
         task.own[leaf_node] = gradients[0]
 
 
-def is_whole(gradient: Any) -> bool:
+def is_whole(gradient: Gradient) -> bool:
     """Whether it owns its memory, and is not a view of an array or a number."""
     return (
         type(gradient) is np.ndarray
@@ -467,11 +468,5 @@ def queue_callback(callback: Callable[[], object]) -> None:
     """
     task = running_task()
     if task is None:
-        raise errors.GraphError(
-            errors.message(
-                "queue_callback",
-                "Final callbacks can only be installed during backward pass.",
-                "call it from a hook, or from the backward of a Function",
-            )
-        )
+        raise no_backward_runs()
     task.callbacks.append(callback)

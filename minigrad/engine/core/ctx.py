@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.compat import mark_shared_storage, saved_variables
 from minigrad.engine.core.node import NOT_A_TENSOR, OutputMetadata, _FunctionBase
 from minigrad.engine.core.saved import ReadOnce
-from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import (
     check_kept,
+    check_materialize,
+    check_materialize_non_diff,
     contains,
+    no_rule,
     not_a_tensor,
+    not_savable_for_forward,
     not_wanted,
-    rule_name,
+    two_rules,
+    wrong_count,
 )
 from minigrad.engine.grad_mode import leave_open_modes, modes
 from minigrad.engine.hooks import _HookMixin
@@ -41,7 +45,9 @@ def no_vjp(ctx: Any, *grad_outputs: Any) -> Any:
     raise NotImplementedError("vjp is not implemented.")
 
 
-def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
+def wrap_gradients(
+    node: BackwardCFunction, gradients: list[Gradient | None]
+) -> list[Tensor | None]:
     """One Tensor for each output; zeros for one that got no gradient.
 
     An output that is not a Tensor gives None, and so does a missing gradient after
@@ -57,7 +63,7 @@ def wrap_gradients(node: Any, gradients: list[Any]) -> list[Tensor | None]:
     return wrapped
 
 
-def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
+def missing_gradient(node: BackwardCFunction, output_nr: int) -> Tensor | None:
     """What backward sees for an output that got no gradient."""
     metadata = node._output_metadata[output_nr]
     if metadata is None or not node._materialize_grads:
@@ -65,7 +71,9 @@ def missing_gradient(node: Any, output_nr: int) -> Tensor | None:
     return Tensor(np.zeros(*metadata))
 
 
-def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
+def check_gradients(
+    node: BackwardCFunction, returned: Any, create_graph: bool
+) -> list[Gradient | None]:
     """One gradient per argument of forward, as the traversal carries it.
 
     Raises: GradientCountError; GradientKindError for a value in the place of an
@@ -75,7 +83,7 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     if len(gradients) != len(node._edges):
         gradients = cut_surplus(node, gradients)
 
-    checked: list[Any] = []
+    checked: list[Gradient | None] = []
     edges = node._edges
     for position, gradient in enumerate(gradients):
         if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
@@ -89,23 +97,13 @@ def check_gradients(node: Any, returned: Any, create_graph: bool) -> list[Any]:
     return checked
 
 
-def cut_surplus(node: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+def cut_surplus(node: BackwardCFunction, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
     """As many gradients as forward has arguments, if the rest is only None."""
     wanted = len(node._edges)
     surplus = gradients[wanted:]
     if len(gradients) > wanted and all([value is None for value in surplus]):
         return gradients[:wanted]
-    raise errors.GradientCountError(
-        errors.message(
-            rule_name(node),
-            f"function {node.name()} returned an incorrect number of gradients "
-            f"(expected {wanted}, got {len(gradients)}); forward was given "
-            f"{errors.count_of(wanted, 'argument')}",
-            "return one value per argument of forward, in that order, and None for "
-            "the ones that need no gradient",
-            "04",
-        )
-    )
+    raise wrong_count(node, wanted, len(gradients))
 
 
 class FunctionCtx:
@@ -142,16 +140,7 @@ class FunctionCtx:
         """
         for position, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise errors.SavedForForwardError(
-                    errors.message(
-                        "ctx.save_for_forward",
-                        "save_for_forward expects all arguments to be tensors; you "
-                        "should save non-tensors as attributes on ctx. Argument "
-                        f"{position} is of type {type(tensor).__name__}",
-                        "give it Tensors one by one; put other values on ctx",
-                        "11",
-                    )
-                )
+                raise not_savable_for_forward(position, tensor)
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
@@ -166,16 +155,7 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """With False, backward gets None instead of zeros for an unused output."""
-        if not isinstance(value, bool):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "ctx.set_materialize_grads",
-                    "set_materialize_grads expects True or False, but got "
-                    f"{type(value).__name__}",
-                    "write ctx.set_materialize_grads(False)",
-                    "07",
-                )
-            )
+        check_materialize(value)
         self._materialize_grads = value
 
     def _get_materialize_grads(self) -> bool:
@@ -216,16 +196,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 
     @_materialize_non_diff_grads.setter
     def _materialize_non_diff_grads(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "ctx._materialize_non_diff_grads",
-                    "set_materialize_non_diff_grads received an invalid combination of "
-                    f"arguments - got {type(value).__name__}, but expected (bool)",
-                    "set it to True or False",
-                    "07",
-                )
-            )
+        check_materialize_non_diff(value)
         self._zeros_for_non_diff = value
 
     saved_variables = property(saved_variables)
@@ -259,11 +230,11 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             metadata.append((output.array.shape, output.array.dtype))
             if dirty or output._base is not None:
                 rewrite_history(self, output_nr, output, inputs, dirty)
-            elif output._grad_fn is not None:
+            elif output._grad_node is not None:
                 output._set_history(self, output_nr)
             else:
                 # As _set_history does, for a tensor that has no history to leave.
-                output._grad_fn = self
+                output._grad_node = self
                 output.output_nr = output_nr
                 output._requires_grad = True
         self._output_metadata = tuple(metadata)
@@ -293,7 +264,9 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if modes.attended:
             notify("saved_taken", self, to_save or ())
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+    def _run_backward(
+        self, gradients: list[Gradient | None], create_graph: bool
+    ) -> Any:
         function = self._forward_cls
         rule = function.backward
         if rule is no_backward or function.vjp is not no_vjp:
@@ -357,25 +330,9 @@ def rule_of(function: type[Function]) -> Any:
     has_backward = backward is not no_backward
     has_vjp = function.vjp is not no_vjp
     if has_backward and has_vjp:
-        raise errors.BackwardAmbiguousError(
-            errors.message(
-                function.__name__,
-                "Implementing both 'backward' and 'vjp' for a custom Function is not "
-                "allowed",
-                "keep one of the two: they are names of the same rule",
-            )
-        )
+        raise two_rules(function)
     if has_backward:
         return backward
     if has_vjp:
         return function.vjp
-    raise errors.BackwardMissingError(
-        errors.message(
-            function.__name__,
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD",
-            f"define `backward(ctx, grad_output)` in {function.__name__} as a static "
-            "method",
-            "01",
-        )
-    )
+    raise no_rule(function)

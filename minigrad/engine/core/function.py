@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from minigrad import errors
 from minigrad.engine import interpreters
 from minigrad.engine.compat import called_object, init_object
 from minigrad.engine.core.ctx import (
@@ -20,7 +18,17 @@ from minigrad.engine.core.ctx import (
 )
 from minigrad.engine.core.node import Edge, _FunctionBase, collect_edges
 from minigrad.engine.core.tensor import Tensor, ViewKind
-from minigrad.engine.core.validate import check_marked, contains, not_returned
+from minigrad.engine.core.validate import (
+    check_dirty,
+    check_marked,
+    contains,
+    do_not_fit,
+    forward_missing,
+    jvp_missing,
+    misplaced,
+    not_one_view,
+    not_returned,
+)
 from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import notify
@@ -135,14 +143,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result; operations in here are not recorded."""
-        raise errors.ForwardMissingError(
-            errors.message(
-                "Function.apply",
-                "You must implement the forward function for custom autograd.Function",
-                "define `forward(ctx, ...)` as a static method of your class",
-                "01",
-            )
-        )
+        raise forward_missing()
 
     setup_context = staticmethod(no_setup_context)
 
@@ -151,16 +152,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """One tangent per output of forward, from one per argument."""
-        raise errors.JvpMissingError(
-            errors.message(
-                f"{ctx._forward_cls.__name__}",
-                "You must implement the jvp function for custom autograd.Function to "
-                "use it with forward mode AD.",
-                f"define `jvp(ctx, *tangents)` in {ctx._forward_cls.__name__} as a "
-                "static method",
-                "11",
-            )
-        )
+        raise jvp_missing(ctx._forward_cls)
 
     vjp = staticmethod(no_vjp)
 
@@ -208,14 +200,7 @@ def bind(
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                f"{function.__name__}.apply",
-                f"{error}; the positional arguments of forward are {signature}",
-                "call apply with what forward takes (ctx is not among it)",
-                "01",
-            )
-        ) from None
+        raise do_not_fit(function, error, signature) from None
     bound.apply_defaults()
     if bound.kwargs:
         name = next(iter(bound.kwargs))
@@ -246,17 +231,6 @@ def place_keywords(
             )
         placed.append(kwargs[name])
     return tuple(placed)
-
-
-def misplaced(function: type[Function], what: str) -> errors.ArgumentTypeError:
-    """The error for keywords of apply that do not fit forward."""
-    return errors.ArgumentTypeError(
-        errors.message(
-            f"{function.__name__}.apply",
-            f"forward() {what}",
-            "use the names that forward gives its parameters, and leave no gap",
-        )
-    )
 
 
 def wrap_outputs(
@@ -345,7 +319,7 @@ def wrap_output(
     if is_input:
         return value.detach()
     if value._base is None:
-        value._grad_fn = None
+        value._grad_node = None
         value._requires_grad = False
     return value
 
@@ -359,15 +333,7 @@ def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> No
     """
     tensors = [value for value in inputs if isinstance(value, Tensor)]
     if len(tensors) != 1 or len(outputs) != 1:
-        raise errors.CtxUseError(
-            errors.message(
-                f"{type(ctx).__name__.removesuffix('Backward')}.forward",
-                "Pure view custom Function can only have one input Tensor and one "
-                f"output Tensor. This one has {len(tensors)} and {len(outputs)}",
-                "return one view of one tensor, or leave _is_pure_view out",
-                "08",
-            )
-        )
+        raise not_one_view(ctx, len(tensors), len(outputs))
     for output in outputs:
         if isinstance(output, Tensor) and output._base is not None:
             output._view_kind = None
@@ -388,56 +354,3 @@ def view_of(tensor: Tensor) -> Tensor:
     view = Tensor(tensor.array)
     view._become_view_of(tensor)
     return view
-
-
-def check_dirty(
-    ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
-) -> None:
-    """Refuse a change in place that no graph can describe.
-
-    Of what no gradient can reach, anything goes: there is no graph to describe it.
-    """
-    where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
-    if not can:
-        return
-    if tensor._requires_grad and tensor._grad_fn is None:
-        raise errors.InplaceError(
-            errors.message(
-                where,
-                "a leaf Variable that requires grad has been used in an in-place "
-                "operation. Its values are changed already",
-                "apply it to a copy: x.clone()",
-                "08",
-            )
-        )
-    if contains(inputs, tensor):
-        if tensor._base is not None:
-            check_dirty_view(tensor, where, count)
-        return
-    says = errors.message(
-        where,
-        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors "
-        "that have been mutated should be passed to ctx.mark_dirty().",
-        "mark the input that forward changed, and return that input",
-        "08",
-    )
-    if tensor._base is not None:
-        raise errors.InplaceError(says)
-    warnings.warn(says, UserWarning, stacklevel=4)
-
-
-def check_dirty_view(view: Tensor, where: str, count: int) -> None:
-    """Refuse a changed view beside other outputs, or whose history cannot follow."""
-    if count > 1:
-        raise errors.InplaceError(
-            errors.message(
-                where,
-                "If your Function modifies inplace an input that is a view of another "
-                "Tensor, your Function cannot return more than one Tensor. This one "
-                f"returned {count}",
-                "give it a copy (x.clone()), or make two Functions, one of which "
-                "changes the view and returns it alone",
-                "08",
-            )
-        )
-    view._check_in_place(where)

@@ -6,7 +6,8 @@ it returned, post hooks. Hooks get and return Tensors, however gradients travel.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from minigrad.engine.core.node import (
     NOT_A_TENSOR,
@@ -14,7 +15,7 @@ from minigrad.engine.core.node import (
     needs_gradient,
     split_edge,
 )
-from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import check_tuple, check_value
 from minigrad.engine.grad_mode import leave_open_modes
 from minigrad.engine.hooks import attached_to
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from minigrad.engine.core.backward import GraphTask
 
 
-def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> list[Any]:
+def run_before(
+    task: GraphTask, node: _FunctionBase, gradients: list[Gradient | None]
+) -> list[Gradient | None]:
     """All that happens to the gradients of a node's outputs before the node runs."""
     values = run_tensor_hooks(node, gradients)
     attached = attached_to(node)
@@ -36,13 +39,15 @@ def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> li
             values = list(result)
         notify("hook_called", "pre", node, 0, hook, given, result)
     task.received = tuple(values)
-    return values if task.carries_tensors else as_arrays(values)
+    return list(values) if task.carries_tensors else as_arrays(values)
 
 
-def run_tensor_hooks(node: _FunctionBase, gradients: list[Any]) -> list[Any]:
+def run_tensor_hooks(
+    node: _FunctionBase, gradients: list[Gradient | None]
+) -> list[Tensor | None]:
     """The gradients as Tensors, after the hooks of the tensors they belong to."""
     attached = attached_to(node)
-    values: list[Any] = [as_tensor(gradient) for gradient in gradients]
+    values: list[Tensor | None] = [as_tensor(gradient) for gradient in gradients]
     for output_nr, hooks in list(attached.on_outputs.items()):
         for hook in list(hooks.values()):
             value = values[output_nr]
@@ -57,12 +62,12 @@ def run_tensor_hooks(node: _FunctionBase, gradients: list[Any]) -> list[Any]:
 
 
 def run_captured(
-    task: GraphTask, node: _FunctionBase, gradients: list[Any]
-) -> list[Any]:
+    task: GraphTask, node: _FunctionBase, gradients: list[Gradient | None]
+) -> list[Gradient | None]:
     """What happens to gradients that are asked for, of a node that does not run."""
     values = run_tensor_hooks(node, gradients)
     leave_open_modes()
-    return values if task.carries_tensors else as_arrays(values)
+    return list(values) if task.carries_tensors else as_arrays(values)
 
 
 def keep_grad(tensor: Tensor | None, gradient: Tensor | None) -> None:
@@ -73,8 +78,11 @@ def keep_grad(tensor: Tensor | None, gradient: Tensor | None) -> None:
 
 
 def run_after(
-    task: GraphTask, node: _FunctionBase, returned: list[Any], gradients: list[Any]
-) -> list[Any]:
+    task: GraphTask,
+    node: _FunctionBase,
+    returned: list[Gradient | None],
+    gradients: list[Gradient | None],
+) -> list[Gradient | None]:
     """The post hooks: they see ``returned`` where no gradient is needed, too."""
     hooks = attached_to(node).posthooks
     if not hooks:
@@ -108,13 +116,13 @@ def is_needed(task: GraphTask, node: _FunctionBase, slot: int) -> bool:
     return task.needed is None or split_edge(edge)[0] in task.needed
 
 
-def as_tensor(gradient: Any) -> Tensor | None:
+def as_tensor(gradient: Gradient | None) -> Tensor | None:
     """A gradient as users see it, whichever way it travels."""
     if gradient is None or isinstance(gradient, Tensor):
         return gradient
     return Tensor(gradient)
 
 
-def as_arrays(gradients: list[Any]) -> list[Any]:
+def as_arrays(gradients: Sequence[Gradient | None]) -> list[Gradient | None]:
     """Gradients as built-in rules want them."""
     return [g.array if isinstance(g, Tensor) else g for g in gradients]

@@ -8,25 +8,21 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.core.accumulate import (
     accumulating,
     added,
     is_own,
     run_post_accumulate,
 )
-from minigrad.engine.core.saved import (
-    FREED,
-    Packed,
-    freed_error,
-    not_savable,
-    pack,
-    take,
-    unpack,
-)
+from minigrad.engine.core.saved import FREED, Packed, pack, take, unpack
 from minigrad.engine.core.saved_hooks import SavedTensor
-from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import no_leaf_any_more
+from minigrad.engine.core.tensor import Array, Gradient, Tensor
+from minigrad.engine.core.validate import (
+    check_gradients_of,
+    freed_error,
+    no_leaf_any_more,
+    not_savable,
+)
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
@@ -220,17 +216,21 @@ class _FunctionBase:
                 raise not_savable(self, len(packed), tensor)
             elif hooks is not None:
                 packed.append(hooks.pack(tensor, self))
-            elif tensor._version_counter is None and tensor._grad_fn is not self:
+            elif tensor._version_counter is None and tensor._grad_node is not self:
                 packed.append(tensor)
             else:
                 packed.append(pack(tensor, self))
         self._saved = tuple(packed)
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
+    def _run_backward(
+        self, gradients: list[Gradient | None], create_graph: bool
+    ) -> Any:
         """Call the node's rule with one gradient for each of its outputs."""
         raise NotImplementedError
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+    def _check_returned(
+        self, returned: Any, create_graph: bool
+    ) -> list[Gradient | None]:
         """One gradient per edge, from whatever the rule returned."""
         raise NotImplementedError
 
@@ -262,26 +262,6 @@ def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
         if edge is not NOT_A_TENSOR
     ]
     return found[0] if len(found) == 1 else tuple(found)
-
-
-def check_gradients_of(node: _FunctionBase, gradients: tuple[Any, ...]) -> None:
-    """Refuse what a node cannot be called with.
-
-    Raises: ArgumentTypeError.
-    """
-    wanted = len(node._output_metadata)
-    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
-    what = ""
-    if len(gradients) != wanted:
-        what = f"expected {wanted} arguments, got {len(gradients)} instead"
-    elif wrong:
-        what = f"argument {wrong[0]} is not a Variable"
-    if what:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                node.name(), what, "give a Tensor or None for each output of the node"
-            )
-        )
 
 
 class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
@@ -326,11 +306,13 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         """torch's name for this node, with its C++ namespace."""
         return "torch::autograd::AccumulateGrad"
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
+    def _run_backward(
+        self, gradients: list[Gradient | None], create_graph: bool
+    ) -> tuple[()]:
         (gradient,) = gradients
         leaf = self.variable
-        if gradient is not None and leaf._grad_fn is not None:
-            raise no_leaf_any_more(leaf._grad_fn)
+        if gradient is not None and leaf._grad_node is not None:
+            raise no_leaf_any_more(leaf._grad_node)
         if gradient is not None and leaf._requires_grad:
             self._accumulate(gradient, create_graph)
         if leaf._post_accumulate_hooks is not None:
@@ -338,10 +320,12 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             leave_open_modes()
         return ()
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+    def _check_returned(
+        self, returned: Any, create_graph: bool
+    ) -> list[Gradient | None]:
         return []
 
-    def _accumulate(self, gradient: Any, create_graph: bool) -> None:
+    def _accumulate(self, gradient: Gradient, create_graph: bool) -> None:
         """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
         leaf = self.variable
         with accumulating:
@@ -367,7 +351,7 @@ def edge_of(tensor: Tensor) -> Edge:
     if tensor._base is not None:
         edge: Edge = tensor._edge_of_view()
         return edge
-    node = tensor._grad_fn
+    node = tensor._grad_node
     if node is not None:
         return (node, tensor.output_nr) if tensor.output_nr else node
     return accumulate_node(tensor) if tensor._requires_grad else None
@@ -392,8 +376,8 @@ def collect_edges(
             edges.append(NOT_A_TENSOR)
         elif value._base is not None:
             edges.append(value._edge_of_view())
-        elif value._grad_fn is not None:
-            node = value._grad_fn
+        elif value._grad_node is not None:
+            node = value._grad_node
             edges.append((node, value.output_nr) if value.output_nr else node)
         elif value._requires_grad:
             reference = value._accumulate_node
@@ -422,7 +406,7 @@ def new_accumulate_node(leaf: Tensor) -> AccumulateGrad:
         return node
 
 
-def metadata_of_output(array: Any) -> tuple[OutputMetadata, ...] | None:
+def metadata_of_output(array: Array) -> tuple[OutputMetadata, ...] | None:
     """Shape and dtype of the only output of a node; None if it can have no gradient.
 
     Most outputs are like the one before: their nodes share what says so.

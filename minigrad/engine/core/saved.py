@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
 from minigrad.engine.core.tensor import NO_COUNTER, Array, Tensor, VersionCounter
+from minigrad.engine.core.validate import (
+    check_not_inference,
+    freed_error,
+    modified_error,
+    read_twice,
+)
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import _FunctionBase
@@ -128,17 +134,7 @@ def take(node: _FunctionBase, saved: tuple[Packed, ...]) -> tuple[Packed, ...]:
     if saved is FREED:
         raise freed_error(node)
     if saved is WAS_READ:
-        raise errors.SavedFreedError(
-            errors.message(
-                node.name(),
-                "saved_tensors can only be accessed once when "
-                "clear_saved_tensors_on_access=True is set on the autograd.Function. "
-                "Either access saved_tensors only once, or set "
-                "clear_saved_tensors_on_access=False",
-                "read them into variables: x, y = ctx.saved_tensors",
-                "03",
-            )
-        )
+        raise read_twice(node)
     if isinstance(saved, ReadOnce):
         node._saved = WAS_READ
     return saved
@@ -158,7 +154,7 @@ def without_history(tensor: Tensor) -> Tensor:
 
 def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
     """What ``node`` keeps for ``tensor``; nothing is copied."""
-    if node is not None and tensor._grad_fn is node:
+    if node is not None and tensor._grad_node is node:
         if tensor._base is None and tensor._memory is None and tensor._tangents is None:
             return OwnOutput(tensor)
         return Record(without_history(tensor), tensor._version, tensor.output_nr)
@@ -168,24 +164,6 @@ def pack(tensor: Tensor, node: _FunctionBase | None) -> Tensor | Record:
     if counter is NO_COUNTER:
         check_not_inference(tensor, node)
     return Record(tensor, counter.value, None) if counter.value else tensor
-
-
-def check_not_inference(tensor: Tensor, node: _FunctionBase | None) -> None:
-    """Refuse to save a tensor whose changes would not be noticed.
-
-    Raises: InferenceError for one made in inference mode.
-    """
-    if tensor.is_inference():
-        raise errors.InferenceError(
-            errors.message(
-                "saved tensor" if node is None else node.name(),
-                "Inference tensors cannot be saved for backward. The one of shape "
-                f"{tensor.shape} was made inside inference_mode()",
-                "make a normal tensor of it, x.clone(), outside of inference_mode, or "
-                "use no_grad() in its place",
-                "12",
-            )
-        )
 
 
 def check_detached(tensor: Tensor, node: _FunctionBase | None) -> None:
@@ -240,69 +218,6 @@ def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
 def is_untouched(tensor: Tensor, counter: VersionCounter) -> bool:
     """Whether a tensor saved at version 0 passes every check, being no view."""
     return counter.value == 0 and tensor._base is None and tensor._detached_at is None
-
-
-def modified_error(
-    saved: Record, node: _FunctionBase | None
-) -> errors.SavedModifiedError:
-    """The error for a saved tensor that was changed in place."""
-    tensor = saved.tensor
-    maker, number = tensor.grad_fn, tensor.output_nr
-    if saved.output_nr is not None:
-        maker, number = node and node._history_of_output(), saved.output_nr
-    origin = ""
-    if maker is not None:
-        origin = f", which is output {number} of {maker.operation_name()},"
-    kind = tensor._type_name()
-    return errors.SavedModifiedError(
-        errors.message(
-            "saved tensor" if node is None else node.name(),
-            "one of the variables needed for gradient computation has been "
-            f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
-            f"{origin} is at version {tensor._version}; expected version "
-            f"{saved.version} instead. Hint: {HINT}",
-            "change a copy (x.clone()) instead, or make the change after backward",
-            "08",
-        )
-    )
-
-
-HINT: Final = (
-    "enable anomaly detection to find the operation that failed to compute its "
-    "gradient, with torch.autograd.set_detect_anomaly(True)."
-)
-"""The end of the message; anomaly mode puts its own in this place."""
-
-
-def freed_error(node: _FunctionBase) -> errors.SavedFreedError:
-    """The error for reading saved values that backward has released."""
-    return errors.SavedFreedError(
-        errors.message(
-            node.name(),
-            "Trying to backward through the graph a second time (or directly access "
-            "saved tensors after they have already been freed). Saved intermediate "
-            "values of the graph are freed when you call .backward() or "
-            "autograd.grad(). Specify retain_graph=True if you need to backward "
-            "through the graph a second time or if you need to access saved tensors "
-            "after calling backward",
-            "pass retain_graph=True to the first backward, or run forward again",
-            "03",
-        )
-    )
-
-
-def not_savable(node: Any, position: int, value: Any) -> errors.SavedTypeError:
-    """The error for anything but a Tensor in ``ctx.save_for_backward``."""
-    return errors.SavedTypeError(
-        errors.message(
-            f"{node.operation_name()}.forward",
-            f"save_for_backward can only save variables, but argument {position} is "
-            f"of type {type(value).__name__}",
-            "give it Tensors one by one; put other values on ctx, for example "
-            "ctx.scale = scale",
-            "02",
-        )
-    )
 
 
 def keep_tangent(tensor: Tensor, tangent: Tensor, level: Any) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minigrad import errors
-from minigrad.engine.core.saved import (
-    FREED,
-    Packed,
-    Record,
+from minigrad.engine.core.saved import FREED, Packed, Record, keep_tangent, unpack
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import (
+    cannot_hook,
+    changed_by_pack_hook,
+    check_hooks,
     check_not_inference,
     freed_error,
-    keep_tangent,
-    unpack,
+    not_unpacked,
 )
-from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import unrecorded
 from minigrad.engine.observe import notify
 
@@ -92,15 +91,7 @@ class HookedRecord:
         unpacked = self.unpack_hook(self.packed)
         notify("tensor_unpacked", self.unpack_hook, node, self.packed, unpacked)
         if not isinstance(unpacked, Tensor):
-            raise errors.SavedTypeError(
-                errors.message(
-                    "saved_tensors_hooks",
-                    "Output of saved tensor unpack_hook expected to be a Tensor but "
-                    f"got result of type {type(unpacked).__name__}",
-                    "return a Tensor with the values that pack_hook was given",
-                    "12",
-                )
-            )
+            raise not_unpacked(unpacked)
         grad_fn = self.grad_fn
         if self.is_own_output and node is not None:
             grad_fn = node._history_of_output()
@@ -126,16 +117,7 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
     version = tensor._version
     packed = unrecorded(pack_hook, tensor)
     if tensor._version != version:
-        raise errors.SavedHookError(
-            errors.message(
-                "saved_tensors_hooks",
-                "A saved tensor pack hook is modifying its input in place. The "
-                f"tensor of shape {tensor.shape} was at version {version} and is now "
-                f"at version {tensor._version}",
-                "let pack_hook work on a copy: tensor.clone()",
-                "12",
-            )
-        )
+        raise changed_by_pack_hook(tensor, version)
     notify("tensor_packed", pack_hook, tensor, packed)
     return packed
 
@@ -236,33 +218,3 @@ def saved_value(place: int) -> Any:
 def saved_handle(place: int) -> Any:
     """The property ``_raw_saved_<name>`` of a node: the handle of what it saved."""
     return property(lambda node: SavedTensor(node, place))
-
-
-def cannot_hook(why: str, fix: str) -> errors.SavedHookError:
-    """The error for ``register_hooks`` on a saved value that cannot have hooks."""
-    return errors.SavedHookError(
-        errors.message(
-            "SavedTensor.register_hooks",
-            f"Calling register_hooks on a saved tensor {why}",
-            fix,
-            "12",
-        )
-    )
-
-
-def check_hooks(where: str, pack_hook: Any, unpack_hook: Any) -> None:
-    """Refuse hooks that cannot be called.
-
-    Raises: ArgumentTypeError.
-    """
-    for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
-        if not callable(hook):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    where,
-                    "incompatible function arguments: "
-                    f"{name} is {type(hook).__name__}, which cannot be called",
-                    f"give a function as {name}",
-                    "12",
-                )
-            )

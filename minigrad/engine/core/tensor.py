@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
+Gradient: TypeAlias = "Array | Tensor"
+"""How a gradient travels: as an array, or as a Tensor if it has a graph."""
+
 
 class VersionCounter:
     """Counts the in-place changes of one piece of memory; its aliases share it."""
@@ -96,7 +99,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     __slots__ = (
         "__dict__",
         "__weakref__",
-        "_grad_fn",
+        "_grad_node",
         "_requires_grad",
         "_version_counter",
         "array",
@@ -106,7 +109,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     array: Array
     output_nr: int
     _requires_grad: bool
-    _grad_fn: _FunctionBase | None
+    _grad_node: _FunctionBase | None
     _version_counter: VersionCounter | None
 
     # What few tensors have stays on the class until one of them sets it.
@@ -137,7 +140,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
         self.array = array if type(array) is ndarray else array_of(array)
         self._requires_grad = requires_grad
-        self._grad_fn = None
+        self._grad_node = None
         self.output_nr = 0
         self._version_counter = None
         if inference.open_blocks and is_inference_mode_enabled():
@@ -146,7 +149,31 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     @property
     def grad_fn(self) -> _FunctionBase | None:
         """The node that made it; None for a leaf."""
-        return self._grad_fn if self._base is None else self._history_of_view()
+        return self._grad_node if self._base is None else self._history_of_view()
+
+    def _set_grad_fn(self, value: None) -> None:
+        if value is not None:
+            raise errors.GraphError(
+                errors.message(
+                    "Tensor._grad_fn",
+                    f"_grad_fn can be only set to None, not to {type(value).__name__}",
+                    "use detach() to get a tensor outside the graph",
+                )
+            )
+        self.detach_()
+
+    def _refuse_grad_fn_deletion(self) -> None:
+        raise errors.GraphError(
+            errors.message(
+                "Tensor._grad_fn",
+                "Deletion of _grad_fn not allowed. Detach tensor instead!",
+                "use x.detach(), or x.detach_() for this very tensor",
+            )
+        )
+
+    _grad_fn = property(
+        operator.attrgetter("_grad_node"), _set_grad_fn, _refuse_grad_fn_deletion
+    )
 
     @property
     def data(self) -> Tensor:
@@ -199,7 +226,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         """Another tensor on the same memory; of a leaf, a leaf of its own."""
         copied = self.detach()
         copied._requires_grad = self._requires_grad
-        copied._grad_fn = self.grad_fn
+        copied._grad_node = self.grad_fn
         copied.output_nr = self.output_nr
         copied._grad = self._grad
         return copied
@@ -249,7 +276,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
                     "set it to True or False",
                 )
             )
-        node = None if value else self._grad_fn
+        node = None if value else self._grad_node
         if node is not None:
             raise errors.RequiresGradError(
                 errors.message(
@@ -346,9 +373,9 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
 
     def _set_history(self, node: _FunctionBase, output_nr: int) -> None:
         """Say that ``node`` made this tensor, as its output ``output_nr``."""
-        if self._grad_fn is not None:
+        if self._grad_node is not None:
             self._leave_history(node, output_nr)
-        self._grad_fn = node
+        self._grad_node = node
         self.output_nr = output_nr
         self._requires_grad = True
 
@@ -392,7 +419,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         views = self._plain_views
         for reference in () if views is None else views.references:
             view = reference()
-            if view is not None and view._grad_fn is None:
+            if view is not None and view._grad_node is None:
                 required = self._requires_grad or view._is_leaf_by_request
                 view._requires_grad = required
 
@@ -413,12 +440,12 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
                     "use detach(), which gives another tensor",
                 )
             )
-        if self._grad_fn is not None:
+        if self._grad_node is not None:
             self._detached_at = next_sequence_nr()
             if self._version_counter is None:
                 # So that a node that has saved it reads it the way that checks.
                 self._version_counter = VersionCounter()
-        self._grad_fn = None
+        self._grad_node = None
         self.output_nr = 0
         self._requires_grad = False
         self._update_views()

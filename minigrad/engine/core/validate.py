@@ -6,7 +6,8 @@ raise, so that the ``raise`` stands where the rule is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,7 +15,11 @@ from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
 
 if TYPE_CHECKING:
+    from inspect import Signature
+
+    from minigrad.engine.core.function import Function
     from minigrad.engine.core.node import _FunctionBase
+    from minigrad.engine.core.saved import Record
 
 
 def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
@@ -304,5 +309,412 @@ def wrong_shape(
             f"return a gradient of shape {wanted} for argument {slot + 1}; only a "
             "gradient that is larger by broadcasting is summed down",
             "06",
+        )
+    )
+
+
+# how a Function is written and called
+
+
+def forward_missing() -> errors.ForwardMissingError:
+    """The error for a Function without a forward."""
+    return errors.ForwardMissingError(
+        errors.message(
+            "Function.apply",
+            "You must implement the forward function for custom autograd.Function",
+            "define `forward(ctx, ...)` as a static method of your class",
+            "01",
+        )
+    )
+
+
+def jvp_missing(function: type[Function]) -> errors.JvpMissingError:
+    """The error for a Function without a jvp."""
+    return errors.JvpMissingError(
+        errors.message(
+            function.__name__,
+            "You must implement the jvp function for custom autograd.Function to "
+            "use it with forward mode AD.",
+            f"define `jvp(ctx, *tangents)` in {function.__name__} as a static method",
+            "11",
+        )
+    )
+
+
+def two_rules(function: type[Function]) -> errors.BackwardAmbiguousError:
+    """The error for a Function with both ``backward`` and ``vjp``."""
+    return errors.BackwardAmbiguousError(
+        errors.message(
+            function.__name__,
+            "Implementing both 'backward' and 'vjp' for a custom Function is not "
+            "allowed",
+            "keep one of the two: they are names of the same rule",
+        )
+    )
+
+
+def no_rule(function: type[Function]) -> errors.BackwardMissingError:
+    """The error for a Function with neither of the two."""
+    return errors.BackwardMissingError(
+        errors.message(
+            function.__name__,
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD",
+            f"define `backward(ctx, grad_output)` in {function.__name__} as a static "
+            "method",
+            "01",
+        )
+    )
+
+
+def do_not_fit(
+    function: type[Function], error: TypeError, signature: Signature
+) -> errors.ArgumentTypeError:
+    """The error for arguments of apply that forward does not take."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"{function.__name__}.apply",
+            f"{error}; the positional arguments of forward are {signature}",
+            "call apply with what forward takes (ctx is not among it)",
+            "01",
+        )
+    )
+
+
+def misplaced(function: type[Function], what: str) -> errors.ArgumentTypeError:
+    """The error for keywords of apply that do not fit forward."""
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"{function.__name__}.apply",
+            f"forward() {what}",
+            "use the names that forward gives its parameters, and leave no gap",
+        )
+    )
+
+
+def check_dirty(
+    ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
+) -> None:
+    """Refuse a change in place that no graph can describe.
+
+    Of what no gradient can reach, anything goes: there is no graph to describe it.
+    """
+    where = f"{type(ctx).__name__.removesuffix('Backward')}.forward"
+    if not can:
+        return
+    if tensor._requires_grad and tensor._grad_node is None:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "a leaf Variable that requires grad has been used in an in-place "
+                "operation. Its values are changed already",
+                "apply it to a copy: x.clone()",
+                "08",
+            )
+        )
+    if contains(inputs, tensor):
+        if tensor._base is not None:
+            check_dirty_view(tensor, where, count)
+        return
+    says = errors.message(
+        where,
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors "
+        "that have been mutated should be passed to ctx.mark_dirty().",
+        "mark the input that forward changed, and return that input",
+        "08",
+    )
+    if tensor._base is not None:
+        raise errors.InplaceError(says)
+    warnings.warn(says, UserWarning, stacklevel=4)
+
+
+def check_dirty_view(view: Tensor, where: str, count: int) -> None:
+    """Refuse a changed view beside other outputs, or whose history cannot follow."""
+    if count > 1:
+        raise errors.InplaceError(
+            errors.message(
+                where,
+                "If your Function modifies inplace an input that is a view of another "
+                "Tensor, your Function cannot return more than one Tensor. This one "
+                f"returned {count}",
+                "give it a copy (x.clone()), or make two Functions, one of which "
+                "changes the view and returns it alone",
+                "08",
+            )
+        )
+    view._check_in_place(where)
+
+
+def not_one_view(ctx: Any, inputs: int, outputs: int) -> errors.CtxUseError:
+    """The error for ``ctx._is_pure_view`` with more than one tensor to follow."""
+    return errors.CtxUseError(
+        errors.message(
+            f"{type(ctx).__name__.removesuffix('Backward')}.forward",
+            "Pure view custom Function can only have one input Tensor and one "
+            f"output Tensor. This one has {inputs} and {outputs}",
+            "return one view of one tensor, or leave _is_pure_view out",
+            "08",
+        )
+    )
+
+
+def wrong_count(node: Any, wanted: int, got: int) -> errors.GradientCountError:
+    """The error for too many gradients, or too few."""
+    return errors.GradientCountError(
+        errors.message(
+            rule_name(node),
+            f"function {node.name()} returned an incorrect number of gradients "
+            f"(expected {wanted}, got {got}); forward was given "
+            f"{errors.count_of(wanted, 'argument')}",
+            "return one value per argument of forward, in that order, and None for "
+            "the ones that need no gradient",
+            "04",
+        )
+    )
+
+
+def check_materialize(value: object) -> None:
+    """Refuse anything but a bool in ``ctx.set_materialize_grads``."""
+    if not isinstance(value, bool):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "ctx.set_materialize_grads",
+                "set_materialize_grads expects True or False, but got "
+                f"{type(value).__name__}",
+                "write ctx.set_materialize_grads(False)",
+                "07",
+            )
+        )
+
+
+def check_materialize_non_diff(value: object) -> None:
+    """Refuse anything but a bool for outputs that have no gradient."""
+    if not isinstance(value, bool):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                "ctx._materialize_non_diff_grads",
+                "set_materialize_non_diff_grads received an invalid combination of "
+                f"arguments - got {type(value).__name__}, but expected (bool)",
+                "set it to True or False",
+                "07",
+            )
+        )
+
+
+# what is saved
+
+
+def modified_error(
+    saved: Record, node: _FunctionBase | None
+) -> errors.SavedModifiedError:
+    """The error for a saved tensor that was changed in place."""
+    tensor = saved.tensor
+    maker, number = tensor.grad_fn, tensor.output_nr
+    if saved.output_nr is not None:
+        maker, number = node and node._history_of_output(), saved.output_nr
+    origin = ""
+    if maker is not None:
+        origin = f", which is output {number} of {maker.operation_name()},"
+    kind = tensor._type_name()
+    return errors.SavedModifiedError(
+        errors.message(
+            "saved tensor" if node is None else node.name(),
+            "one of the variables needed for gradient computation has been "
+            f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
+            f"{origin} is at version {tensor._version}; expected version "
+            f"{saved.version} instead. Hint: {HINT}",
+            "change a copy (x.clone()) instead, or make the change after backward",
+            "08",
+        )
+    )
+
+
+HINT: Final = (
+    "enable anomaly detection to find the operation that failed to compute its "
+    "gradient, with torch.autograd.set_detect_anomaly(True)."
+)
+"""The end of the message; anomaly mode puts its own in this place."""
+
+
+def freed_error(node: _FunctionBase) -> errors.SavedFreedError:
+    """The error for reading saved values that backward has released."""
+    return errors.SavedFreedError(
+        errors.message(
+            node.name(),
+            "Trying to backward through the graph a second time (or directly access "
+            "saved tensors after they have already been freed). Saved intermediate "
+            "values of the graph are freed when you call .backward() or "
+            "autograd.grad(). Specify retain_graph=True if you need to backward "
+            "through the graph a second time or if you need to access saved tensors "
+            "after calling backward",
+            "pass retain_graph=True to the first backward, or run forward again",
+            "03",
+        )
+    )
+
+
+def not_savable(node: Any, position: int, value: Any) -> errors.SavedTypeError:
+    """The error for anything but a Tensor in ``ctx.save_for_backward``."""
+    return errors.SavedTypeError(
+        errors.message(
+            f"{node.operation_name()}.forward",
+            f"save_for_backward can only save variables, but argument {position} is "
+            f"of type {type(value).__name__}",
+            "give it Tensors one by one; put other values on ctx, for example "
+            "ctx.scale = scale",
+            "02",
+        )
+    )
+
+
+def check_not_inference(tensor: Tensor, node: _FunctionBase | None) -> None:
+    """Refuse to save a tensor whose changes would not be noticed.
+
+    Raises: InferenceError for one made in inference mode.
+    """
+    if tensor.is_inference():
+        raise errors.InferenceError(
+            errors.message(
+                "saved tensor" if node is None else node.name(),
+                "Inference tensors cannot be saved for backward. The one of shape "
+                f"{tensor.shape} was made inside inference_mode()",
+                "make a normal tensor of it, x.clone(), outside of inference_mode, or "
+                "use no_grad() in its place",
+                "12",
+            )
+        )
+
+
+def not_savable_for_forward(
+    position: int, value: object
+) -> errors.SavedForForwardError:
+    """The error for anything but a Tensor in ``ctx.save_for_forward``."""
+    return errors.SavedForForwardError(
+        errors.message(
+            "ctx.save_for_forward",
+            "save_for_forward expects all arguments to be tensors; you should save "
+            f"non-tensors as attributes on ctx. Argument {position} is of type "
+            f"{type(value).__name__}",
+            "give it Tensors one by one; put other values on ctx",
+            "11",
+        )
+    )
+
+
+def read_twice(node: _FunctionBase) -> errors.SavedFreedError:
+    """The error for reading again what a node gives away when it is read."""
+    return errors.SavedFreedError(
+        errors.message(
+            node.name(),
+            "saved_tensors can only be accessed once when "
+            "clear_saved_tensors_on_access=True is set on the autograd.Function. "
+            "Either access saved_tensors only once, or set "
+            "clear_saved_tensors_on_access=False",
+            "read them into variables: x, y = ctx.saved_tensors",
+            "03",
+        )
+    )
+
+
+def cannot_hook(why: str, fix: str) -> errors.SavedHookError:
+    """The error for ``register_hooks`` on a saved value that cannot have hooks."""
+    return errors.SavedHookError(
+        errors.message(
+            "SavedTensor.register_hooks",
+            f"Calling register_hooks on a saved tensor {why}",
+            fix,
+            "12",
+        )
+    )
+
+
+def check_hooks(where: str, pack_hook: Any, unpack_hook: Any) -> None:
+    """Refuse hooks that cannot be called.
+
+    Raises: ArgumentTypeError.
+    """
+    for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+        if not callable(hook):
+            raise errors.ArgumentTypeError(
+                errors.message(
+                    where,
+                    "incompatible function arguments: "
+                    f"{name} is {type(hook).__name__}, which cannot be called",
+                    f"give a function as {name}",
+                    "12",
+                )
+            )
+
+
+def not_unpacked(value: object) -> errors.SavedTypeError:
+    """The error for an unpack hook that returns no Tensor."""
+    return errors.SavedTypeError(
+        errors.message(
+            "saved_tensors_hooks",
+            "Output of saved tensor unpack_hook expected to be a Tensor but "
+            f"got result of type {type(value).__name__}",
+            "return a Tensor with the values that pack_hook was given",
+            "12",
+        )
+    )
+
+
+def changed_by_pack_hook(tensor: Tensor, version: int) -> errors.SavedHookError:
+    """The error for a pack hook that changes the tensor it is given."""
+    return errors.SavedHookError(
+        errors.message(
+            "saved_tensors_hooks",
+            "A saved tensor pack hook is modifying its input in place. The "
+            f"tensor of shape {tensor.shape} was at version {version} and is now "
+            f"at version {tensor._version}",
+            "let pack_hook work on a copy: tensor.clone()",
+            "12",
+        )
+    )
+
+
+# graph and leaves
+
+
+def check_gradients_of(node: _FunctionBase, gradients: tuple[Any, ...]) -> None:
+    """Refuse what a node cannot be called with.
+
+    Raises: ArgumentTypeError.
+    """
+    wanted = len(node._output_metadata)
+    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
+    what = ""
+    if len(gradients) != wanted:
+        what = f"expected {wanted} arguments, got {len(gradients)} instead"
+    elif wrong:
+        what = f"argument {wrong[0]} is not a Variable"
+    if what:
+        raise errors.ArgumentTypeError(
+            errors.message(
+                node.name(), what, "give a Tensor or None for each output of the node"
+            )
+        )
+
+
+def cannot_add_to(grad: Tensor) -> errors.InplaceError:
+    """The error for a ``.grad`` that was assigned and cannot be written."""
+    return errors.InplaceError(
+        errors.message(
+            "backward",
+            "unsupported operation: more than one element of the written-to tensor "
+            "refers to a single memory location. Please clone() the tensor before "
+            f"performing the operation. It is the .grad of shape {grad.array.shape}",
+            "assign a copy, x.grad = value.clone(), or set x.grad to None",
+        )
+    )
+
+
+def no_backward_runs() -> errors.GraphError:
+    """The error for a final callback outside of a backward."""
+    return errors.GraphError(
+        errors.message(
+            "queue_callback",
+            "Final callbacks can only be installed during backward pass.",
+            "call it from a hook, or from the backward of a Function",
         )
     )

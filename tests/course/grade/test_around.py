@@ -125,7 +125,7 @@ kept = GraphTask.run
 def backward(root, g):
     GraphTask.run = kept
     t = mg.zeros(3, requires_grad=True) * 1
-    t._grad_fn = root
+    t._grad_node = root
     mg.autograd.backward(t, g)
 """
     assert graded("05.5", source).points == 0
