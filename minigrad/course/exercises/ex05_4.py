@@ -11,18 +11,6 @@ from minigrad.course.exercises import graphs
 
 ANSWER = "gradients"
 
-SHIPPED = '''\
-def gradients(order, edges):
-    """What arrives at each node; order has the users first."""
-    waiting = dict.fromkeys(order, 0.0)
-    waiting[order[0]] = 1.0
-    for node in order:
-        for receiver, slope in edges[node]:
-            waiting[receiver] = waiting[node] * slope
-    return waiting
-'''
-"""The function as the notebook ships it: not tried. A test compares the two."""
-
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The diamond, then random graphs; the first join that is not the sum."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import minigrad
-from minigrad.course.check import Finding, Part, says_todo
+from minigrad.course.check import Contract, Finding, Part, says_todo
 from minigrad.course.check.probes import opinions, seen
 from minigrad.course.exercises.gym import straight_through_round
 
@@ -19,7 +18,7 @@ Asked = tuple[bool | None, bool, Finding | None]
 
 PARTS = (
     Part(
-        replace(straight_through_round.CONTRACT, name="Round"),
+        Contract(name="Round", arguments=("x",)),
         straight_through_round.reference,
         straight_through_round.cases,
         straight_through_round.gradients,

@@ -1,0 +1,88 @@
+"""The words in which an exercise's program says what it found: its text file has them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from minigrad.course.check import Crash, Finding
+
+WORDS = ("what", "where", "looks_like", "hint")
+FLAGS = ("crashed", "values_right")
+
+
+@cache
+def text_of(module: str) -> dict[str, Any]:
+    """The text file beside a module, such as ``"minigrad.course.exercises.ex05_5"``."""
+    package, _, stem = module.rpartition(".")
+    return tomllib.loads((resources.files(package) / f"{stem}.toml").read_text("utf8"))
+
+
+class Messages:
+    """Findings in the words of ``[messages]`` in the text file beside a module.
+
+    A message says ``what`` happened, ``where``, what it ``looks_like`` and a ``hint``;
+    names in braces stand for values. It may have ``mistakes`` (their ids), ``crashed``
+    and ``values_right``. What it does not say, the message above it says: ``late.join``
+    has the words of ``late``, and all have those of ``[messages]`` itself.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __call__(self, name: str, /, **values: Any) -> Finding:
+        """The message with this name, with ``values`` in it."""
+        return _finding(self._said(name), values)
+
+    def of_crash(self, name: str, crash: Crash, /, **values: Any) -> Finding:
+        """The first row of ``[[messages.<name>.when]]`` that fits an exception.
+
+        A row tells it by the name of its class, ``raises``, and by what it ``says``.
+        """
+        said = self._said(name)
+        rows = said.get("when", [])
+        fitting = [row for row in rows if is_about(row, crash)]
+        return _finding({**said, **(fitting[0] if fitting else {})}, values)
+
+    def _said(self, name: str) -> dict[str, Any]:
+        table = text_of(self._module)["messages"]
+        said = dict(table)
+        for part in name.split("."):
+            table = table[part]
+            said |= table
+        return said
+
+
+def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
+    """Whether an exception is of this class, and all these words are in its text."""
+    says = row.get("says", [])
+    words = [says] if isinstance(says, str) else says
+    return row.get("raises", crash.kinds[0]) in crash.kinds and all(
+        [word in f"{crash.kinds[0]}: {crash.text}" for word in words]
+    )
+
+
+def _finding(said: Mapping[str, Any], values: Mapping[str, Any]) -> Finding:
+    words = {key: flat(said.get(key, "")).format(**values) for key in WORDS}
+    flags = {key: bool(said.get(key)) for key in FLAGS}
+    return Finding(tuple(said.get("mistakes", ())), **words, **flags)
+
+
+def flat(text: str) -> str:
+    """A paragraph in one line."""
+    return " ".join(text.split())
+
+
+def messages_in(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """The names of all messages of a text file, and all that each of them may say."""
+    for name, said in table.items():
+        if isinstance(said, dict):
+            rows = [said, *said.get("when", [])]
+            yield (
+                above + name,
+                " ".join([str(r.get(k, "")) for r in rows for k in WORDS]),
+            )
+            yield from messages_in(said, f"{above}{name}.")
