@@ -104,8 +104,10 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
     if importlib.util.find_spec(module):
         found |= vars(importlib.import_module(module))
     if "contract" in text:
-        listed = text["contract"].items()
-        asked = {key: tuple(v) if isinstance(v, list) else v for key, v in listed}
+        asked: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in text["contract"].items()
+        }
         before = found.get("CONTRACT")
         found["CONTRACT"] = replace(before, **asked) if before else Contract(**asked)
     if "remarks" in text:

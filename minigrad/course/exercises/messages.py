@@ -1,4 +1,4 @@
-"""The words in which an exercise's program says what it found: its text file has them."""
+"""What an exercise's program has found, in the words of its text file."""
 
 from __future__ import annotations
 
@@ -49,11 +49,16 @@ class Messages:
 
     def _said(self, name: str) -> dict[str, Any]:
         table = text_of(self._module)["messages"]
-        said = dict(table)
+        said = own_words(table)
         for part in name.split("."):
             table = table[part]
-            said |= table
+            said |= own_words(table)
         return said
+
+
+def own_words(table: Mapping[str, Any]) -> dict[str, Any]:
+    """What a table says itself, without the messages below it."""
+    return {key: value for key, value in table.items() if not isinstance(value, dict)}
 
 
 def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
@@ -66,9 +71,9 @@ def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
 
 
 def _finding(said: Mapping[str, Any], values: Mapping[str, Any]) -> Finding:
-    words = {key: flat(said.get(key, "")).format(**values) for key in WORDS}
-    flags = {key: bool(said.get(key)) for key in FLAGS}
-    return Finding(tuple(said.get("mistakes", ())), **words, **flags)
+    known: dict[str, Any] = {key: said[key] for key in FLAGS if key in said}
+    known |= {key: flat(said.get(key, "")).format(**values) for key in WORDS}
+    return Finding(tuple(said.get("mistakes", ())), **known)
 
 
 def flat(text: str) -> str:
@@ -81,8 +86,6 @@ def messages_in(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str
     for name, said in table.items():
         if isinstance(said, dict):
             rows = [said, *said.get("when", [])]
-            yield (
-                above + name,
-                " ".join([str(r.get(k, "")) for r in rows for k in WORDS]),
-            )
+            words = [str(row.get(key, "")) for row in rows for key in WORDS]
+            yield above + name, " ".join(words)
             yield from messages_in(said, f"{above}{name}.")
