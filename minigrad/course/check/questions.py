@@ -219,15 +219,12 @@ def misplaced_lines(exercise: Exercise, order: Sequence[str]) -> Finding | None:
 
 def defined_by(
     head: str, lines: Sequence[str], names: dict[str, Any]
-) -> Mapping[str, str]:
-    """Run ``lines`` under ``head``; what Python cannot read in them, if anything."""
+) -> tuple[str, str] | None:
+    """Run ``lines`` under ``head``; if Python cannot read them, why, and which line."""
     try:
         exec(compile(head + "\n".join(lines) + "\n", "your lines", "exec"), names)
     except SyntaxError as error:
         # The head, which Python counts, is not among the lines of the list.
         said = re.sub(r" on line [0-9]+$", "", error.msg)
-        return {
-            "error": said,
-            "line": lines[max((error.lineno or 2) - 2, 0)].strip(),
-        }
-    return {}
+        return said, lines[max((error.lineno or 2) - 2, 0)].strip()
+    return None

@@ -63,7 +63,7 @@ def run_lines(lines: Sequence[str]) -> Finding | None:
     }
     unread = questions.defined_by(HEAD, lines, names)
     if unread:
-        return say("unread", **unread)
+        return say("unread", error=unread[0], line=unread[1])
     mul = engine.function()
     x, y = Value(2.0, requires_grad=True), Value(3.0)
     try:

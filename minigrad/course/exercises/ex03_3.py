@@ -29,7 +29,8 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
 def remarks_on(answer: Any) -> list[Finding]:
     """A copy without its history makes no cycle, and is an attribute all the same."""
     for name, kind in seen(lifetimes.kept_on_ctx, (answer,)):
-        return [say(f"kept.{kind}", name=name, answer=answer.__name__)]
+        message = "kept.array" if kind == "array" else "kept.tensor"
+        return [say(message, name=name, answer=answer.__name__)]
     return []
 
 

@@ -21,7 +21,7 @@ def run_lines(lines: Sequence[str]) -> Finding | None:
     names: dict[str, Any] = {}
     unread = questions.defined_by(HEAD, lines, names)
     if unread:
-        return say("unread", **unread)
+        return say("unread", error=unread[0], line=unread[1])
     random = np.random.default_rng(5)
     tried = [(["y", "c", "b", "a"], graphs.DIAMOND)]
     tried += [graphs.drawn(random, size) for size in (2, 8, 40, 200)]

@@ -82,8 +82,8 @@ def ends_wrong(
     if ending in ("returns", "raises", "raises.instead"):
         return finding
     if known:
-        words = {key: flat(known[0][key]) for key in ("looks_like", "hint")}
-        return replace(finding, **words)
+        looks_like, hint = flat(known[0]["looks_like"]), flat(known[0]["hint"])
+        return replace(finding, looks_like=looks_like, hint=hint)
     return finding if len(of_told) > 1 else replace(finding, looks_like="")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -79,13 +79,3 @@ def _finding(said: Mapping[str, Any], values: Mapping[str, Any]) -> Finding:
 def flat(text: str) -> str:
     """A paragraph in one line."""
     return " ".join(text.split())
-
-
-def messages_in(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    """The names of all messages of a text file, and all that each of them may say."""
-    for name, said in table.items():
-        if isinstance(said, dict):
-            rows = [said, *said.get("when", [])]
-            words = [str(row.get(key, "")) for row in rows for key in WORDS]
-            yield above + name, " ".join(words)
-            yield from messages_in(said, f"{above}{name}.")
