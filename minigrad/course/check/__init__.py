@@ -17,6 +17,7 @@ from minigrad.course.check.calls import Call
 from minigrad.course.check.casefile import (
     CaseFile,
     error_of,
+    first_line,
     pass_on_todo,
     says_todo,
     thrown,
@@ -112,6 +113,7 @@ __all__ = [
     "error_of",
     "examination",
     "facts",
+    "first_line",
     "forbidden_api",
     "formulas",
     "observation",

@@ -226,6 +226,11 @@ def thrown(crash: Crash) -> str:
     return f"{crash.kinds[0]}: {crash.text}"
 
 
+def first_line(crash: Crash) -> str:
+    """Kind and text of an exception, without further lines."""
+    return thrown(crash).rstrip(": ").splitlines()[0]
+
+
 def is_todo(crash: Crash | None) -> bool:
     """Whether this is the exception that an untouched exercise raises."""
     return (

@@ -108,6 +108,12 @@ class Exercise:
         return ids
 
     @property
+    def when_missing(self) -> str:
+        """What is asked of somebody whose order lacks a line."""
+        hint: str = self.spec.WHEN_MISSING
+        return hint
+
+    @property
     def accuracy(self) -> float:
         """The relative error of the right values: not 0 where they are measured."""
         error: float = getattr(self.spec, "ACCURACY", 0.0)

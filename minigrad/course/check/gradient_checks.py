@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -14,31 +16,11 @@ from minigrad.course.check.samples import LINEAR, Sample, close_to, rounding, sa
 
 Slots = dict[int, list[Sample]]
 
-BOTH = frozenset(
+_TOGETHER = Path(__file__).with_name("ambiguous.toml").read_text("utf8")
+AMBIGUOUS = frozenset(
     frozenset(pair)
-    for pair in (
-        ("C01", "C04"),
-        ("C01", "C05"),
-        ("L04", "S02"),
-        ("L04", "A03"),
-        ("L02", "C06"),
-        ("L05", "S01"),
-        ("S03", "L05"),
-        ("M04", "L05"),
-        ("L02", "C07"),
-        ("L02", "C03"),
-        ("C03", "C07"),
-        ("R04", "R06"),
-        ("A10", "L05"),
-        ("L05", "L03"),
-        ("L07", "L09"),
-        ("L08", "C03"),
-        ("L08", "C07"),
-        ("R07", "R08"),
-        ("R07", "R03"),
-        ("R14", "R10"),
-        ("S01", "L03"),
-    )
+    for row in tomllib.loads(_TOGETHER)["together"]
+    for pair in row["pairs"]
 )
 """Mistakes that no numbers can tell apart; both are named then."""
 
@@ -107,7 +89,7 @@ def _fitting(case: CaseFile, samples: Sequence[Sample], but: str = "") -> list[s
         found = [id for id in found if id != "A10" or case.mistakes_parameters]
         if found:
             first = "A10" if "A10" in found else found[0]
-            twins = [id for id in found if frozenset((first, id)) in BOTH]
+            twins = [id for id in found if frozenset((first, id)) in AMBIGUOUS]
             if first == "C06":
                 twins = ["L02"]
             return [first, *twins]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from minigrad import errors
 from minigrad.course.check.exercise import Exercise, Question
@@ -209,7 +211,20 @@ def misplaced_lines(exercise: Exercise, order: Sequence[str]) -> Finding | None:
             (),
             f"{errors.count_of(len(order), 'line')} so far; something is missing",
             "the list of line ids",
-            hint=exercise.spec.WHEN_MISSING,
+            hint=exercise.when_missing,
         )
     found: Finding | None = exercise.spec.run_lines([lines[n].text for n in order])
     return found
+
+
+def defined_by(
+    head: str, lines: Sequence[str], names: dict[str, Any]
+) -> tuple[str, str] | None:
+    """Run ``lines`` under ``head``; if Python cannot read them, why, and which line."""
+    try:
+        exec(compile(head + "\n".join(lines) + "\n", "your lines", "exec"), names)
+    except SyntaxError as error:
+        # The head, which Python counts, is not among the lines of the list.
+        said = re.sub(r" on line [0-9]+$", "", error.msg)
+        return said, lines[max((error.lineno or 2) - 2, 0)].strip()
+    return None

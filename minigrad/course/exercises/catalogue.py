@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
+from types import SimpleNamespace
 from typing import Any
 
 from minigrad import errors
-from minigrad.course.check import Exercise, Line, Question, formulas
+from minigrad.course.check import Contract, Exercise, Line, Question, formulas
 
 
 class ExerciseUnknownError(errors.MinigradError, KeyError):
@@ -67,7 +70,7 @@ def load(exercise_id: str) -> Exercise:
         fix = f"use one of {', '.join([*names(), *gym_names()])}"
         raise ExerciseUnknownError(errors.message("exercise", what, fix))
     text = tomllib.loads(file.read_text("utf8"))
-    spec = importlib.import_module(f"minigrad.course.exercises.{stem}")
+    spec = spec_of(stem, text)
     contract = getattr(spec, "CONTRACT", None)
     return Exercise(
         id=text["id"],
@@ -86,6 +89,33 @@ def load(exercise_id: str) -> Exercise:
         lines=tuple([line_of(each) for each in text.get("lines", [])]),
         spec=spec,
     )
+
+
+def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
+    """What the module of an exercise defines, and what its text says for a program.
+
+    ``same_as`` names the exercise whose numbers these are: its reference, gradients,
+    cases and wrong rules; ``contract`` then says only what is another one.
+    """
+    found: dict[str, Any] = {}
+    if "same_as" in text:
+        found |= vars(load(text["same_as"]).spec)
+    module = f"{__package__}.{stem}"
+    if importlib.util.find_spec(module):
+        found |= vars(importlib.import_module(module))
+    if "contract" in text:
+        asked: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in text["contract"].items()
+        }
+        before = found.get("CONTRACT")
+        found["CONTRACT"] = replace(before, **asked) if before else Contract(**asked)
+    if "remarks" in text:
+        found["REMARKS"] = frozenset(text["remarks"])
+    for key in ("answer", "shipped", "when_missing"):
+        if key in text:
+            found[key.upper()] = text[key]
+    return SimpleNamespace(**found)
 
 
 def mistake_hints_of(tables: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Finding, crash_of, questions
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 HEAD = "def apply(cls, *inputs):\n"
-WHEN_MISSING = "Say each phase of apply aloud. Which of them has no line yet?"
 
 
 class Value:
@@ -59,73 +61,33 @@ def run_lines(lines: Sequence[str]) -> Finding | None:
         "no_grad": engine.no_grad,
         "edge_of": lambda value: ("edge", value),
     }
-    try:
-        exec(compile(HEAD + "\n".join(lines) + "\n", "your apply", "exec"), names)
-    except SyntaxError as error:
-        line = lines[max((error.lineno or 2) - 2, 0)].strip()
-        return Finding(
-            (),
-            f"Python cannot read it: {error.msg}",
-            f"near {line!r}",
-            looks_like="An indented line needs the right line above it.",
-            hint="Which two lines are indented more than the others, and under what?",
-        )
+    unread = questions.defined_by(HEAD, lines, names)
+    if unread:
+        return say("unread", error=unread[0], line=unread[1])
     mul = engine.function()
     x, y = Value(2.0, requires_grad=True), Value(3.0)
     try:
         first, second = names["apply"](mul, x, y), names["apply"](mul, x, y)
         plain = names["apply"](mul, y, y)
     except (NameError, AttributeError) as error:
-        return Finding(
-            (),
-            f"{type(error).__name__}: {error}",
-            "your apply, while it runs",
-            looks_like=order_story(str(error)),
-            hint="Look for the name in the message. Which line makes it?",
-        )
+        return say.of_crash("too_early", crash_of("", error), error=error)
     return what_is_wrong(engine, first, second, plain)
-
-
-def order_story(text: str) -> str:
-    """What it means that a name was not there yet."""
-    if "'ctx'" in text:
-        return "ctx made after forward, or after something else that uses it"
-    return "A line uses a name that a later line makes."
 
 
 def what_is_wrong(
     engine: Engine, first: Any, second: Any, plain: Any
 ) -> Finding | None:
     """Compare what came out with what apply promises."""
-    where = "your apply"
     if first is None:
-        return Finding((), "nothing is given back", where, hint="Where is `return`?")
+        return say("nothing")
     if any(engine.recorded_inside):
-        return Finding(
-            (),
-            "forward ran while operations were being recorded",
-            where,
-            looks_like="forward run with recording on",
-            hint="Which line switches recording off, and for which lines?",
-        )
+        return say("recorded")
     if first.grad_fn is not engine.seen_by_forward[0]:
-        return Finding(
-            (),
-            f"x requires grad, and the output's grad_fn is {first.grad_fn}",
-            where,
-            looks_like="Whether to record was asked where recording was off, or the"
-            " wiring was left out.",
-            hint="At which moment does `grad_mode.enabled` say what the caller wants?",
-        )
+        return say("not_wired", node=first.grad_fn)
     if first.grad_fn is second.grad_fn:
-        return Finding((), "two calls share one ctx", where)
+        return say("shared")
     if plain.grad_fn is not None:
-        return Finding(
-            (),
-            "no input requires grad, and the output has a grad_fn",
-            where,
-            looks_like="node wired although nothing requires grad",
-        )
+        return say("wired")
     if len(getattr(first.grad_fn, "edges", [])) != 2:
-        return Finding((), "ctx has no edges to where its inputs came from", where)
+        return say("no_edges")
     return None

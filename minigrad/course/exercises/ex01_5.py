@@ -8,6 +8,9 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check import Finding
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "Leaky, Clean"
 
@@ -21,42 +24,24 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         if isinstance(each, type) and issubclass(each, minigrad.autograd.Function)
     ]
     if len(pair) != 2 or len(functions) != 2:
-        what = f"check was given {len(functions)} Function classes, not two"
-        hint = 'Hand over both, in this order: check("01.5", [Leaky, Clean])'
-        return [Finding((), what, "the call of check", hint=hint)]
+        return [say("not_two", count=len(functions))]
     leaky, clean = functions
     one, two = (float(n) for n in random.permutation([2, 3, 5, 7])[:2])
+    said: dict[str, Any] = {"one": one, "two": two}
     alone = slope_of_the_first(leaky, [one])
     if not np.isclose(alone, one):
-        what = f"with one call and factor {one:g}, the gradient is {alone:g}"
-        return [Finding((), what, leaky.__name__, hint="Even Leaky is right alone.")]
+        return [say("wrong_alone", answer=leaky.__name__, got=alone, **said)]
     mixed = slope_of_the_first(leaky, [one, two])
     if np.isclose(mixed, one):
-        return [
-            Finding(
-                (),
-                f"two calls of {leaky.__name__}, with {one:g} and {two:g}: the first "
-                f"gives {mixed:g}, so nothing was mixed up",
-                leaky.__name__,
-                looks_like="tests only one call",
-                hint="Where does Leaky keep its factor, and who else can write there?",
-            )
-        ]
+        return [say("not_mixed", answer=leaky.__name__, got=mixed, **said)]
     before = set(vars(clean))
     kept_apart = slope_of_the_first(clean, [one, two])
     new = sorted(set(vars(clean)) - before)
-    if not np.isclose(kept_apart, one) or new:
-        what = f"two calls of {clean.__name__}: the first gives {kept_apart:g}"
-        if new:
-            what = f"{clean.__name__} wrote on the class: {', '.join(new)}"
-        return [
-            Finding(
-                ("S04",),
-                what,
-                clean.__name__,
-                hint="Which object is made anew for every call of apply?",
-            )
-        ]
+    said |= {"answer": clean.__name__, "new": ", ".join(new)}
+    if new:
+        return [say("mixed.on_class", **said)]
+    if not np.isclose(kept_apart, one):
+        return [say("mixed", got=kept_apart, **said)]
     return []
 
 

@@ -9,22 +9,12 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check import Finding
+from minigrad.course.exercises.messages import Messages
 from minigrad.errors import SavedModifiedError
 
+say = Messages(__name__)
+
 ANSWER = "Scale"
-
-SHIPPED = """\
-class Scale(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, factor):
-        ctx.factor = factor
-        return x * factor
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output * ctx.factor, None
-"""
-"""The class as the notebook ships it; a test compares the two."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
@@ -36,17 +26,14 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     """Nobody changes anything: value and gradient have to be right."""
     x, factor, upstream = drawn(random)
     result = answer.apply(x, factor)
+    said: dict[str, Any] = {"answer": answer.__name__, "factor": short(factor.numpy())}
     if not np.allclose(result.detach().numpy(), (x * factor).detach().numpy()):
-        numbers = [short(tensor.detach().numpy()) for tensor in (result, x, factor)]
-        what = "forward gives {} for x = {}, factor = {}".format(*numbers)
-        yield Finding((), what, f"{answer.__name__}.forward")
+        got, numbers = (short(tensor.detach().numpy()) for tensor in (result, x))
+        yield say("value", got=got, x=numbers, **said)
         return
     slope = slope_of(result, x, upstream)
     if not np.allclose(slope, factor.numpy()):
-        what = f"nobody changed the factor {short(factor.numpy())}, and the slope is "
-        what += short(slope)
-        hint = "How fast does x times factor grow, if x grows?"
-        yield Finding((), what, f"{answer.__name__}.backward", hint=hint)
+        yield say("slope", slope=short(slope), **said)
 
 
 def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -59,26 +46,12 @@ def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]
         slope = slope_of(result, x, upstream)
     except SavedModifiedError:
         return
-    what = f"forward used {short(before)}, then factor became "
-    what += f"{short(factor.numpy())}: the slope is {short(slope)}, and nobody heard "
-    what += "of the change"
-    where = f"{answer.__name__}, what forward leaves on ctx"
-    if np.allclose(slope, before):
-        yield Finding(
-            ("K01",),
-            what,
-            where,
-            looks_like="A copy was made and called a repair. The number is right, for "
-            "twice the memory; whoever changed factor by mistake still does not know.",
-            hint="Which way of keeping a tensor notes its version, without a copy?",
-        )
-        return
-    yield Finding(
-        ("S06",),
-        what,
-        where,
-        looks_like="ctx has a second name for the tensor, and reads it too late.",
-        hint="Which way of keeping a tensor notes its version beside it?",
+    yield say(
+        "silent.copied" if np.allclose(slope, before) else "silent",
+        before=short(before),
+        now=short(factor.numpy()),
+        slope=short(slope),
+        answer=answer.__name__,
     )
 
 
@@ -87,15 +60,12 @@ def remarks_on(answer: Any) -> list[Finding]:
     x, factor, _ = drawn(np.random.default_rng(0))
     with minigrad.teaching(False):
         ctx = answer.apply(x, factor).grad_fn
-    where = f"{answer.__name__}, what forward leaves on ctx"
     kept = [f"ctx.{n}" for n, v in vars(ctx).items() if isinstance(v, minigrad.Tensor)]
     if kept:
-        what = f"the change is noticed, and a tensor is still kept as {kept[0]}"
-        return [Finding(("S06",), what, where)]
+        return [say("kept_too", name=kept[0], answer=answer.__name__)]
     count = len(ctx.saved_tensors)
     if count > 1:
-        what = f"{count} tensors are saved; backward can do with factor alone"
-        return [Finding(("K01",), what, where)]
+        return [say("saved_too", count=count, answer=answer.__name__)]
     return []
 
 

@@ -11,6 +11,9 @@ import numpy as np
 import minigrad
 from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
 from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "TanhFromInput, TanhFromOutput, extra_bytes"
 COUNT = 1000
@@ -62,20 +65,13 @@ def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]
     said = rest[0]
     numbers = list(said) if isinstance(said, (list, tuple)) else []
     if len(numbers) != 2 or not all([isinstance(n, (int, float)) for n in numbers]):
-        what = f"extra_bytes is {said!r}, not a list of two numbers"
-        hint = "Write two whole numbers of bytes, such as [16, 16]; from input first."
-        return [Finding((), what, "extra_bytes", hint=hint)]
+        return [say("no_numbers", said=said)]
     kept = [bytes_kept(function) for function in functions]
     for function, number, truth in zip(functions, numbers, kept, strict=True):
-        if number == truth:
-            continue
-        story, hint = "", "Who still holds the nameless a * b when the line is over?"
-        if number == COUNT:
-            story, hint = "numbers were counted, not bytes", "How many bytes has one?"
-        elif number > truth:
-            story = "something is counted that nobody keeps, or that is alive anyway"
-        what = f"for {function.__name__} you say {number} bytes; that is not what stays"
-        return [Finding((), what, "extra_bytes", looks_like=story, hint=hint)]
+        if number != truth:
+            name = "bytes.too_many" if number > truth else "bytes"
+            name = "bytes.counted" if number == COUNT else name
+            return [say(name, function=function.__name__, number=number)]
     return []
 
 

@@ -10,21 +10,11 @@ import numpy as np
 import minigrad
 from minigrad.course.check import Finding
 from minigrad.course.check.probes import lifetimes, seen
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "Exp"
-
-SHIPPED = """\
-class Exp(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.result = x.exp()
-        return ctx.result
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output * ctx.result
-"""
-"""The class as the notebook ships it: not tried. A test compares the two."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
@@ -39,14 +29,9 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
 def remarks_on(answer: Any) -> list[Finding]:
     """A copy without its history makes no cycle, and is an attribute all the same."""
     for name, kind in seen(lifetimes.kept_on_ctx, (answer,)):
-        id, noun = KINDS[kind]
-        what = f"the cycle is gone, and {noun} is still kept as ctx.{name}"
-        return [Finding((id,), what, answer.__name__)]
+        message = "kept.array" if kind == "array" else "kept.tensor"
+        return [say(message, name=name, answer=answer.__name__)]
     return []
-
-
-KINDS = {"tensor": ("S06", "a tensor"), "array": ("S08", "an array")}
-"""What may be left on ctx without a cycle."""
 
 
 def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -55,17 +40,14 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     upstream = minigrad.tensor(random.uniform(1, 2, 3).round(2))
     y = answer.apply(x)
     right = np.exp(x.detach().numpy())
+    said: dict[str, Any] = {"answer": answer.__name__, "x": x.tolist()}
     if not np.allclose(y.detach().numpy(), right):
-        what = f"forward gives {y.tolist()} for x = {x.tolist()}"
-        yield Finding((), what, f"{answer.__name__}.forward")
+        yield say("value", got=y.tolist(), **said)
         return
     (slope,) = minigrad.autograd.grad(y, x, upstream, materialize_grads=True)
     assert slope is not None  # zeros stand for a gradient that is missing
     if not np.allclose(slope.numpy(), right * upstream.numpy()):
-        what = f"the gradient is {slope.tolist()} for x = {x.tolist()}, grad_output = "
-        what += f"{upstream.tolist()}"
-        hint = "Where the result is y, e to the power x grows y times as fast as x."
-        yield Finding((), what, f"{answer.__name__}.backward", hint=hint)
+        yield say("slope", got=slope.tolist(), upstream=upstream.tolist(), **said)
 
 
 def mixed_up(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -73,10 +55,8 @@ def mixed_up(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
     x = random.uniform(-1, 1, 3).round(2)
     slope = seen(lifetimes.gradient_of_a_sum, (answer,), x, 2 * x)
     if not np.allclose(slope, np.exp(x)):
-        what = f"a call with x = {x.tolist()}, then one with {(2 * x).tolist()}: "
-        what += f"backward of the first gives {slope.tolist()}"
-        hint = "Which object is new in each call? What do two calls of yours share?"
-        yield Finding(("S04",), what, answer.__name__, hint=hint)
+        numbers = {"x": x.tolist(), "then": (2 * x).tolist(), "slope": slope.tolist()}
+        yield say("mixed_up", answer=answer.__name__, **numbers)
 
 
 def left_behind(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -87,21 +67,9 @@ def left_behind(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
         ("after backward and del y", left.after_backward),
     ):
         if alive:
-            what = f"{when}, with the collector off, {' and '.join(alive)} "
-            what += "are still alive" if len(alive) > 1 else "is still alive"
-            yield Finding(
-                ("S07",),
-                what,
-                f"{answer.__name__}, what forward leaves on ctx",
-                hint="Draw the arrows from y on. Where do you meet y again?",
-            )
+            name = "alive.several" if len(alive) > 1 else "alive"
+            things = " and ".join(alive)
+            yield say(name, when=when, things=things, answer=answer.__name__)
             return
     if left.collected:
-        yield Finding(
-            ("S07",),
-            f"gc.collect was called {left.collected} times",
-            answer.__name__,
-            looks_like="The cycle is still made, and swept up each time, which takes "
-            "longer than the whole call.",
-            hint="Which arrow has to go, so that no collector is needed?",
-        )
+        yield say("collected", times=left.collected, answer=answer.__name__)

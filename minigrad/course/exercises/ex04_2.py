@@ -10,16 +10,12 @@ from unittest import mock
 import numpy as np
 
 import minigrad
+from minigrad import errors
 from minigrad.course.check import Finding
-from minigrad.course.exercises.gym import linear
+from minigrad.course.exercises.messages import Messages
 from minigrad.ops import OPS
 
-CONTRACT = linear.CONTRACT
-
-reference = linear.reference
-gradients = linear.gradients
-cases = linear.cases
-wrong_gradients = linear.wrong_gradients
+say = Messages(__name__)
 
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "dot", "addmm", "einsum")
 NAMES = ("x", "W", "b")
@@ -37,15 +33,9 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
             output.sum().backward()
         needed = 0 if name == "b" else 1
         if count[0] > needed:
-            return [
-                Finding(
-                    ("A07",),
-                    f"only {name} requires grad, and backward makes {count[0]} matrix "
-                    f"product{'s' if count[0] > 1 else ''}; {needed} would do",
-                    f"{answer.__name__}.backward",
-                    looks_like="A gradient is computed, and then not handed out.",
-                )
-            ]
+            made = errors.count_of(count[0], "matrix product")
+            who = answer.__name__
+            return [say("too_many", name=name, made=made, needed=needed, answer=who)]
     return []
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Crash, Finding, pass_on_todo, submission
+from minigrad.course.check import Array, Finding, first_line, pass_on_todo, submission
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "backward"
 MOST_LINES = 15
@@ -145,10 +148,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     if beside is not None:
         return [beside]
     if found.lines > MOST_LINES:
-        what = f"backward has {found.lines} lines that do something; {MOST_LINES} "
-        what += "are enough"
-        hint = "Can an order of the nodes (05.3) take the place of some of them?"
-        return [Finding((), what, ANSWER, hint=hint, values_right=True)]
+        return [say("too_long", lines=found.lines, most=MOST_LINES)]
     return []
 
 
@@ -156,8 +156,14 @@ def fault_in(
     found: Traversal, program: Program, upstream: Array, before: Array
 ) -> Finding | None:
     """What is wrong with one program; None if nothing is."""
-    if found.crash is not None:
-        return crashed(program, found.crash)
+    crash = found.crash
+    if crash is not None:
+        pass_on_todo(crash)
+        size, text = len(program.steps), first_line(crash)
+        numbers = {"size": size, "most": 3 * size}
+        return say.of_crash(
+            "crashed", crash, program=program.name, text=text, **numbers
+        )
     at_steps, at_leaves = program.gradients(upstream)
     return (
         called_again(program, found)
@@ -168,56 +174,12 @@ def fault_in(
     )
 
 
-def crashed(program: Program, crash: Crash) -> Finding:
-    """An exception, and what it comes from."""
-    pass_on_todo(crash)
-    text = f"{crash.kinds[0]}: {crash.text}".rstrip(": ").splitlines()[0]
-    story = hint = ""
-    if "RecursionError" in crash.kinds:
-        story = "backward, or what it uses, calls itself for each node, and Python "
-        story += "stops after some thousand calls inside each other."
-        hint = "Which list could hold the nodes that have still to run?"
-    elif "CalledTooOftenError" in crash.kinds:
-        size = len(program.steps)
-        text = f"rules were called more than {3 * size} times for {size} nodes"
-        story = "Every path is followed by itself: with n joins one after the other "
-        story += "that is 2 to the power n calls."
-        hint = "What may a node wait for, before its rule is called?"
-    elif "EngineAskedError" in crash.kinds:
-        text = "the engine's own backward was called"
-        hint = "Call the rule of a node: node.apply(gradient). Who goes on from there?"
-    elif text.startswith("KeyError: the node"):
-        story = "A dictionary was asked for a node that is not in it."
-        hint = "What waits for a node before the first gradient has come there?"
-    elif "operand" in text and "'NoneType'" in text:
-        story = "A gradient was added to a `.grad` that is still None."
-        hint = "What is x.grad before the first gradient comes?"
-    elif "RuntimeError" in crash.kinds and "ambiguous" in text:
-        story = "`if`, `or` and `not` ask a gradient for one answer; three numbers "
-        story += "give none."
-        hint = "Which question is meant: is it zero, or is there none yet?"
-    elif "no attribute 'backward'" in text or "Expected output to be" in text:
-        hint = "root is a node, and no tensor. What calls the rule of a node?"
-    elif "'NoneType' object has no attribute" in text or text == "KeyError: None":
-        story = "An edge that leads nowhere was followed."
-        hint = "Data needs no gradient. What stands in next_functions for it?"
-    elif "has no attribute 'apply'" in text:
-        story = "A leaf's node, AccumulateGrad, was asked for a rule. It has none."
-        hint = "How do you find out that a node belongs to a leaf? It has a variable."
-    what = f"for {program.name}: {text}"
-    return Finding((), what, ANSWER, looks_like=story, hint=hint, crashed=True)
-
-
 def called_again(program: Program, found: Traversal) -> Finding | None:
     """A rule that was called more than once."""
     for number, times in Counter(found.called.tolist()).items():
         if times > 1:
-            what = f"for {program.name}, the rule of one {program.node(number)} was "
-            what += f"called {times} times"
-            story = "A node runs each time something arrives, not once with the sum."
-            hint = "Both users of a tensor send a gradient to its node. After which of "
-            hint += "them may its rule be called?"
-            return Finding((), what, ANSWER, looks_like=story, hint=hint)
+            node = program.node(number)
+            return say("called_again", program=program.name, node=node, times=times)
     return None
 
 
@@ -225,13 +187,8 @@ def written_into(program: Program, found: Traversal) -> Finding | None:
     """A gradient that a rule had returned, and that was changed afterwards."""
     if not found.written:
         return None
-    was, now = found.written
-    what = f"for {program.name}, a gradient that a rule returned was {short(was)}"
-    what += f", and is {short(now)} now"
-    story = "`+=` writes into the tensor itself. Add returned one tensor for "
-    story += "both its arguments, so another place was changed, too."
-    hint = "Which way of adding makes a new tensor?"
-    return Finding((), what, ANSWER, looks_like=story, hint=hint)
+    was, now = map(short, found.written)
+    return say("written_into", program=program.name, was=was, now=now)
 
 
 def wrong_gradient(program: Program, found: Traversal, wanted: Array) -> Finding | None:
@@ -244,18 +201,13 @@ def wrong_gradient(program: Program, found: Traversal, wanted: Array) -> Finding
     number, got = called[turn], found.received[turn]
     if found.odd is not None and np.isnan(got).all():
         got = found.odd
-    what = f"for {program.name}, the rule of one {program.node(number)} got "
-    what += f"{short(got)}; {short(wanted[number])} arrives there in all"
-    story = "What waited was overwritten by what came next."
-    hint = "A second gradient comes for a node. Where is the first one then?"
+    name = "wrong_gradient"
     if np.allclose(found.received, got if got.shape == (3,) else np.nan):
-        story = "Every rule was called with the same, which is what the root gets."
-        hint = "Each node has a gradient of its own. Where do you keep it until then?"
+        name = "wrong_gradient.same"
     elif any(user not in called[:turn] for user in program.users(number)):
-        story = "A join has its turn too early: a user of it has not sent its part."
-        hint = "Which nodes may run: those that something has arrived at, or those "
-        hint += "that nothing more has to come to?"
-    return Finding((), what, ANSWER, looks_like=story, hint=hint)
+        name = "wrong_gradient.early"
+    arrays = {"got": short(got), "wanted": short(wanted[number])}
+    return say(name, program=program.name, node=program.node(number), **arrays)
 
 
 def uncalled(program: Program, called: Sequence[int]) -> Finding | None:
@@ -264,14 +216,8 @@ def uncalled(program: Program, called: Sequence[int]) -> Finding | None:
     ran = len(set(called) & set(range(size)))
     if ran == size:
         return None
-    what = f"for {program.name}, not called: {size - ran} of {size} rules"
-    hint = "Who puts a node on the list of those that can run?"
-    if ran == 1:
-        hint = (
-            "The rule of the root returns one gradient for each edge. What becomes of "
-        )
-        hint += "them?"
-    return Finding((), what, ANSWER, hint=hint)
+    name = "uncalled.root_only" if ran == 1 else "uncalled"
+    return say(name, program=program.name, left=size - ran, size=size)
 
 
 def wrong_leaf(
@@ -280,31 +226,19 @@ def wrong_leaf(
     """The first leaf with another ``.grad`` than it should have."""
     had_before = [np.zeros(3), *before]
     came = zip(program.leaves, found.leaves, had_before, right, strict=True)
-    for place, (name, leaf, had, new) in enumerate(came):
-        got = leaf.grad
+    for place, (leaf_name, leaf, had, new) in enumerate(came):
+        got, said = leaf.grad, {"program": program.name, "leaf": leaf_name}
         if got is None:
-            what = f"for {program.name}, {name}.grad is None"
-            hint = "A leaf's node has the leaf as its variable. Who sets its .grad?"
-            return Finding((), what, ANSWER, hint=hint)
+            return say("leaf.none", **said)
         if got.shape == new.shape and np.allclose(got, had + new):
             continue
-        what = f"for {program.name}, {name}.grad is {short(got)}; "
-        what += f"{short(had + new)} should be there"
-        story, hint = "", "Go through the program by hand. What arrives at this leaf?"
+        name = "leaf" if place else "leaf.overwritten"
         if place and np.allclose(got, new):
-            what += f", of which {short(had)} was there before"
-            story = "The gradient of a leaf is replaced, and not added to."
-            hint = "x.grad may hold something already. What does backward do with it?"
+            name = "leaf.replaced"
         elif place == 0 and np.allclose(got, 2 * new):
-            story = "All that arrives at x was added twice: its node had two turns."
-            hint = (
-                "Two gradients come to x. After which of them may its node have a turn?"
-            )
-        elif place == 0:
-            story = "Two gradients arrive at x. What waited for its node, or stood in "
-            story += ".grad, was overwritten by what came next."
-            hint = "x is used twice. What is x.grad when the second gradient comes?"
-        return Finding((), what, ANSWER, looks_like=story, hint=hint)
+            name = "leaf.twice"
+        arrays = {"got": short(got), "wanted": short(had + new), "had": short(had)}
+        return say(name, **said, **arrays)
     return None
 
 
@@ -312,9 +246,7 @@ def recorded(program: Program, found: Traversal) -> Finding | None:
     """A leaf that has the right numbers, with a way back from them."""
     for name, leaf in zip(program.leaves, found.leaves, strict=True):
         if leaf.recorded:
-            what = f"for {program.name}, {name}.grad has a grad_fn of its own"
-            hint = "Which line above `def` keeps backward from being recorded?"
-            return Finding((), what, ANSWER, hint=hint, values_right=True)
+            return say("recorded", program=program.name, leaf=name)
     return None
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Finding, says_todo
+from minigrad.course.check import Array, Finding, says_todo, submission
 from minigrad.course.exercises.gym.broadcasting import WRONG_SUMS, Shape, summed
 from minigrad.course.exercises.gym.random_inputs import numbers
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "unbroadcast"
 
@@ -116,10 +119,9 @@ RULES: list[tuple[str, Rule]] = [
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The first pair of shapes for which the numbers or the shape are not right."""
-    if not callable(answer):
-        what = f"check was given {answer!r:.60}, not the function unbroadcast"
-        hint = "Hand over the function itself: unbroadcast, no brackets."
-        return [Finding((), what, "the call of check", hint=hint)]
+    unusable = submission.no_function(answer, ANSWER)
+    if unusable:
+        return [unusable]
     gradients = [(numbers(random, *large), shape) for large, shape in PAIRS]
     tried = [(g, shape, attempt(answer, g, shape)) for g, shape in gradients]
     found = [finding_of(*one) for one in tried]
@@ -152,45 +154,25 @@ def attempt(answer: Any, g: Array, shape: Shape) -> Any:
 
 def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
     """What is wrong for one pair of shapes; None if nothing is."""
-    where = f"unbroadcast(g, {shape}) with g of shape {g.shape}"
+    said: dict[str, Any] = {"shape": shape, "given": g.shape}
     if isinstance(made, Exception):
-        text = f"{type(made).__name__}: {made}"
         # A sum over no axis at all is, in torch too, a sum over them all.
-        ids = () if copied(g.shape, shape) else ("R11",)
-        hint = AXES_MOVE if isinstance(made, IndexError) else HINT
-        return Finding(ids, text, where, hint=hint, crashed=True)
+        name = "raised" if copied(g.shape, shape) else "raised.over_all"
+        name += ".axes_move" if isinstance(made, IndexError) else ""
+        return say(name, kind=type(made).__name__, error=made, **said)
     if isinstance(made, Written):
-        what = "g holds other numbers after the call than before"
-        return Finding(("M01",), what, where)
+        return say("written", **said)
     if isinstance(made, str):
-        what = f"it gives back {made:.60}, which is no tensor"
-        story = "A gradient is a tensor, of the shape that was asked for."
-        return Finding(("A12",), what, where, looks_like=story)
+        return say("no_tensor", made=made, **said)
     if made.shape != shape:
-        what = f"it gives back the shape {made.shape}, not {shape}"
-        return Finding((), what, where, hint=HINT if g.size else NO_COPY)
+        name = "other_shape" if g.size else "other_shape.no_copy"
+        return say(name, made=made.shape, **said)
     right = summed(g, shape)
     if np.allclose(made, right):
         return None
     at = tuple(int(i) for i in np.argwhere(~np.isclose(made, right))[0])
     place = f" at {list(at)}" if at else ""
-    what = f"it gives back {made[at]:.4g}{place}; the copies sent {right[at]:.4g}"
-    return Finding((), f"{what} together", where, hint=HINT)
-
-
-HINT = (
-    "Write both shapes below each other, flush right. Over which axes has g to be "
-    "added up here, and over which does yours?"
-)
-
-AXES_MOVE = (
-    "A sum without keepdim takes its axis away. How many axes has g left at this line, "
-    "and which number has each of them now?"
-)
-NO_COPY = (
-    "A 1 may also stretch to a 0: no copy is made at all. Is this axis added up in "
-    "yours? What is the sum of no numbers?"
-)
+    return say("other_sum", got=made[at], at=place, wanted=right[at], **said)
 
 
 def name_of(tried: list[Tried]) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ import minigrad
 from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
 from minigrad.course.exercises.gym.random_inputs import numbers, sizes
 from minigrad.course.exercises.gym.softmax_rows import RAISES
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "Expand, Sum"
 
@@ -168,7 +171,7 @@ def adjoint_test(
     """Both products of the adjoint test for one call; None if they are the same."""
     named = zip(("axis", "n"), more, strict=False)
     called = ", ".join([f"{name} {value}" for name, value in named])
-    where = f"{function.__name__} of shape {x.shape}, {called}"
+    call = f"{function.__name__} of shape {x.shape}, {called}"
     leaf = minigrad.tensor(x, requires_grad=True)
     try:
         result = function.apply(leaf, *more)
@@ -177,18 +180,11 @@ def adjoint_test(
             result, leaf, minigrad.tensor(y), materialize_grads=True
         )
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        return Finding((), text, where, hint=HINT, crashed=True)
+        return say("raised", kind=type(error).__name__, error=error, call=call)
     assert back is not None  # zeros stand for a gradient that is missing
     forth = float((result.detach().numpy() * y).sum())
     home = float((x * back.numpy()).sum())
     if np.isclose(forth, home):
         return None
-    what = (
-        f"the product of {function.__name__}(x) with y is {forth:.4g}, that of x with"
-    )
-    what += f" the gradient for y is {home:.4g}; they have to be the same"
-    return Finding((), what, where, hint=HINT)
-
-
-HINT = "How many axes has this x? Which lines of yours count on their number?"
+    who = function.__name__
+    return say("adjoint", function=who, forth=forth, home=home, call=call)

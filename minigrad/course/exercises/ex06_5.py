@@ -11,38 +11,12 @@ import numpy as np
 import minigrad
 from minigrad.course.check import Array, Finding
 from minigrad.course.exercises.gym.random_inputs import numbers
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "Linear, MeanSquare, rates"
 
-SHIPPED = """\
-class Linear(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, W, b):
-        ctx.save_for_backward(x, W)
-        return x @ W.T + b
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, W = ctx.saved_tensors
-        n = len(x)
-        return grad_output @ W, grad_output.T @ x / n, grad_output.sum(0)
-
-
-class MeanSquare(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, y, target):
-        ctx.save_for_backward(y, target)
-        return ((y - target) ** 2).sum() / len(y)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        y, target = ctx.saved_tensors
-        return grad_output * 2 * (y - target), None
-
-
-rates = {"W": 0.05, "b": 0.05}
-"""
-"""What the notebook ships: not tried. A test compares the two."""
 
 RATES = {"W": 0.05, "b": 0.05}
 
@@ -62,15 +36,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
 def changed_rates(rates: Any) -> Iterator[Finding]:
     """The symptom instead of the cause."""
     if rates != RATES:
-        yield Finding(
-            (),
-            f"rates is {rates!r:.60}; it was {RATES}",
-            "rates",
-            looks_like="The learning rate is changed. It hides the mistake for batches "
-            "of one size; with another the bias is too fast again, or too slow.",
-            hint="Put the rates back. For batches of 4 and of 8 rows, how many times "
-            "too large is b.grad? Which number of the program does that follow?",
-        )
+        yield say("rates", rates=rates, before=RATES)
 
 
 def wrong_values(
@@ -80,14 +46,11 @@ def wrong_values(
     x, W, b, target = drawn(random, 4)
     y = linear.apply(*map(minigrad.tensor, (x, W, b))).detach().numpy()
     value = loss.apply(*map(minigrad.tensor, (x @ W.T + b, target))).item()
-    hint = "The forwards were right as they came. Compare yours with them."
     if y.shape != target.shape or not np.allclose(y, x @ W.T + b):
-        what = "forward no longer gives x @ W.T + b"
-        yield Finding((), what, f"{linear.__name__}.forward", hint=hint)
+        yield say("forward", function=linear.__name__)
     right = ((x @ W.T + b - target) ** 2).sum() / len(x)
     if not np.isclose(value, right):
-        what = f"the loss of 4 rows is {value:.4g}; it was {right:.4g}"
-        yield Finding((), what, f"{loss.__name__}.forward", hint=hint)
+        yield say("forward.loss", function=loss.__name__, got=value, wanted=right)
 
 
 def wrong_step(
@@ -111,31 +74,23 @@ def named_step(times: list[float], rows: int) -> Iterator[Finding]:
     said = [
         f"{name} {how_far(factor)}" for name, factor in zip("Wb", times, strict=True)
     ]
-    what = f"after one step on {rows} rows, {' and '.join(said)}"
-    stories = {
-        (1, rows): ("R05", ""),
-        (rows, rows): ("R05", ""),
-        (1 / rows, 1): ("R04", ""),
-        (1 / rows, 1 / rows): ("R06", "The mean is taken twice, in two places."),
+    known = {
+        (1, rows): "bias",
+        (rows, rows): "bias",
+        (1 / rows, 1): "weight",
+        (1 / rows, 1 / rows): "mean_twice",
     }
-    for factors, (id, story) in stories.items():
-        if np.allclose(times, factors):
-            yield Finding((id,), what, "one training step", looks_like=story)
-            return
-    if times[0] == times[1]:
-        yield Finding(("R06",), what, "one training step")
-        return
-    hint = "Which of the two backwards did you change, and what was it to give before?"
-    yield Finding((), what, "one training step", hint=hint)
+    fitting = [name for factors, name in known.items() if np.allclose(times, factors)]
+    kind = "both" if times[0] == times[1] else "other"
+    name = f"step.{[*fitting, kind][0]}"
+    yield say(name, rows=rows, said=" and ".join(said))
 
 
 def how_far(factor: float) -> str:
     """How far something moved, in words."""
     if math.isnan(factor):
-        return "moved in another direction"
-    if factor == 1:
-        return "moved as it should"
-    return f"moved {factor:.3g} times as far as it should"
+        return say("moved.elsewhere").what
+    return say("moved" if factor == 1 else "moved.too_far", times=factor).what
 
 
 def wrong_alone(
@@ -149,49 +104,25 @@ def wrong_alone(
     for name, leaf, wanted in zip("Wb", leaves[1:], slopes(g, x), strict=True):
         factor = ratio(leaf, wanted)
         if factor != 1:
-            yield cancelling(f"{linear.__name__} alone", name, factor, "R04")
+            yield cancelling("cancels.in_linear", linear, name, factor)
             return
     factor = ratio(leaves[0], g @ W)
     if factor != 1:
-        yield Finding(
-            (),
-            step_is_right(f"{linear.__name__} alone", "x", factor),
-            f"{linear.__name__}.backward, first value returned (for x)",
-            looks_like="The training step does not show it: only a layer below this "
-            "one would learn from it.",
-            hint="Each row of x is used for one row of y. Is anything copied there, or "
-            "averaged?",
-        )
+        yield cancelling("cancels.below", linear, "x", factor)
         return
     y = minigrad.tensor(x @ W.T + b, requires_grad=True)
     loss.apply(y, minigrad.tensor(target)).backward(minigrad.tensor(3.0))
     factor = ratio(y, 3 * 2 * (x @ W.T + b - target) / 5)
     if np.isclose(factor, 1 / 3):
-        what = f"the training step is right now; but when {loss.__name__} gets an "
-        what += "upstream gradient of 3, y gets the gradient that belongs to 1"
-        yield Finding(("C01",), what, f"{loss.__name__} alone")
+        yield say("no_upstream", function=loss.__name__)
     elif factor != 1:
-        yield cancelling(f"{loss.__name__} alone", "y", factor, "R05")
+        yield cancelling("cancels.in_loss", loss, "y", factor)
 
 
-def cancelling(where: str, name: str, factor: float, id: str) -> Finding:
-    """One of two mistakes of which the other hides it."""
-    return Finding(
-        (id,),
-        step_is_right(where, name, factor),
-        where,
-        looks_like="Two mistakes that cancel each other. With another loss, such as a "
-        "sum over the rows, they will not.",
-    )
-
-
-def step_is_right(where: str, name: str, factor: float) -> str:
+def cancelling(message: str, function: Any, name: str, factor: float) -> Finding:
     """What is still wrong with one gradient, when the step is right."""
     size = "not" if math.isnan(factor) else f"{factor:.3g} times"
-    return (
-        f"the training step is right now; but {where} gives {name} a gradient that is "
-        f"{size} the right one, for 5 rows"
-    )
+    return say(message, function=function.__name__, name=name, size=size)
 
 
 def drawn(random: np.random.Generator, rows: int) -> tuple[Array, Array, Array, Array]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -12,16 +11,12 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check import Finding
-from minigrad.course.exercises.gym import two_outputs
+from minigrad.course.exercises.messages import Messages
 from minigrad.ops import OPS
 
-CONTRACT = replace(two_outputs.CONTRACT, name="SineAndSquare", second_derivative="any")
+say = Messages(__name__)
 
-reference = two_outputs.reference
-gradients = two_outputs.gradients
-cases = two_outputs.cases
-wrong_gradients = two_outputs.wrong_gradients
-
+OUTPUTS = ("sine", "square")
 ENOUGH = (1, 2)
 """So many products do for the sine alone, and for the square alone."""
 
@@ -34,8 +29,7 @@ MAKERS = (
 
 def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Use one output at a time, and look for work that its absence makes needless."""
-    where = f"{answer.__name__}.backward"
-    for used, name in enumerate(CONTRACT.outputs):
+    for used, name in enumerate(OUTPUTS):
         x = minigrad.tensor(random.uniform(0.3, 2.0, 6), requires_grad=True)
         with runs_counted("cos") as too_early:
             output = answer.apply(x)[used].sum()
@@ -45,26 +39,14 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
             runs_counted("mul") as products,
         ):
             output.backward()
-        only = f"only the {name} is used"
+        said = {"answer": answer.__name__, "used": name}
         if too_early:
-            where = f"{answer.__name__}.forward"
-            what = "forward works out a cosine, whether the sine is used or not"
-            looks_like = "A term is computed for an output that may send nothing."
-            hint = "Who needs the cosine, and when is it known whether it is needed?"
-        elif zeros:
-            what = f"{only}, and backward makes zeros of its own: {zeros[0]}"
-            looks_like = "The engine was asked for no zeros, and the rule makes them."
-            hint = "With one term left, to what do you have to add it?"
-        elif (used == 1 and cosines) or len(products) > ENOUGH[used]:
-            done = "works out a cosine" if used else f"makes {len(products)} products"
-            what = f"{only}, and backward {done}"
-            looks_like = "A term is computed for an output that sent nothing."
-            hint = (
-                "Where does the question about None stand: before the work, or after?"
-            )
-        else:
-            continue
-        return [Finding((), what, where, looks_like=looks_like, hint=hint)]
+            return [say("too_early", **said)]
+        if zeros:
+            return [say("zeros", maker=zeros[0], **said)]
+        if (used == 1 and cosines) or len(products) > ENOUGH[used]:
+            message = "needless.cosine" if used else "needless"
+            return [say(message, count=len(products), **said)]
     return []
 
 

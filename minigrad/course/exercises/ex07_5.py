@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import minigrad
-from minigrad.course.check import Finding, Part, says_todo
+from minigrad.course.check import Contract, Finding, Part, crash_of, says_todo, thrown
 from minigrad.course.check.probes import opinions, seen
 from minigrad.course.exercises.gym import straight_through_round
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "Round, hands_on, why"
 FEWEST_WORDS = 5
@@ -19,7 +21,7 @@ Asked = tuple[bool | None, bool, Finding | None]
 
 PARTS = (
     Part(
-        replace(straight_through_round.CONTRACT, name="Round"),
+        Contract(name="Round", arguments=("x",)),
         straight_through_round.reference,
         straight_through_round.cases,
         straight_through_round.gradients,
@@ -84,36 +86,19 @@ class Clipped(Right):
 
 
 WRONG = (
-    (
-        TrueSlope,
-        "a backward that returns zeros",
-        "which numbers does it look at, and what should they be?",
-    ),
-    (
-        Ones,
-        "a backward that returns ones, whatever arrives",
-        "if ones arrive, who can tell? Which g would tell them apart?",
-    ),
-    (
-        Window,
-        "a backward that lets nothing pass where x is beyond 1",
-        "is one of your numbers x below -1, or above 1?",
-    ),
-    (
-        Clipped,
-        "a backward that cuts what arrives at -1 and 1",
-        "is one of your numbers g larger than 1?",
-    ),
+    (TrueSlope, "zeros"),
+    (Ones, "ones"),
+    (Window, "window"),
+    (Clipped, "clipped"),
 )
+"""What a test of the promise has to refuse, and the message if it does not."""
 
 
 def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
     """The test accepts what is right and refuses what is wrong; the box is filled."""
     hands_on, why = rest
     if not callable(hands_on):
-        what = f"hands_on is {hands_on!r:.60}, not a function"
-        hint = "Hand over the function itself: hands_on, no brackets."
-        return [Finding((), what, "hands_on", hint=hint)]
+        return [say("no_function", given=hands_on)]
     return test_of_the_test(hands_on) or explanation(why)
 
 
@@ -122,7 +107,7 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
 
     Each is asked about twice, and all in an order that nobody can count on.
     """
-    functions = [Right, Copied, *[function for function, _, _ in WRONG]] * ROUNDS
+    functions = [Right, Copied, *[function for function, _ in WRONG]] * ROUNDS
     about: dict[Any, list[Asked]] = {function: [] for function in functions}
     for place in minigrad.randperm(len(functions)).tolist():
         about[functions[place]].append(asked(hands_on, functions[place]))
@@ -131,43 +116,20 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
     if raised:
         return [raised]
     if said is None:
-        hint = "Does every way through it end in a return?"
-        return [Finding((), "hands_on returned nothing", "hands_on", hint=hint)]
+        return [say("nothing")]
     if not said:
-        return [refuses_the_right_one(measured)]
+        return [say("refuses.by_slope" if measured else "refuses")]
     said, measured, raised = min(about[Copied], key=is_right)
     if raised:
         return [raised]
     if not said:
-        what = "hands_on refuses a backward that returns a copy of what arrives"
-        hint = "What is handed on: this one tensor, or its numbers?"
-        return [Finding((), what, "hands_on", hint=hint)]
-    for function, name, question in WRONG:
+        return [say("refuses_a_copy")]
+    for function, name in WRONG:
         said, measured, raised = max(about[function], key=is_right)
         if raised:
             return [raised]
-        if not said:
-            continue
-        what = f"hands_on says True of {name}"
-        hint = question[0].upper() + question[1:]
-        if measured:
-            tolerant = "This hides the failure by a tolerance: one wide enough for a "
-            tolerant += "stand-in lets every rule pass."
-            refused = (
-                "gradcheck refuses every rule but the true slope: that it refuses "
-            )
-            refused += "one does not say which rule it is."
-            return [
-                Finding(
-                    ("U10",),
-                    what,
-                    "hands_on",
-                    looks_like=tolerant if function is TrueSlope else refused,
-                    hint="What does Round promise of its gradient? Compare with that, "
-                    "not with a slope.",
-                )
-            ]
-        return [Finding((), what, "hands_on", hint=hint)]
+        if said:
+            return [say(f"accepts.{name}{'.by_slope' if measured else ''}")]
     return []
 
 
@@ -178,7 +140,7 @@ def asked(hands_on: Any, function: Any) -> Asked:
     except Exception as error:
         return None, False, raised_by(error)
     if opinion.shape != (1,):
-        return None, False, one_for_each_element(opinion.shape)
+        return None, False, say("several", shape=opinion.shape)
     return opinion.said, opinion.measured, None
 
 
@@ -187,55 +149,19 @@ def is_right(one: Asked) -> bool:
     return bool(one[0])
 
 
-def one_for_each_element(shape: tuple[int, ...]) -> Finding:
-    """A test that answers once for each element."""
-    what = f"hands_on returned a Tensor of shape {shape}, not True or False"
-    hint = "It says True or False for each element. Which method makes one of them all?"
-    return Finding((), what, "hands_on", hint=hint)
-
-
 def raised_by(error: Exception) -> Finding:
     """An exception out of the test."""
     if says_todo(error):
-        hint = "Send a gradient g through the Function. What should come out at x?"
-        what = f"Round is right; hands_on still has its {str(error)!r}"
-        return Finding((), what, "hands_on", hint=hint)
-    text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    hint = "Return True or False; raise nothing."
-    if not isinstance(error, AssertionError):
-        hint = "Run hands_on(Round) in a cell: at which line does it stop? "
-        hint += "What type has each thing in that line?"
-    if "saved_tensors" in text or "save_for_backward" in text:
-        hint = "Your Round may do without its ctx; the Functions of the check do not. "
-        hint += "Which call makes a ctx?"
-    return Finding((), text, "hands_on", hint=hint, crashed=True)
-
-
-def refuses_the_right_one(measured: bool) -> Finding:
-    """A test that a right Function does not pass."""
-    what = "hands_on refuses a Round whose backward hands on every gradient"
-    if measured:
-        return Finding(
-            ("U10",),
-            f"{what}: it asks gradcheck",
-            "hands_on",
-            looks_like="gradcheck measures the slope of the stairs, and the gradient "
-            "is on purpose another one.",
-            hint="Which gradient do you send, and what should come out at x?",
-        )
-    hint = "Print what arrives at x beside what you sent."
-    return Finding((), what, "hands_on", hint=hint)
+        return say("todo", todo=str(error))
+    crash = crash_of("", error)
+    return say.of_crash("raised", crash, text=thrown(crash).removesuffix(": "))
 
 
 def explanation(why: Any) -> list[Finding]:
     """Whether there is one; nobody grades what it says."""
-    words = why.split() if isinstance(why, str) else []
-    if len(words) >= FEWEST_WORDS:
-        return []
-    what = "why is empty" if not words else f"why has only {len(words)} words"
     if not isinstance(why, str):
-        what = f"why is a {type(why).__name__}, not a text"
-    hint = (
-        "What does gradcheck measure, step by step, on stairs? What does Round return?"
-    )
-    return [Finding((), what, "why", hint=hint)]
+        return [say("why.no_text", kind=type(why).__name__)]
+    words = len(why.split())
+    if words >= FEWEST_WORDS:
+        return []
+    return [say("why.short" if words else "why", words=words)]

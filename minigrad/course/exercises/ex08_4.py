@@ -10,6 +10,9 @@ import numpy as np
 import minigrad
 from minigrad import errors
 from minigrad.course.check import Finding, submission
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
 
 ANSWER = "shrink, halved"
 NAMES = ("shrink", "halved")
@@ -24,19 +27,11 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         return missing
     looks: list[Look] = [look_at_shrink, look_at_halved]
     for function, name, look in zip(answers, NAMES, looks, strict=True):
-        found = not_callable(function, name) or list(look(function, random))
+        unusable = submission.no_function(function, name)
+        found = [unusable] if unusable else list(look(function, random))
         if found:
             return found[:1]
     return []
-
-
-def not_callable(function: Any, name: str) -> list[Finding]:
-    """A finding for what was handed over in the place of a function."""
-    if callable(function):
-        return []
-    what = f"check was given {function!r:.60}, not the function {name}"
-    hint = f"Hand over the function itself: {name}, no brackets."
-    return [Finding((), what, "the call of check", hint=hint)]
 
 
 def look_at_shrink(
@@ -49,18 +44,14 @@ def look_at_shrink(
     if stopped:
         yield stopped
     elif not np.allclose(w.detach().numpy(), before / 2):
-        what = f"w was {before.tolist()}, and is {w.tolist()} after shrink(w)"
-        hint = "Which object does the caller hold, and which one did you change?"
+        name = "shrink.other"
         if np.allclose(w.detach().numpy(), before):
-            hint += " A name inside of a function can mean another one."
-            if returned is not None:
-                hint += " And nobody takes what shrink returns."
-        yield Finding((), what, "shrink", hint=hint)
-    elif not (w.is_leaf and w.requires_grad):
-        state = "is no leaf any more" if not w.is_leaf else "requires no grad any more"
-        what = f"after shrink(w), w {state}"
-        hint = "Will the next backward still fill w.grad?"
-        yield Finding((), what, "shrink", hint=hint)
+            name = "shrink.unchanged" if returned is None else "shrink.returned"
+        yield say(name, before=before.tolist(), now=w.tolist())
+    elif not w.is_leaf:
+        yield say("shrink.no_leaf")
+    elif not w.requires_grad:
+        yield say("shrink.frozen")
     else:
         yield from not_noticed(result, w, before)
 
@@ -72,16 +63,7 @@ def not_noticed(result: Any, w: Any, before: Any) -> Iterator[Finding]:
     except errors.SavedModifiedError:
         return
     slope = None if w.grad is None else w.grad.tolist()
-    yield Finding(
-        (),
-        f"(w * w).sum() was made before shrink(w), and its gradient afterwards is "
-        f"{slope}; it should be {(2 * before).tolist()}, or an error",
-        "shrink",
-        looks_like="The `.data` trick, or an array on the memory of w: the numbers "
-        "change, and no version counts it.",
-        hint="Print w._version before and after. Which way of changing w is counted, "
-        "and still not recorded?",
-    )
+    yield say("shrink.unnoticed", slope=slope, wanted=(2 * before).tolist())
 
 
 def look_at_halved(
@@ -94,15 +76,11 @@ def look_at_halved(
     if stopped:
         yield stopped
     elif not isinstance(half, minigrad.Tensor):
-        what = f"halved(w) returned a {type(half).__name__}, not a Tensor"
-        yield Finding((), what, "halved", hint="Is there a `return`?")
+        yield say("halved.no_tensor", kind=type(half).__name__)
     elif not np.allclose(w.detach().numpy(), before):
-        what = f"w was {before.tolist()}, and is {w.tolist()} after halved(w)"
-        hint = "Whose memory did you write into? What would have one of its own?"
-        yield Finding((), what, "halved", hint=hint)
+        yield say("halved.written", before=before.tolist(), now=w.tolist())
     elif not np.allclose(half.detach().numpy(), before / 2):
-        what = f"for w = {before.tolist()}, halved(w) is {half.tolist()}"
-        yield Finding((), what, "halved", hint="Compute one element by hand.")
+        yield say("halved.other", before=before.tolist(), half=half.tolist())
     else:
         yield from wrong_slope(half, w, upstream)
 
@@ -113,24 +91,11 @@ def wrong_slope(half: Any, w: Any, upstream: Any) -> Iterator[Finding]:
     if half.requires_grad:
         (slope,) = minigrad.autograd.grad(half, w, upstream, allow_unused=True)
     if slope is None:
-        end, looks_like = half.grad_fn, "detach, `.data` or no_grad: the change was "
-        looks_like += "not recorded."
-        if end is not None or half.requires_grad:
-            end = end.name() if end is not None else "None"
-            looks_like = "Its way back ends at another leaf, which was made of numbers."
-        yield Finding(
-            (),
-            f"halved(w) has the right numbers, and no way back to w: its grad_fn is "
-            f"{end}",
-            "halved",
-            looks_like=looks_like,
-            hint="Which copy of w keeps its history?",
-        )
+        node = half.grad_fn
+        name = "halved.cut.leaf" if node or half.requires_grad else "halved.cut"
+        yield say(name, node=node.name() if node else "None")
     elif not np.allclose(slope.numpy(), upstream.numpy() / 2):
-        what = f"for a grad_output of {upstream.tolist()}, the gradient of w is "
-        what += f"{slope.tolist()}"
-        hint = "If w grows by 1, by how much does its half grow?"
-        yield Finding((), what, "halved", hint=hint)
+        yield say("halved.slope", upstream=upstream.tolist(), slope=slope.tolist())
 
 
 def tried(function: Callable[..., Any], w: Any) -> tuple[Any, Finding | None]:
@@ -138,16 +103,10 @@ def tried(function: Callable[..., Any], w: Any) -> tuple[Any, Finding | None]:
     try:
         return function(w), None
     except errors.InplaceError as error:
-        return None, Finding(
-            (),
-            f"{type(error).__name__}: {str(error).splitlines()[0]}",
-            getattr(function, "__name__", "your function"),
-            looks_like="The leaf rule: a leaf that requires grad is changed while "
-            "changes are recorded.",
-            hint="Is this change a step of the computation? If not, in which block is "
-            "nothing recorded? If so, what could be changed in the place of w?",
-            crashed=True,
-        )
+        who = getattr(function, "__name__", "your function")
+        first, *_ = str(error).splitlines()
+        kind = type(error).__name__
+        return None, say("refused", kind=kind, text=first, function=who)
 
 
 def weight(random: np.random.Generator) -> tuple[Any, Any]:

@@ -6,22 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case
 from minigrad.course.exercises.gym import relu
 from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
 from minigrad.course.exercises.gym.random_inputs import numbers
-
-CONTRACT = Contract(
-    name="Relu_",
-    arguments=("x",),
-    outputs=("result",),
-    in_place=True,
-    keeps=("result",),
-)
-
-reference = relu.reference
-gradients = relu.gradients
-wrong_results = relu.wrong_results
 
 
 def cases(random: np.random.Generator) -> list[Case]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.course.author import authoring
 from minigrad.course.check import gradient_checks
 from minigrad.course.check.casefile import sum_to
 from minigrad.course.check.exercise import Exercise
@@ -705,8 +703,10 @@ def test_every_hint_is_a_question_or_something_to_look_at() -> None:
         assert "?" in entry.hint or entry.hint.startswith(looks), (id, entry.hint)
 
 
-def test_instructors_read_which_mistakes_stay_together() -> None:
-    text = (authoring.ROOT / ".github" / "CONTRIBUTING.md").read_text("utf8")
-    (table,) = re.findall(r"\| stay together .*?\n\n", text, re.DOTALL)
-    pairs = re.findall(r"\b([A-Z]\d\d) ([A-Z]\d\d)\b", table)
-    assert {frozenset(pair) for pair in pairs} == gradient_checks.BOTH
+def test_mistakes_that_stay_together_are_known_ones_and_say_why() -> None:
+    file = Path(gradient_checks.__file__).with_name("ambiguous.toml")
+    rows = tomllib.loads(file.read_text("utf8"))["together"]
+    assert all(row["because"] for row in rows)
+    pairs = [frozenset(pair) for row in rows for pair in row["pairs"]]
+    assert len(set(pairs)) == len(pairs) == len(gradient_checks.AMBIGUOUS) == 21
+    assert all(len(pair) == 2 and pair <= TABLE.keys() for pair in pairs)

@@ -307,14 +307,14 @@ def test_without_a_box_it_refuses(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(command.box, "bubblewrap_works", lambda: False)
-    monkeypatch.setattr(command.box.confine, "landlock_version", lambda: 0)
+    monkeypatch.setattr(command.sandbox, "bubblewrap_works", lambda: False)
+    monkeypatch.setattr(command.sandbox.confine, "landlock_version", lambda: 0)
     source = hand_in(tmp_path / "in", ada=RIGHT)
     assert command.main([str(source), "--out", str(tmp_path / "out")]) == 2
     assert "add --unsafe" in capsys.readouterr().err
-    assert command.box.best_mode(unsafe=True) == "unsafe"
+    assert command.sandbox.best_mode(unsafe=True) == "unsafe"
     with pytest.raises(BoxError):
-        command.box.best_mode()
+        command.sandbox.best_mode()
 
 
 def test_nothing_is_graded_where_right_answers_fail(

@@ -134,7 +134,7 @@ def test_attacks_on_live_objects_score_nothing_and_their_twin_all(
 
 
 def test_functions_that_are_sent_say_nothing_of_themselves() -> None:
-    for function in (ex07_5.Right, *[function for function, _, _ in ex07_5.WRONG]):
+    for function in (ex07_5.Right, *[function for function, _ in ex07_5.WRONG]):
         source = source_of(function)
         assert "class Given(" in source
         for telling in (function.__name__, "Right", '"""', "tells", "hands"):

@@ -153,7 +153,7 @@ def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     name: str = request.param
     request.getfixturevalue({"bubblewrap": "box", "landlock": "landlocked"}[name])
     if name == LANDLOCK:
-        monkeypatch.setattr(command.box, "bubblewrap_works", lambda: False)
+        monkeypatch.setattr(command.sandbox, "bubblewrap_works", lambda: False)
     return name
 
 

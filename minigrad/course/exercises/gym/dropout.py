@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case
 from minigrad.course.exercises.gym.random_inputs import numbers, single_precision
-
-CONTRACT = Contract(name="Dropout", arguments=("x", "p"), random=True)
 
 UNLIKELY = 1e-9
 """With a chance as small as this, a result is held to be no accident."""

@@ -6,19 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case
 from minigrad.course.exercises.gym.random_inputs import (
     distinct,
     numbers,
     single_precision,
     sizes,
-)
-
-CONTRACT = Contract(
-    name="SortWithIndices",
-    arguments=("x",),
-    outputs=("values", "indices"),
-    non_differentiable=(1,),
 )
 
 

@@ -6,15 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case
 from minigrad.course.exercises.gym.random_inputs import numbers, single_precision, sizes
-
-CONTRACT = Contract(
-    name="TwoOutputs",
-    arguments=("x",),
-    outputs=("sine", "square"),
-    materialize_grads=False,
-)
 
 
 def reference(x: Array) -> tuple[Array, Array]:

@@ -1,0 +1,81 @@
+"""What an exercise's program has found, in the words of its text file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from minigrad.course.check import Crash, Finding
+
+WORDS = ("what", "where", "looks_like", "hint")
+FLAGS = ("crashed", "values_right")
+
+
+@cache
+def text_of(module: str) -> dict[str, Any]:
+    """The text file beside a module, such as ``"minigrad.course.exercises.ex05_5"``."""
+    package, _, stem = module.rpartition(".")
+    return tomllib.loads((resources.files(package) / f"{stem}.toml").read_text("utf8"))
+
+
+class Messages:
+    """Findings in the words of ``[messages]`` in the text file beside a module.
+
+    A message says ``what`` happened, ``where``, what it ``looks_like`` and a ``hint``;
+    names in braces stand for values. It may have ``mistakes`` (their ids), ``crashed``
+    and ``values_right``. What it does not say, the message above it says: ``late.join``
+    has the words of ``late``, and all have those of ``[messages]`` itself.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __call__(self, name: str, /, **values: Any) -> Finding:
+        """The message with this name, with ``values`` in it."""
+        return _finding(self._said(name), values)
+
+    def of_crash(self, name: str, crash: Crash, /, **values: Any) -> Finding:
+        """The first row of ``[[messages.<name>.when]]`` that fits an exception.
+
+        A row tells it by the name of its class, ``raises``, and by what it ``says``.
+        """
+        said = self._said(name)
+        rows = said.get("when", [])
+        fitting = [row for row in rows if is_about(row, crash)]
+        return _finding({**said, **(fitting[0] if fitting else {})}, values)
+
+    def _said(self, name: str) -> dict[str, Any]:
+        table = text_of(self._module)["messages"]
+        said = own_words(table)
+        for part in name.split("."):
+            table = table[part]
+            said |= own_words(table)
+        return said
+
+
+def own_words(table: Mapping[str, Any]) -> dict[str, Any]:
+    """What a table says itself, without the messages below it."""
+    return {key: value for key, value in table.items() if not isinstance(value, dict)}
+
+
+def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
+    """Whether an exception is of this class, and all these words are in its text."""
+    says = row.get("says", [])
+    words = [says] if isinstance(says, str) else says
+    return row.get("raises", crash.kinds[0]) in crash.kinds and all(
+        [word in f"{crash.kinds[0]}: {crash.text}" for word in words]
+    )
+
+
+def _finding(said: Mapping[str, Any], values: Mapping[str, Any]) -> Finding:
+    known: dict[str, Any] = {key: said[key] for key in FLAGS if key in said}
+    known |= {key: flat(said.get(key, "")).format(**values) for key in WORDS}
+    return Finding(tuple(said.get("mistakes", ())), **known)
+
+
+def flat(text: str) -> str:
+    """A paragraph in one line."""
+    return " ".join(text.split())
