@@ -11,6 +11,7 @@ from minigrad.engine import promotion
 from minigrad.engine.builtin import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.dtypes import DType, known_dtype
+from minigrad.engine.interpreters import door
 from minigrad.ops._registry import publish
 
 
@@ -75,6 +76,7 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
+@door("read_values")
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements.
 
@@ -86,6 +88,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return np.array_equal(input.array, other.array)
 
 
+@door("read_values")
 def allclose(
     input: Tensor,
     other: Tensor,

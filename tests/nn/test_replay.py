@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import minigrad
 from minigrad import errors, nn
 from minigrad.bench import models
-from minigrad.nn.replaying import Replay, replay
+from minigrad.transforms.replay import Replay, replay
 from tests.ops.laws import called, floating, leaves, rows, variables
 
 STEPS = 50

@@ -161,6 +161,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         return values
 
     @data.setter
+    @interpreters.door("exchange_values")
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise errors.ArgumentTypeError(
@@ -204,6 +205,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         copied._grad = self._grad
         return copied
 
+    @interpreters.door("read_values")
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         """A leaf with a copy of the values and of ``.grad``.
 
@@ -227,6 +229,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         copied._grad = deepcopy(self._grad, memo)
         return copied
 
+    @interpreters.door("read_values")
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For pickle: values and ``requires_grad``; graph and ``.grad`` stay here."""
         return unpickled, (self.array, self._requires_grad)
@@ -444,6 +447,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             return self._base._whole_memory()
         return self.array if self._memory is None else self._memory
 
+    @interpreters.door("read_values")
     def numpy(self) -> Array:
         """The array itself, not a copy: what is written into it is written here.
 
@@ -491,6 +495,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
 
     H = mT
 
+    @interpreters.door("read_values")
     def item(self) -> Any:
         """The one element, as a Python number.
 
@@ -532,6 +537,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     def __complex__(self) -> complex:
         return complex(self._only_number())
 
+    @interpreters.door("read_values")
     def __index__(self) -> int:
         """The one element of an integer tensor, for ``range`` and indices."""
         if self.array.size != 1 or self.array.dtype.kind not in "biu":
@@ -545,6 +551,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             )
         return int(self.array.item())
 
+    @interpreters.door("read_values")
     def __contains__(self, element: Any) -> bool:
         """Whether an element equals ``element``, a number or a tensor."""
         if not isinstance(element, (Tensor, bool, int, float, complex)):
@@ -562,6 +569,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
     def __pos__(self) -> Tensor:
         return self
 
+    @interpreters.door("read_values")
     def __bool__(self) -> bool:
         if self.array.size != 1:
             raise errors.ShapeError(
@@ -576,12 +584,14 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
 
     __hash__ = object.__hash__
 
+    @interpreters.door("read_values")
     def __format__(self, spec: str) -> str:
         """One number as Python formats it; anything larger as it prints."""
         if self.ndim == 0:
             return format(self.array.item(), spec)
         return object.__format__(self, spec)
 
+    @interpreters.door("read_values")
     def __repr__(self) -> str:
         return tensor_text(self)
 
