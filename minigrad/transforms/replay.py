@@ -171,7 +171,10 @@ class Replay:
         """
         recorder = pair.second
         known = {id(one.tensor): one.tensor for one in pair.state()}
-        specs = [known.get(id(leaf), spec) for leaf, spec in zip(leaves, returned)]
+        specs = [
+            known.get(id(leaf), spec)
+            for leaf, spec in zip(leaves, returned, strict=True)
+        ]
         arrays = [leaf.array for leaf in arguments.leaves if isinstance(leaf, Tensor)]
         program = Program(self._name, pair.notes, len(arrays), specs)
         wanted = values_after(recorder, leaves)
@@ -299,7 +302,7 @@ def values_after(recorder: Recorder, returned: list[Any]) -> dict[str, Any]:
         is_tensor = isinstance(value, Tensor)
         found[f"result {number}"] = value.array.copy() if is_tensor else value
     for number, given in enumerate(recorder.given.values(), 1):
-        found[f"array {number}, of shape {given.seen.shape}"] = given.array.copy()
+        found[f"array {number}, of shape {given.seen.shape}"] = given.kept.copy()
     for number, known in enumerate(recorder.known.values(), 1):
         of = f"of tensor {number}, of shape {known.array.shape}"
         grad = known.tensor._grad

@@ -140,7 +140,11 @@ class Guard:
         self._settings = [one for one in settings if type(one.found) is not dict]
         self._entries = [one for one in settings if type(one.found) is dict]
         self._optimizers = list(recorder.optimizers.values())
-        self._grads = recorder.needed_grads
+        self._grads = [
+            (leaf, grad)
+            for leaf, grad in recorder.needed_grads.values()
+            if grad is not leaf
+        ]
 
     def check(self) -> None:
         """See that nothing has changed.

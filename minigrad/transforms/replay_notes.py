@@ -22,8 +22,11 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin, BuiltinBackward
 from minigrad.engine.core.backward import fit
 from minigrad.engine.core.function import Function
-from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.node import NOT_A_TENSOR, split_edge
+from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
+from minigrad.engine.geometry import AsStrided, ReplaceShown
 from minigrad.engine.grad_mode import set_grad_enabled
+from minigrad.engine.structural import CloneInRows, SumTo, ToCopy
 from minigrad.transforms.transform import apply_of
 
 SIMPLE = (int, float, complex, str, bytes, slice, np.generic, np.dtype, type(None))
@@ -49,16 +52,22 @@ class Given:
         self.seen = array.copy()
         self.reference = weakref.ref(array)
 
+    @property
+    def kept(self) -> Array:
+        """The array itself, while the recording lasts."""
+        assert self.array is not None
+        return self.array
+
     def is_changed(self) -> bool:
         """Whether the step has written into it."""
-        return self.array is not None and not same(self.array, self.seen)
+        return not same(self.kept, self.seen)
 
 
 class Leaf:
-    """A tensor whose ``.grad`` or count of changes is set; it is not kept alive."""
+    """A tensor whose ``.grad`` is set, or a count of changes; it is not kept alive."""
 
-    def __init__(self, tensor: Tensor) -> None:
-        self.reference = weakref.ref(tensor)
+    def __init__(self, found: Tensor | VersionCounter) -> None:
+        self.reference = weakref.ref(found)
 
 
 class Note(NamedTuple):
@@ -120,32 +129,84 @@ def line_of_the_step() -> str:
 class Rule:
     """``backward`` of a built-in operation, with what its node has kept.
 
-    What varies from call to call is given: saved values, and some attributes.
+    What varies from call to call is given: saved values, and some attributes. It gives
+    the gradients as the receivers want them. For a change of a view in place, the
+    rule is about the part of the gradient that the view shows.
     """
 
-    def __init__(self, node: Any, names: tuple[str, ...]) -> None:
-        self.__qualname__ = f"{node._forward_cls.__name__}.backward"
-        self._backward = node._forward_cls.backward
-        self._names = names
-        self._kept = kept_by(node) | {"needs_input_grad": node.needs_input_grad}
-        for name in names:
-            del self._kept[name]
-        self._ctx = type(type(node).__name__, (), self._kept)
+    def __init__(self, node: Any, kept: dict[str, Any]) -> None:
+        self._part = (node.geometry, node.slot) if hasattr(node, "inner") else None
+        rule = node.inner if self._part else node
+        self.__qualname__ = f"{rule._forward_cls.__name__}.backward"
+        self._backward = rule._forward_cls.backward
+        self._names = [name for name, value in kept.items() if holds_arrays(value)]
+        self._kept = {k: v for k, v in kept.items() if k not in self._names}
+        self._kept["needs_input_grad"] = rule.needs_input_grad
+        self._ctx = type(type(rule).__name__, (), self._kept)
+        self._fitting: list[tuple[int, Any, Any]] | None = None
+        self._wanted = [wanted_at(edge) for edge in node._edges]
+
+    def varying(self, kept: dict[str, Any]) -> tuple[Any, ...]:
+        """The attributes that vary."""
+        return tuple([kept[name] for name in self._names])
 
     def __call__(self, saved: Any, varying: tuple[Any, ...], *gradients: Any) -> Any:
         ctx = self._ctx()
         ctx.saved_values = saved
         for name, value in zip(self._names, varying, strict=True):
             setattr(ctx, name, value)
-        return self._backward(ctx, *gradients)
+        found = self._found(ctx, gradients)
+        if self._fitting is None:
+            self._fitting = [
+                (slot, *wanted)
+                for slot, wanted in enumerate(self._wanted)
+                if wanted is not None and not fits(found[slot], *wanted)
+            ]
+        for slot, shape, dtype in self._fitting:
+            found[slot] = fitted(found[slot], shape, dtype)
+        return found
+
+    def _found(self, ctx: Any, gradients: tuple[Any, ...]) -> list[Any]:
+        if self._part is None:
+            found = self._backward(ctx, *gradients)
+            return list(found) if type(found) is tuple else [found]
+        (gradient,), (where, slot) = gradients, self._part
+        part = CloneInRows.forward(AsStrided.forward(gradient, where))
+        found = self._backward(ctx, part)
+        found = list(found) if type(found) is tuple else [found]
+        if found[slot] is not None:
+            found[slot] = ReplaceShown.forward(gradient, found[slot], where)
+        return found
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rule) and same(
-            [self._backward, self._names, self._kept],
-            [other._backward, other._names, other._kept],
+        names = "_part", "_backward", "_names", "_kept", "_wanted"
+        return isinstance(other, Rule) and all(
+            [same(getattr(self, name), getattr(other, name)) for name in names]
         )
 
     __hash__ = object.__hash__
+
+
+def wanted_at(edge: Any) -> Any:
+    """Shape and dtype that a gradient must have to go along an edge."""
+    if edge is None or edge is NOT_A_TENSOR:
+        return None
+    node, output_nr = split_edge(edge)
+    return node._output_metadata[output_nr]
+
+
+def fits(gradient: Any, shape: Any, dtype: Any) -> bool:
+    """Whether a gradient is as it has to be."""
+    if gradient is None:
+        return True
+    return gradient.shape == shape and dtype in (None, gradient.dtype)
+
+
+def fitted(gradient: Any, shape: Any, dtype: Any) -> Any:
+    """A gradient in the shape and dtype of its receiver, as backward sees to it."""
+    if gradient.shape != shape:
+        gradient = SumTo.forward(gradient, shape)
+    return gradient if fits(gradient, shape, dtype) else ToCopy.forward(gradient, dtype)
 
 
 def kept_by(node: Any) -> dict[str, Any]:
@@ -232,9 +293,18 @@ def overwrite(operation: type[Builtin], memory: Array, *args: Any) -> None:
     memory[...] = operation.forward(memory, *args)
 
 
-def in_order(operation: type[Builtin], result: Any, arrays: list[Any]) -> Any:
-    """What forward returned, in the order that the operands have in memory."""
-    return operation._in_memory_order(result, arrays)
+@dataclass
+class Ordered:
+    """Forward of an operation that sees to the order of the elements in memory."""
+
+    function: type[Builtin]
+
+    def __post_init__(self) -> None:
+        self.__qualname__ = f"{self.function.__name__}.forward"
+
+    def __call__(self, *args: Any) -> Any:
+        arrays = [one for one in args if isinstance(one, np.ndarray)]
+        return self.function._in_memory_order(self.function.forward(*args), arrays)
 
 
 def add_into(memory: Array, gradient: Any) -> None:
@@ -247,13 +317,14 @@ def set_grad(leaf: Tensor, value: Any) -> None:
     leaf._grad = None if value is None else Tensor(value)
 
 
-def bump(tensor: Tensor) -> None:
+def bump(counter: VersionCounter) -> None:
     """A change in place is counted."""
-    tensor._bump_version()
+    counter.value += 1
 
 
 OF_TENSORS = set_grad, bump
-"""What is done to tensors; where the step has made the tensor itself, nobody sees it."""
+"""What is done to tensors: where the step has made a tensor, nobody sees it."""
+""""""
 
 
 class Program:
@@ -263,7 +334,11 @@ class Program:
     """
 
     def __init__(
-        self, name: str, notes: list[Note], inputs: int, returned: list[Any]
+        self,
+        name: str,
+        notes: list[Note],
+        inputs: int,
+        returned: list[Any],
     ) -> None:
         self._name = name
         self._notes = notes
@@ -303,6 +378,11 @@ class Program:
         """The call, and a look at the shape of what it gives."""
         args = ", ".join(map(self._source, note.args))
         call = f"{self._constant(note.function)}({args})"
+        if note.function is set_grad:
+            leaf, value = map(self._source, note.args)
+            return [
+                f"{leaf}._grad = {value if value == 'None' else f'Tensor({value})'}"
+            ]
         slots = list(slots_in(note.result))
         if not slots:
             return [call]
@@ -335,7 +415,9 @@ class Program:
         if isinstance(value, list):
             return f"[{inside}]"
         is_named = hasattr(value, "_fields")
-        return f"{self._constant(type(value))}({inside})" if is_named else f"({inside},)"
+        return (
+            f"{self._constant(type(value))}({inside})" if is_named else f"({inside},)"
+        )
 
     def _constant(self, value: Any) -> str:
         if value is None or type(value) in (bool, int, str):
@@ -346,7 +428,7 @@ class Program:
         name = re.sub(r"\W+", "_", getattr(value, "__qualname__", "k")).strip("_")
         is_free = name.isidentifier() and not keyword.iskeyword(name)
         if not is_free or name in self._constants or re.fullmatch(r"v\d+", name):
-            name = f"k{name}_{len(self._constants)}"
+            name = f"{name.strip('k')}k{len(self._constants)}"
         self._constants[name], self._names[id(value)] = value, name
         return name
 

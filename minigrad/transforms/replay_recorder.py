@@ -19,16 +19,20 @@ from minigrad import errors
 from minigrad.engine import interpreters, observe, randomness
 from minigrad.engine.builtin import Builtin, BuiltinBackward
 from minigrad.engine.core import accumulate
-from minigrad.engine.core.backward import GraphTask, fit
+from minigrad.engine.core.backward import GraphTask
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
 from minigrad.engine.core.saved import Record
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.geometry import AsStrided, ReplaceShown
 from minigrad.engine.grad_mode import enable_grad, this_mode
 from minigrad.engine.gradients import in_own_memory, inputs_of, target_of
-from minigrad.engine.interpreters import Interpreter, inner, opened, with_stack
-from minigrad.engine.structural import CloneInRows
+from minigrad.engine.interpreters import (
+    Interpreter,
+    inner,
+    opened,
+    opened_here,
+    with_stack,
+)
 from minigrad.engine.views import CopySlices
 from minigrad.transforms.replay_guard import Setting, watched_in
 from minigrad.transforms.replay_notes import (
@@ -37,14 +41,13 @@ from minigrad.transforms.replay_notes import (
     Leaf,
     Note,
     OnTensors,
+    Ordered,
     Rule,
     Slot,
     add_into,
     array_of,
     bump,
     copied,
-    holds_arrays,
-    in_order,
     kept_by,
     line_of_the_step,
     overwrite,
@@ -52,7 +55,6 @@ from minigrad.transforms.replay_notes import (
     run_node,
     same,
     set_grad,
-    slots_in,
 )
 from minigrad.transforms.transform import apply_of
 
@@ -85,23 +87,16 @@ class Recorder(Interpreter):
         self.known: dict[int, Known] = {}
         self.settings: dict[tuple[int, str], Setting] = {}
         self.optimizers: dict[int, tuple[Any, list[int]]] = {}
-        self.needed_grads: list[tuple[Tensor, Tensor | None]] = []
+        self.needed_grads: dict[int, tuple[Tensor, Tensor | None]] = {}
         self.refusal: errors.ReplayError | None = None
-        self._mode = this_mode()
-        self._is_deaf = False
         self._slots: dict[int, Slot] = {}
         self._kept: list[Any] = []
         self._inputs: list[tuple[Tensor, Array]] = []
-        self._states: list[tuple[Any, Tensor, Any]] = []
-        self._ctx: Any = None
+        self._restores: list[Callable[[], object]] = []
         self._received: list[Any] = []
-        self._waiting: dict[tuple[Any, int], Any] = {}
-        self._applied: set[Any] = set()
-        self._generator: Any = None
-        self._assigned: set[int] = set()
-        self._counts: list[tuple[Tensor, int]] = []
+        self._waiting: dict[tuple[Any, ...], Any] = {}
+        self._task: GraphTask | None = None
         self._alone: Any = None
-        self._task: Any = None
         self._numbers = randomness.default_generator.numbers
         self._others = states_of_other_generators()
 
@@ -119,9 +114,9 @@ class Recorder(Interpreter):
         """``call(*args)``, which nobody notes."""
         return with_stack((), call, *args, **kwargs)
 
-    def is_mine(self) -> bool:
-        """Whether the thread of the step runs, and what it does is to be noted."""
-        return not self._is_deaf and this_mode() is self._mode
+    def is_noting(self) -> bool:
+        """Whether this thread runs the step, and not what is noted as a whole."""
+        return self in opened_here()
 
     def refuse(self, what: str, fix: str) -> NoReturn:
         """Say that this step cannot be replayed, and which line of it makes it so."""
@@ -144,17 +139,19 @@ class Recorder(Interpreter):
         if isinstance(value, Tensor):
             self.meet(value)
             value = value.array
-        slot = self._slots.get(id(value))
-        if slot is not None:
-            return slot
+        if self._is_known(value):
+            return self._slots.get(id(value)) or self.given[id(value)]
         if isinstance(value, np.ndarray):
             return self._given(value)
         if isinstance(value, dict):
             return {name: self.spec(one) for name, one in value.items()}
         if isinstance(value, tuple | list):
-            parts = [self.spec(one) for one in value]
-            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+            parts, kind = [self.spec(one) for one in value], type(value)
+            return kind(*parts) if hasattr(value, "_fields") else kind(parts)
         return value
+
+    def _is_known(self, value: Any) -> bool:
+        return id(value) in self._slots or id(value) in self.given
 
     def meet(self, tensor: Tensor) -> None:
         """Remember what a tensor is like, unless a noted call has made it."""
@@ -178,26 +175,18 @@ class Recorder(Interpreter):
         return slot
 
     def _result(self, value: Any) -> Slot | None:
-        """Where a result goes; nowhere, if it is there already or no array."""
-        is_array = isinstance(value, np.ndarray | np.generic | _FunctionBase)
-        if not is_array or id(value) in self._slots or id(value) in self.given:
-            return None
-        return self._new_slot(value)
+        """Where a result goes; nowhere, if it is there already or no value."""
+        is_value = isinstance(value, np.ndarray | np.generic | _FunctionBase)
+        return None if self._is_known(value) or not is_value else self._new_slot(value)
 
     def _note(
         self, function: Any, args: tuple[Any, ...], result: Any, shape: Any = None
     ) -> None:
         """Remember a call that was made; ``args`` are as ``spec`` gives them."""
-        several = isinstance(result, tuple | list)
-        slots = [self._result(one) for one in result] if several else self._result(result)
+        slots: Any = self._result(result)
+        if isinstance(result, tuple | list):
+            slots = list(map(self._result, result))
         self.notes.append(Note(function, args, slots, shape, line_of_the_step()))
-
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function of arrays, and note it."""
-        specs = self.spec(args)
-        result = function(*args)
-        self._note(function, specs, result)
-        return result
 
     # The interpreter: operations, in the order in which the step makes them.
 
@@ -206,63 +195,27 @@ class Recorder(Interpreter):
         level = with_stack((), interpreters.top)
         if level is not None:
             return level.apply(function, inputs)
-        if not self.is_mine():
-            return self.below(apply_of(function), *inputs)
         specs = self.spec(inputs)
-        self._ctx = None
         result = self.below(apply_of(function), *inputs)
-        ctx, self._ctx = self._ctx, None
         outputs = result if isinstance(result, tuple) else (result,)
         arrays = list(map(array_of, outputs))
-        if not issubclass(function, Builtin) or not self._knows(ctx, arrays):
-            self._note_applied(function, inputs, specs, outputs, ctx)
-            return result
-        checked = None if function.elementwise and arrays[0].ndim else arrays[0].shape
-        if isinstance(result, tuple):
-            self._note(function.forward, specs, tuple(arrays))
-            return result
-        if not lies_in_another_order(function, inputs):
-            self._note(function.forward, specs, arrays[0], checked)
-            return result
-        unordered = np.empty(())  # stands for what forward has returned
-        self._note(function.forward, specs, unordered)
-        operands = [one for one in specs if isinstance(one, Slot | Given)]
-        args = function, self._slots[id(unordered)], operands
-        self._note(in_order, args, arrays[0], arrays[0].shape)
+        if not (isinstance(function, type) and issubclass(function, Builtin)):
+            needs = [
+                x._requires_grad if isinstance(x, Tensor) else None for x in inputs
+            ]
+            nodes = [one._grad_fn for one in outputs if isinstance(one, Tensor)]
+            node = next((one for one in nodes if isinstance(one, _FunctionBase)), None)
+            applied = Applied(function, tuple(needs), node is not None)
+            self._note(applied, specs, [node, *arrays])
+        elif isinstance(result, tuple):
+            self._note(function.forward, specs, arrays)
+        else:
+            is_ordered = lies_in_another_order(function, inputs)
+            forward: Any = Ordered(function) if is_ordered else function.forward
+            shape = arrays[0].shape
+            is_fixed = function.elementwise and shape
+            self._note(forward, specs, arrays[0], None if is_fixed else shape)
         return result
-
-    def _knows(self, ctx: Any, outputs: list[Array]) -> bool:
-        """Whether a node has kept nothing but what its Function got and gave."""
-        if ctx is None:
-            return True
-        known = self._slots.keys() | self.given.keys() | set(map(id, outputs))
-        return {id(one) for one in arrays_of(ctx)} <= known
-
-    def _note_applied(
-        self,
-        function: Any,
-        inputs: tuple[Any, ...],
-        specs: tuple[Any, ...],
-        outputs: tuple[Any, ...],
-        ctx: Any,
-    ) -> None:
-        """A Function of which the whole apply, and its node, is called again."""
-        if not isinstance(function, type):  # vmap has something of its own there
-            self.refuse(
-                f"{function.function.__name__} runs in a transform that a replay "
-                "cannot look into",
-                "give the Function a setup_context, or leave out the transform",
-            )
-        needs = tuple(
-            [one._requires_grad if isinstance(one, Tensor) else None for one in inputs]
-        )
-        made = [one for one in outputs if isinstance(one, Tensor)]
-        is_recorded = ctx is not None and any([one._grad_fn is ctx for one in made])
-        node = ctx if is_recorded else None
-        if is_recorded:
-            self._applied.add(ctx)
-        applied = Applied(function, needs, is_recorded)
-        self._note(applied, specs, [node, *map(array_of, outputs)])
 
     def apply_in_place(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -271,48 +224,42 @@ class Recorder(Interpreter):
         level = with_stack((), interpreters.top)
         if level is not None:
             return level.apply_in_place(call, args, kwargs)
-        if not self.is_mine():
-            return self.below(call, *args)
         operation, tensor, *others = args
-        specs = self.spec((tensor, *others))
-        old = tensor.array.copy()
+        specs, old = self.spec((tensor, *others)), tensor.array.copy()
         if not tensor.array.flags.writeable:
             self.refuse(
                 f"a tensor of shape {old.shape} is written that shows the memory of "
                 "another several times",
                 "write into that other tensor",
             )
-        self._ctx = None
         self.below(call, *args)
-        for array in () if self._ctx is None else arrays_of(self._ctx):
-            if id(array) not in self._slots.keys() | self.given.keys():
-                if not same(array, old):
-                    self.refuse(f"{operation.__name__} keeps values", "call it anew")
+        changed = tensor if tensor._base is None else tensor._base
+        node = changed._grad_fn.inner if is_part(changed) else changed._grad_fn
+        for array in () if node is None else arrays_of(node):
+            if not self._is_known(array) and same(array, old):
                 self._note(copied, (specs[0],), array)
         self._note(overwrite, (operation, *specs), None)
+        self._note_change(tensor)
         return tensor
 
     def change_shape(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A tensor shows its memory in another shape, or order."""
         tensor, _, operation, arguments, given, named = args
-        specs = self.spec(arguments(tensor, *given, **named))
-        if id(tensor) in self.known and self.is_mine():
+        if id(tensor.array) not in self._slots:
             self.exchange_values(call, args, kwargs)
+        specs = self.spec(arguments(tensor, *given, **named))
         result = self.below(call, *args)
-        if self.is_mine():
-            self._note(operation.forward, specs, tensor.array)
+        self._note(operation.forward, specs, tensor.array)
         return result
 
-    # The doors of other functions.
+    # Other functions, at their doors.
 
-    def read_values(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def read_values(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> NoReturn:
         """Refuse to let Python code have values: it does not run in a replay."""
-        if not self.is_mine():
-            return inner(call)(*args, **kwargs)
-        how = READS.get(call.__name__, f"{call.__name__}()")
         self.refuse(
-            f"{how} reads a value of shape {tuple(args[0].shape)} into Python; a "
-            "replay would go on with the value that it had when the step was recorded",
+            f"{READS.get(call.__name__, call.__name__)}() reads a value of shape "
+            f"{tuple(args[0].shape)} into Python; a replay would go on with the value "
+            "that it had when the step was recorded",
             "return the tensor from the step, and read it outside; in place of `if`, "
             "use minigrad.where",
         )
@@ -321,8 +268,6 @@ class Recorder(Interpreter):
 
     def exchange_values(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Refuse to give a tensor other memory: a replay writes where it has read."""
-        if not self.is_mine():
-            return inner(call)(*args, **kwargs)
         self.refuse(
             f"the values of a tensor of shape {args[0].array.shape}, which was there "
             "before, are replaced by others in other memory",
@@ -331,8 +276,7 @@ class Recorder(Interpreter):
 
     def from_values(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A function of tensors that is no operation: noted as it is."""
-        is_boxed = [type(one).__name__ == "BatchedTensor" for one in args]
-        if not self.is_mine() or any(is_boxed):
+        if opened_here()[-1] is not self:  # under vmap, it comes once more for each
             return inner(call)(*args, **kwargs)
         specs = self.spec(args), self.spec(kwargs)
         result = self.below(inner(call), *args, **kwargs)
@@ -344,19 +288,16 @@ class Recorder(Interpreter):
 
     def draw_seed(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> int:
         """The random number of a dropout: each replay draws the next."""
-        if self._generator is None and self.is_mine():
-            numbers = randomness.default_generator.numbers
-            self._generator = numbers.bit_generator.state
+        generator = randomness.default_generator.numbers.bit_generator
+        state = generator.state
+        self._restores.append(lambda: setattr(generator, "state", state))
         number: int = self.below(inner(call))
-        if self.is_mine():
-            slot = self._new_slot(number)
-            self.notes.append(Note(inner(call), (), slot, None, line_of_the_step()))
+        slot = self._new_slot(number)
+        self.notes.append(Note(inner(call), (), slot, None, line_of_the_step()))
         return number
 
-    def random_numbers(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def random_numbers(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> NoReturn:
         """Refuse all other random numbers."""
-        if not self.is_mine():
-            return inner(call)(*args, **kwargs)
         self.refuse(
             "random numbers are drawn, and not by dropout",
             "draw them outside of the step, and give them in a tensor",
@@ -364,8 +305,6 @@ class Recorder(Interpreter):
 
     def optimizer_step(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A step of an optimizer: in a replay it is made as always."""
-        if not self.is_mine():
-            return inner(call)(*args, **kwargs)
         optimizer, closure, *_ = (*args, *kwargs.values(), None)
         loss = None
         if closure is not None:
@@ -375,31 +314,16 @@ class Recorder(Interpreter):
         self.optimizers[id(optimizer)] = optimizer, counts
         for param in [p for group in optimizer.param_groups for p in group["params"]]:
             self.meet(param)
-            state = optimizer.state.get(param)
-            kept = None if state is None else (state, dict(state))
-            self._states.append((optimizer, param, kept))
-            for value in (state or {}).values():
-                if isinstance(value, Tensor):
-                    self._given(value.array)
-                    self._counts.append((value, value._seen_version()))
-        self._is_deaf = True
-        try:
-            inner(call)(optimizer)
-        finally:
-            self._is_deaf = False
+            self._restores.append(restoring(optimizer.state, param))
+        self.below(inner(call), optimizer)
         self._note(inner(call), (optimizer,), None)
         return loss
 
     # The observer: what backward does, and what is done to tensors.
 
-    def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        """The node of the operation that runs."""
-        if self.is_mine():
-            self._ctx = ctx
-
     def module_entered(self, module: Any) -> None:
         """A module may compute otherwise if it is set otherwise."""
-        if self.is_mine():
+        if self.is_noting():
             for setting in watched_in(module):
                 self.watch(setting)
 
@@ -409,176 +333,105 @@ class Recorder(Interpreter):
 
     def hook_called(self, kind: str, node: Any, slot: int, hook: Any, *_: Any) -> None:
         """Refuse hooks."""
-        if self.is_mine():
+        if self.is_noting():
             self.refuse(
                 f"a hook, {getattr(hook, '__qualname__', hook)}, is called; a replay "
                 "has no graph to call it from",
                 "do what the hook does in the step itself",
             )
 
-    def changed_in_place(self, tensor: Tensor) -> None:
-        """The count of changes goes up, also of the tensor that this one shows."""
-        if not self.is_mine():
-            return
-        counter = tensor._version_counter
-        for known in self.known.values():
-            if known.tensor is tensor or (
-                counter is not None and known.tensor._version_counter is counter
-            ):
-                self._note(bump, (Leaf(known.tensor),), None)
-                return
-
     def grad_assigned(self, tensor: Tensor, value: Tensor | None) -> None:
         """``.grad`` is set: mostly to None."""
-        if self.is_mine():
+        if self.is_noting():
             self.meet(tensor)
-            self._assigned.add(id(tensor))
+            self.needed_grads.setdefault(id(tensor), (tensor, tensor))
             self._note_grad(tensor, value)
 
     def _note_grad(self, tensor: Tensor, value: Tensor | None) -> None:
         if id(tensor) in self.known:
             self._note(set_grad, (Leaf(tensor), self.spec(value)), None)
 
+    def _note_change(self, tensor: Tensor) -> None:
+        """Count a change in place, also of the tensor that this one shows."""
+        counter = tensor._version_counter
+        counters = [one.tensor._version_counter for one in self.known.values()]
+        if counter is not None and any([one is counter for one in counters]):
+            self._note(bump, (Leaf(counter),), None)
+
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
     ) -> None:
         """A gradient arrives at a leaf."""
-        if not self.is_mine():
+        if not self.is_noting():
             return
-        if id(leaf) in self.known and id(leaf) not in self._assigned:
-            self.needed_grads.append((leaf, self.known[id(leaf)].grad))
-            self._assigned.add(id(leaf))
+        if id(leaf) in self.known:
+            self.needed_grads.setdefault(id(leaf), (leaf, self.known[id(leaf)].grad))
         values = self.spec(array_of(gradient))
         if not first and not isinstance(gradient, Tensor):
             self._note(add_into, (self.spec(new.array), values), None)
-        elif first and id(new.array) not in self._slots:
+            self._note_change(new)
+            return
+        if id(new.array) not in self._slots:
             args = values, self.spec(leaf.array)
             self._note(accumulate.copied, args, new.array)
-        if first or new is not self.known[id(leaf)].grad:
-            self._note_grad(leaf, new)
+        self._note_grad(leaf, new)
 
     def backward_started(self, task: GraphTask) -> None:
-        """Roots at the same place are added."""
-        if task.carries_tensors or not self.is_mine():
+        """The first gradients wait at their nodes."""
+        if not task.carries_tensors and self.is_noting():
+            for node, slot, gradient in task.roots:
+                total = task.waiting[node][slot]
+                self.gradient_sent(task, None, 0, node, slot, gradient, total)
+
+    def gradient_sent(self, task: GraphTask, node: Any, slot: int, *sent: Any) -> None:
+        """Where gradients meet, they are added."""
+        receiver, receiver_slot, gradient, total = sent
+        if task.carries_tensors or not self.is_noting() or gradient is None:
             return
-        for node, slot, gradient in task.roots:
-            self._add(task, node, slot, gradient)
-        for (_, node, slot), total in self._waiting.items():
-            if node in task.waiting:
-                self._take_for(total, task.waiting[node][slot])
-
-    def _add(self, task: GraphTask, node: Any, slot: int, gradient: Any) -> Any:
-        before = self._waiting.get((task, node, slot))
-        if gradient is not None:
-            total = gradient if before is None else self.call(operator.add, before, gradient)
-            self._waiting[task, node, slot] = total
-            return total
-        return before
-
-    def gradient_sent(
-        self,
-        task: GraphTask,
-        node: Any,
-        slot: int,
-        receiver: Any,
-        receiver_slot: int,
-        gradient: Any,
-        total: Any,
-    ) -> None:
-        """Gradients meet."""
-        if not task.carries_tensors and self.is_mine() and gradient is not None:
-            found = self._add(task, receiver, receiver_slot, gradient)
-            self._take_for(found, total)
-
-    def _take_for(self, mine: Any, engines: Any) -> None:
-        """What a noted call has given, for what the engine computed at the same time."""
-        if engines is None or mine is engines:
-            return
-        if id(engines) not in self._slots and id(engines) not in self.given:
-            self._slots[id(engines)] = self.spec(mine)
-            self._kept.append(engines)
+        place = task, receiver, receiver_slot
+        if place in self._waiting and not self._is_known(total):
+            summands = self.spec(self._waiting[place]), self.spec(gradient)
+            self._note(operator.add, summands, total)
+        self._waiting[place] = total
 
     def node_picked(self, task: GraphTask, node: Any, gradients: list[Any]) -> None:
-        """A node is about to run."""
-        if not self.is_mine() or isinstance(node, AccumulateGrad):
-            return
-        if task.carries_tensors:
-            if node in self._applied and not self._knows(node, []):
-                self.refuse(
-                    f"{node.name()} is differentiated once more, and has kept what its "
-                    "forward computed inside",
-                    "let forward save its inputs and outputs alone",
-                )
+        """A node is about to run: nothing it has kept is unknown."""
+        if not self.is_noting() or isinstance(node, AccumulateGrad):
             return
         self._received = list(gradients)
-        if node in self._applied:
-            self._is_deaf, self._alone = True, node
-        elif isinstance(node, BuiltinBackward):
-            is_packed = [not isinstance(x, Tensor | Record | None) for x in node._saved]
-            if any(is_packed):  # what is unpacked may be read once only
-                node._saved = tuple(
-                    [None if x is None else Tensor(x) for x in node.saved_values]
-                )
+        if id(node) in self._slots and not task.carries_tensors:
+            self._alone = node, opened_here()
+            this_mode().interpreters = ()
+            return
+        rule = node.inner if is_part(node) else node
+        if isinstance(rule, BuiltinBackward) and any(
+            [not isinstance(one, Tensor | Record | None) for one in rule._saved]
+        ):  # what is unpacked may be read once only
+            values = rule.saved_values
+            rule._saved = tuple([None if x is None else Tensor(x) for x in values])
+        if not all(map(self._is_known, arrays_of(rule))):
+            self.refuse(
+                f"the backward goes through {node.name()}, which has kept what no "
+                "operation of the step has computed",
+                "make the whole graph in the step, and save inputs and outputs alone",
+            )
 
     def node_returned(
         self, task: GraphTask, node: Any, gradients: tuple[Any, ...]
     ) -> None:
-        """A node has run; the rule of a built-in operation runs again, noted."""
-        if self._alone is node:
-            self._is_deaf, self._alone = False, None
+        """A node has run."""
+        if self._alone is not None and self._alone[0] is node:
+            this_mode().interpreters, self._alone = self._alone[1], None
             args = self._slots[id(node)], *self.spec(self._received)
             self._note(run_node, args, gradients)
-        if task.carries_tensors or not self.is_mine() or not gradients:
-            return
-        if node in self._applied:
-            return
-        for slot, gradient in enumerate(self._rule(node, self._received)):
-            if gradients[slot] is not None:
-                self._take_for(self._fitted(node, slot, gradient), gradients[slot])
-
-    def _rule(self, node: Any, gradients: list[Any]) -> list[Any]:
-        """Run the rule of a node, and note it."""
-        if all([gradient is None for gradient in gradients]):
-            return []
-        if isinstance(node, CopySlices):
-            return self._rule_of_part(node, gradients[0])
-        if not isinstance(node, BuiltinBackward):
-            self.refuse(
-                f"the backward goes through {node.name()}, which was made outside of "
-                "the step",
-                "make the whole graph in the step",
-            )
-        kept = {name: (value, self.spec(value)) for name, value in kept_by(node).items()}
-        names = tuple([name for name, (_, spec) in kept.items() if holds_arrays(spec)])
-        saved = node.saved_values
-        rule = Rule(node, names)
-        returned = rule(saved, tuple([kept[name][0] for name in names]), *gradients)
-        varying = tuple([kept[name][1] for name in names])
-        self._note(rule, (self.spec(saved), varying, *self.spec(gradients)), returned)
-        if not any(slots_in(self.notes[-1].result)):
-            self.notes.pop()  # it hands on what it got
-        return list(returned) if isinstance(returned, tuple) else [returned]
-
-    def _rule_of_part(self, node: CopySlices, gradient: Any) -> list[Any]:
-        """The rule of a change in place of a view, and what surrounds it."""
-        where = node.geometry
-        part = self.call(CloneInRows.of, self.call(AsStrided.of, gradient, where))
-        found = self._rule(node.inner, [part])
-        if found[node.slot] is not None:
-            args = gradient, found[node.slot], where
-            found[node.slot] = self.call(ReplaceShown.of, *args)
-        return found
-
-    def _fitted(self, node: Any, slot: int, gradient: Any) -> Any:
-        """A gradient in the shape and dtype that its receiver has."""
-        edge = node._edges[slot]
-        receiver, output_nr = edge if type(edge) is tuple else (edge, 0)
-        shape, dtype = receiver._output_metadata[output_nr]
-        if gradient.shape != shape:
-            gradient = self.call(Tensor._sum_to, gradient, shape)
-        if dtype is not None and gradient.dtype != dtype:
-            gradient = self.call(Tensor._to_dtype, gradient, dtype)
-        return gradient
+        elif not task.carries_tensors and self.is_noting() and gradients:
+            rule = node.inner if is_part(node) else node
+            kept = {name: self.spec(value) for name, value in kept_by(rule).items()}
+            called = Rule(node, kept)
+            args = self.spec(rule.saved_values), called.varying(kept)
+            self._note(called, (*args, *self.spec(self._received)), gradients)
+            if not any(self.notes[-1].result):
+                self.notes.pop()  # it hands on what it got
 
     def traversal(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -593,13 +446,11 @@ class Recorder(Interpreter):
     def grad(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """``autograd.grad``, whose results are copies of what backward has found."""
         found = inner(call)(*args, **kwargs)
-        if not self.is_mine() or self._task.carries_tensors:
-            return found
         wanted = inputs_of(args[1] if len(args) > 1 else kwargs["inputs"], "grad")
         results = found.values() if isinstance(found, dict) else found
         for place, (tensor, result) in enumerate(zip(wanted, results, strict=True)):
-            gradient = self._task.captured.get(target_of(tensor, place))
-            if gradient is not None and id(result.array) not in self._slots:
+            gradient = self._task and self._task.captured.get(target_of(tensor, place))
+            if gradient is not None and not self._is_known(result.array):
                 self._note(in_own_memory, (self.spec(gradient),), result.array)
         return found
 
@@ -645,23 +496,14 @@ class Recorder(Interpreter):
         """Put back all values that were there before the step."""
         for given in reversed(self.given.values()):
             if given.is_changed():
-                given.array[...] = given.seen
-        counts = [(known.tensor, known.version) for known in self.known.values()]
-        for tensor, version in [*counts, *self._counts]:
-            if tensor._seen_version() != version:
-                tensor._version_counter.value = version  # type: ignore[union-attr]
-        for known in self.known.values():
+                given.kept[...] = given.seen
+        for known in reversed(self.known.values()):
             known.tensor._grad = known.grad
-        for optimizer, param, kept in self._states:
-            optimizer.state.pop(param, None)
-            if kept is not None:
-                state, values = kept
-                state.clear()
-                state.update(values)
-                optimizer.state[param] = state
-        if self._generator is not None:
-            numbers = randomness.default_generator.numbers
-            numbers.bit_generator.state = self._generator
+            if known.tensor._seen_version() != known.version:
+                counter: Any = known.tensor._version_counter
+                counter.value = known.version
+        for restore in reversed(self._restores):
+            restore()
 
     def release(self) -> None:
         """Keep nothing alive: what lives on all the same is state."""
@@ -671,23 +513,45 @@ class Recorder(Interpreter):
         self.tensors = {key: weakref.ref(one.tensor) for key, one in known}
         for given in self.given.values():
             given.array = None
-        self._slots, self._kept, self._inputs, self._states = {}, [], [], []
-        self.known, self._counts, self._waiting, self._received = {}, [], {}, []
-        self.needed_grads, self._applied, self._task, self._ctx = [], set(), None, None
+        for all_of_them in (self._slots, self.known, self.needed_grads, self._waiting):
+            all_of_them.clear()  # type: ignore[attr-defined]
+        self._kept, self._inputs, self._restores = [], [], []
+        self._received, self._task = [], None
 
 
 READS = {
-    "__bool__": "if, or bool(),",
-    "__index__": "an index",
-    "number_in": "an index",
-    "__contains__": "in",
-    "__reduce_ex__": "copy or pickle",
-    "__deepcopy__": "copy.deepcopy()",
-    "__repr__": "print(), or repr(),",
-    "__format__": "format()",
-    "values_of": "minigrad.tensor(), or an index,",
+    "__bool__": "if, or bool",
+    "__index__": "an index, or int",
+    "number_in": "an index, or int",
+    "__contains__": "in, or any",
+    "__reduce_ex__": "copy.copy, or pickle.dumps",
+    "__deepcopy__": "copy.deepcopy",
+    "__repr__": "print, or repr",
+    "__format__": "format",
+    "values_of": "minigrad.tensor",
 }
 """How messages call what reads a value, where that has no name to be called by."""
+
+
+def restoring(states: Any, param: Tensor) -> Callable[[], None]:
+    """What puts back what an optimizer keeps for a parameter."""
+    state = states.get(param)
+    before = dict(state or {})
+    tensors = [one for one in before.values() if isinstance(one, Tensor)]
+    values = [(one, one.array.copy(), one._version) for one in tensors]
+
+    def restore() -> None:
+        states.pop(param, None)
+        if state is not None:
+            state.clear()
+            state.update(before)
+            states[param] = state
+        for tensor, array, version in values:
+            tensor.array[...] = array
+            if tensor._version_counter is not None:
+                tensor._version_counter.value = version
+
+    return restore
 
 
 def lies_in_another_order(function: type[Builtin], inputs: tuple[Any, ...]) -> bool:
@@ -699,10 +563,15 @@ def lies_in_another_order(function: type[Builtin], inputs: tuple[Any, ...]) -> b
     return function.elementwise and any([one.ndim > 1 for one in apart])
 
 
-def arrays_of(ctx: Any) -> Iterator[Array]:
+def is_part(value: Any) -> bool:
+    """Whether it is, or was made by, the node of a change of a view in place."""
+    return isinstance(getattr(value, "_grad_fn", value), CopySlices)
+
+
+def arrays_of(node: Any) -> Iterator[Array]:
     """What a node has saved, and the arrays among its attributes."""
-    kept = kept_by(ctx) if isinstance(ctx, BuiltinBackward) else dict(vars(ctx))
-    waiting = [*ctx._saved, *kept.values()]
+    kept = kept_by(node) if isinstance(node, BuiltinBackward) else vars(node)
+    waiting = [*node._saved, *kept.values()]
     while waiting:
         value = waiting.pop()
         value = array_of(value.tensor if isinstance(value, Record) else value)
