@@ -15,7 +15,7 @@ from minigrad.engine.trees import LEAF, flatten
 from minigrad.transforms.replay_notes import SIMPLE, refused, same
 
 if TYPE_CHECKING:
-    from minigrad.transforms.replay_recorder import Known, Recorder
+    from minigrad.transforms.replay_recorder import Recorder
 
 ANEW = "call the step itself, or make a new replay of it"
 
@@ -132,10 +132,13 @@ def refuse_listeners(name: str) -> None:
 class Guard:
     """What has to be as it was when the step was recorded."""
 
-    def __init__(self, recorder: Recorder, state: list[Known]) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self._name = recorder.name
         self._modes = recorder.modes
-        self._known = [(one.tensor, one.array, one.requires_grad) for one in state]
+        self._known = [
+            (known.tensor, known.array, known.requires_grad)
+            for known in recorder.known.values()
+        ]
         settings = recorder.settings.values()
         self._settings = [one for one in settings if type(one.found) is not dict]
         self._entries = [one for one in settings if type(one.found) is dict]

@@ -40,36 +40,6 @@ class Slot:
     number: int
 
 
-class Given:
-    """An array that no call of the step made: state, or a constant made in the step.
-
-    ``seen`` are its values when the step met it. A finished recording does not keep
-    the array alive: state lives on without it, a constant does not.
-    """
-
-    def __init__(self, array: Array) -> None:
-        self.array: Array | None = array
-        self.seen = array.copy()
-        self.reference = weakref.ref(array)
-
-    @property
-    def kept(self) -> Array:
-        """The array itself, while the recording lasts."""
-        assert self.array is not None
-        return self.array
-
-    def is_changed(self) -> bool:
-        """Whether the step has written into it."""
-        return not same(self.kept, self.seen)
-
-
-class Leaf:
-    """A tensor whose ``.grad`` is set, or a count of changes; it is not kept alive."""
-
-    def __init__(self, found: Tensor | VersionCounter) -> None:
-        self.reference = weakref.ref(found)
-
-
 class Note(NamedTuple):
     """One call, where its results go, and the line of the step that made it.
 
@@ -177,14 +147,6 @@ class Rule:
         if found[slot] is not None:
             found[slot] = ReplaceShown.forward(gradient, found[slot], where)
         return found
-
-    def __eq__(self, other: object) -> bool:
-        names = "_part", "_backward", "_names", "_kept", "_wanted"
-        return isinstance(other, Rule) and all(
-            [same(getattr(self, name), getattr(other, name)) for name in names]
-        )
-
-    __hash__ = object.__hash__
 
 
 def wanted_at(edge: Any) -> Any:
@@ -372,7 +334,7 @@ class Program:
         if isinstance(value, Tensor):
             return f"{self._constant(value)}.detach()"
         source = self._source(value)
-        return f"Tensor({source})" if isinstance(value, Slot | Given) else source
+        return f"Tensor({source})" if isinstance(value, Slot | np.ndarray) else source
 
     def _statements(self, number: int, note: Note) -> list[str]:
         """The call, and a look at the shape of what it gives."""
@@ -402,12 +364,12 @@ class Program:
     def _source(self, value: Any) -> str:
         if isinstance(value, Slot):
             return f"v{value.number}"
-        if isinstance(value, Given):
-            return self._constant(value.array)
-        if isinstance(value, Leaf):
-            return self._constant(value.reference())
+        if isinstance(value, weakref.ref):
+            return self._constant(value())
+        if isinstance(value, np.ndarray):
+            return self._constant(value)
         if not holds_arrays(value):
-            return "()" if value == () else self._constant(value)
+            return "()" if type(value) is tuple and not value else self._constant(value)
         if isinstance(value, dict):
             pairs = [f"{key!r}: {self._source(one)}" for key, one in value.items()]
             return "{" + ", ".join(pairs) + "}"
@@ -442,13 +404,18 @@ class Program:
         )
 
 
+def is_alive(value: Any) -> bool:
+    """Whether what a note is about is there after the step, if it is no array."""
+    return not isinstance(value, weakref.ref) or value() is not None
+
+
 def holds_arrays(value: Any) -> bool:
     """Whether a part of an argument is another in each replay, or an array."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, tuple | list):
         return any(map(holds_arrays, value))
-    return isinstance(value, Slot | Given | Leaf)
+    return isinstance(value, Slot | np.ndarray | weakref.ref)
 
 
 def slots_in(value: Any) -> Iterator[Slot]:

@@ -6,6 +6,7 @@ What backward does with arrays it is told as an observer.
 
 from __future__ import annotations
 
+import gc
 import operator
 import random
 import weakref
@@ -33,21 +34,22 @@ from minigrad.engine.interpreters import (
     opened_here,
     with_stack,
 )
+from minigrad.engine.trees import mapped
 from minigrad.engine.views import CopySlices
 from minigrad.transforms.replay_guard import Setting, watched_in
 from minigrad.transforms.replay_notes import (
     Applied,
-    Given,
-    Leaf,
     Note,
     OnTensors,
     Ordered,
+    Program,
     Rule,
     Slot,
     add_into,
     array_of,
     bump,
     copied,
+    is_alive,
     kept_by,
     line_of_the_step,
     overwrite,
@@ -83,7 +85,7 @@ class Recorder(Interpreter):
         self.name = name
         self.modes = modes
         self.notes: list[Note] = []
-        self.given: dict[int, Given] = {}
+        self.given: dict[int, tuple[Array, Array]] = {}
         self.known: dict[int, Known] = {}
         self.settings: dict[tuple[int, str], Setting] = {}
         self.optimizers: dict[int, tuple[Any, list[int]]] = {}
@@ -92,6 +94,7 @@ class Recorder(Interpreter):
         self._slots: dict[int, Slot] = {}
         self._kept: list[Any] = []
         self._inputs: list[tuple[Tensor, Array]] = []
+        self._starts: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self._restores: list[Callable[[], object]] = []
         self._received: list[Any] = []
         self._waiting: dict[tuple[Any, ...], Any] = {}
@@ -127,9 +130,14 @@ class Recorder(Interpreter):
 
     # Values, and how a replay finds them again.
 
-    def give(self, tensor: Tensor) -> Tensor:
-        """An input of the step: another tensor on the same values."""
-        given = Tensor(tensor.array.view())
+    def give(self, tree: Any) -> Any:
+        """Inputs of the step: other tensors on the same values."""
+        return mapped(self._input, tree)
+
+    def _input(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        given = Tensor(value.array.view())
         self._new_slot(given.array)
         self._inputs.append((given, given.array.copy()))
         return given
@@ -139,10 +147,10 @@ class Recorder(Interpreter):
         if isinstance(value, Tensor):
             self.meet(value)
             value = value.array
-        if self._is_known(value):
-            return self._slots.get(id(value)) or self.given[id(value)]
+        if id(value) in self._slots:
+            return self._slots[id(value)]
         if isinstance(value, np.ndarray):
-            return self._given(value)
+            self._meet_array(value)
         if isinstance(value, dict):
             return {name: self.spec(one) for name, one in value.items()}
         if isinstance(value, tuple | list):
@@ -157,17 +165,21 @@ class Recorder(Interpreter):
         """Remember what a tensor is like, unless a noted call has made it."""
         if id(tensor.array) in self._slots or id(tensor) in self.known:
             return
-        self._given(tensor.array)
+        self._meet_array(tensor.array)
         grad, flag = tensor._grad, tensor._requires_grad
         known = Known(tensor, tensor.array, grad, flag, tensor._seen_version())
         self.known[id(tensor)] = known
         if grad is not None:
             self.meet(grad)
 
-    def _given(self, array: Array) -> Given:
+    def _meet_array(self, array: Array) -> None:
         if id(array) not in self.given:
-            self.given[id(array)] = Given(array)
-        return self.given[id(array)]
+            self.given[id(array)] = array, array.copy()
+
+    def _start(self, restoring: Callable[..., Any], *args: Any) -> None:
+        """Remember how something is before the step, to put it back."""
+        self._starts.append((restoring, args))
+        self._restores.append(restoring(*args))
 
     def _new_slot(self, value: Any) -> Slot:
         slot = self._slots[id(value)] = Slot(len(self._kept))
@@ -282,15 +294,15 @@ class Recorder(Interpreter):
         result = self.below(inner(call), *args, **kwargs)
         several = isinstance(result, tuple)
         found = tuple(map(array_of, result)) if several else array_of(result)
-        shape = None if several else found.shape
-        self._note(OnTensors(inner(call)), specs, found, shape)
+        self._note(
+            OnTensors(inner(call)), specs, found, None if several else result.shape
+        )
         return result
 
     def draw_seed(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> int:
         """The random number of a dropout: each replay draws the next."""
         generator = randomness.default_generator.numbers.bit_generator
-        state = generator.state
-        self._restores.append(lambda: setattr(generator, "state", state))
+        self._start(restoring_attribute, generator, "state")
         number: int = self.below(inner(call))
         slot = self._new_slot(number)
         self.notes.append(Note(inner(call), (), slot, None, line_of_the_step()))
@@ -305,7 +317,8 @@ class Recorder(Interpreter):
 
     def optimizer_step(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A step of an optimizer: in a replay it is made as always."""
-        optimizer, closure, *_ = (*args, *kwargs.values(), None)
+        optimizer = args[0]
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
         loss = None
         if closure is not None:
             with enable_grad():
@@ -314,7 +327,7 @@ class Recorder(Interpreter):
         self.optimizers[id(optimizer)] = optimizer, counts
         for param in [p for group in optimizer.param_groups for p in group["params"]]:
             self.meet(param)
-            self._restores.append(restoring(optimizer.state, param))
+            self._start(restoring_state, optimizer.state, param)
         self.below(inner(call), optimizer)
         self._note(inner(call), (optimizer,), None)
         return loss
@@ -349,14 +362,14 @@ class Recorder(Interpreter):
 
     def _note_grad(self, tensor: Tensor, value: Tensor | None) -> None:
         if id(tensor) in self.known:
-            self._note(set_grad, (Leaf(tensor), self.spec(value)), None)
+            self._note(set_grad, (weakref.ref(tensor), self.spec(value)), None)
 
     def _note_change(self, tensor: Tensor) -> None:
         """Count a change in place, also of the tensor that this one shows."""
         counter = tensor._version_counter
         counters = [one.tensor._version_counter for one in self.known.values()]
         if counter is not None and any([one is counter for one in counters]):
-            self._note(bump, (Leaf(counter),), None)
+            self._note(bump, (weakref.ref(counter),), None)
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -492,31 +505,60 @@ class Recorder(Interpreter):
                     "change it outside of the step",
                 )
 
+    def program(self, returned: list[Any]) -> Program:
+        """The notes as a program; the recording lets go of what the step has made."""
+        notes, inputs = self.notes, len(self._inputs)
+        known = [(weakref.ref(one.tensor), one[1:]) for one in self.known.values()]
+        grads = [(weakref.ref(leaf), grad) for leaf, grad in self.needed_grads.values()]
+        self.notes, self.known, self.needed_grads = [], {}, {}
+        self._slots, self._kept, self._inputs = {}, [], []
+        self._waiting, self._received, self._task = {}, [], None
+        gc.collect()  # what is still there is state
+        for reference, facts in known:
+            if (tensor := reference()) is not None:
+                self.known[id(tensor)] = Known(tensor, *facts)
+        for reference, grad in grads:
+            if (tensor := reference()) is not None:
+                self.needed_grads[id(tensor)] = tensor, grad
+        lasting = [note for note in notes if all(map(is_alive, note.args))]
+        return Program(self.name, lasting, inputs, returned)
+
+    def look_again(self) -> None:
+        """Another call of the step begins, from other values."""
+        for key, (array, _) in self.given.items():
+            self.given[key] = array, array.copy()
+        for key, one in self.known.items():
+            tensor, version = one.tensor, one.tensor._seen_version()
+            self.known[key] = one._replace(grad=tensor._grad, version=version)
+        self._restores = [restoring(*args) for restoring, args in self._starts]
+
     def restore(self) -> None:
         """Put back all values that were there before the step."""
-        for given in reversed(self.given.values()):
-            if given.is_changed():
-                given.kept[...] = given.seen
+        for array, before in reversed(self.given.values()):
+            if not same(array, before):
+                array[...] = before
         for known in reversed(self.known.values()):
             known.tensor._grad = known.grad
             if known.tensor._seen_version() != known.version:
                 counter: Any = known.tensor._version_counter
                 counter.value = known.version
-        for restore in reversed(self._restores):
+        for restore in self._restores:
             restore()
 
-    def release(self) -> None:
-        """Keep nothing alive: what lives on all the same is state."""
-        arrays = [one for one in self._kept if type(one) is np.ndarray]
-        self.made = {id(one): weakref.ref(one) for one in arrays}
-        known = self.known.items()
-        self.tensors = {key: weakref.ref(one.tensor) for key, one in known}
-        for given in self.given.values():
-            given.array = None
-        for all_of_them in (self._slots, self.known, self.needed_grads, self._waiting):
-            all_of_them.clear()  # type: ignore[attr-defined]
-        self._kept, self._inputs, self._restores = [], [], []
-        self._received, self._task = [], None
+    def values_after(self, returned: list[Any]) -> dict[str, Any]:
+        """Copies of all that a step leaves behind."""
+        found: dict[str, Any] = {}
+        for number, value in enumerate(returned, 1):
+            is_tensor = isinstance(value, Tensor)
+            found[f"result {number}"] = value.array.copy() if is_tensor else value
+        for number, (array, _) in enumerate(self.given.values(), 1):
+            found[f"array {number}, of shape {array.shape}"] = array.copy()
+        for number, (tensor, array, *_) in enumerate(self.known.values(), 1):
+            of = f"of tensor {number}, of shape {array.shape}"
+            grad = tensor._grad
+            found[f"the gradient {of}"] = None if grad is None else grad.array.copy()
+            found[f"the version {of}"] = tensor._seen_version()
+        return found
 
 
 READS = {
@@ -533,7 +575,13 @@ READS = {
 """How messages call what reads a value, where that has no name to be called by."""
 
 
-def restoring(states: Any, param: Tensor) -> Callable[[], None]:
+def restoring_attribute(owner: Any, name: str) -> Callable[[], None]:
+    """What puts back an attribute."""
+    value = getattr(owner, name)
+    return lambda: setattr(owner, name, value)
+
+
+def restoring_state(states: Any, param: Tensor) -> Callable[[], None]:
     """What puts back what an optimizer keeps for a parameter."""
     state = states.get(param)
     before = dict(state or {})
