@@ -293,9 +293,9 @@ class Recorder(Interpreter):
         specs = self.spec(args), self.spec(kwargs)
         result = self.below(inner(call), *args, **kwargs)
         several = isinstance(result, tuple)
-        found = tuple(map(array_of, result)) if several else array_of(result)
+        found: Any = tuple(map(array_of, result)) if several else array_of(result)
         self._note(
-            OnTensors(inner(call)), specs, found, None if several else result.shape
+            OnTensors(inner(call)), specs, found, None if several else found.shape
         )
         return result
 
@@ -393,8 +393,14 @@ class Recorder(Interpreter):
         """The first gradients wait at their nodes."""
         if not task.carries_tensors and self.is_noting():
             for node, slot, gradient in task.roots:
-                total = task.waiting[node][slot]
+                before = self._waiting.get((task, node, slot))
+                total = gradient if before is None else before + gradient
                 self.gradient_sent(task, None, 0, node, slot, gradient, total)
+            for (_, node, slot), total in self._waiting.items():
+                waits = task.waiting[node][slot] if node in task.waiting else total
+                if id(total) in self._slots and not self._is_known(waits):
+                    self._slots[id(waits)] = self._slots[id(total)]
+                    self._kept.append(waits)
 
     def gradient_sent(self, task: GraphTask, node: Any, slot: int, *sent: Any) -> None:
         """Where gradients meet, they are added."""
@@ -521,6 +527,10 @@ class Recorder(Interpreter):
             if (tensor := reference()) is not None:
                 self.needed_grads[id(tensor)] = tensor, grad
         lasting = [note for note in notes if all(map(is_alive, note.args))]
+        for note in lasting:
+            if note.function is bump:
+                counter = note.args[0]()
+                self._starts.append((restoring_attribute, (counter, "value")))
         return Program(self.name, lasting, inputs, returned)
 
     def look_again(self) -> None:
