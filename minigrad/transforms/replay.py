@@ -28,22 +28,24 @@ def replay(step: Callable[..., Any]) -> Replay:
     """The step as a function that goes through its calls again, without the graph.
 
     ``step`` is a whole training step: gradients to None, loss, backward, optimizer. Its
-    first call runs as it is; the second and the third are recorded, and compared to the
-    bit with what was recorded. Later calls run that: the bodies of the operations and
-    of their rules, in the same order, on the arrays of the new arguments. Parameters,
-    optimizer states, running statistics, dropout's random numbers, versions and
-    ``.grad`` change as in the step. It returns tensors without a graph. The Python code
-    of the step does not run: no ``print`` and no count in it.
+    first call runs as it is, the second is recorded, and the third runs both ways: what
+    was recorded has to compute the same bits as the step. Later calls run that alone:
+    the bodies of the operations and of their rules, in the same order, on the arrays of
+    the new arguments, and the optimizer's own step. Parameters, optimizer states,
+    running statistics, dropout's random numbers, versions and ``.grad`` change as in
+    the step. It returns tensors without a graph. The Python code of the step does not
+    run (no ``print``, no count), but for the methods of Functions.
 
     Raises: ReplayError while recording, if the step reads a tensor's value into Python,
-    changes its inputs, or computes from other numbers than in the call before; and
-    later, if an argument has another shape, dtype, memory layout or (being no tensor)
-    value, if a tensor of the step was replaced or a module set otherwise, and while
-    hooks, a recorder, anomaly mode, forward mode or a transform are to see the graph.
-    The options of optimizers may change. What is refused has changed no value.
+    changes its inputs, or computes other values in the next call; and later, if an
+    argument has another shape, dtype, memory layout or (being no tensor) value, if a
+    tensor of the step was replaced or a module set otherwise, and while hooks, a
+    recorder, anomaly mode, forward mode or a transform are to see the graph. The
+    options of optimizers may change. What is refused has changed no value.
     Not noticed is what changes only later and stands neither in the code of the step,
     or of a function that it names, nor in a module that it calls: a number that a
-    method of an object takes from it, a branch on a clock. Give it as an argument.
+    method of an object takes from it, a branch on a clock. Give it as an argument. Nor
+    is what NumPy does with ``tensor.array``, unless the first calls show it.
 
     >>> w = minigrad.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = minigrad.optim.SGD([w], lr=0.5)

@@ -1,8 +1,9 @@
 """The calls of a recorded step, and the program that they make: straight-line Python.
 
 A note is one call on arrays. Its arguments stand as they will be found in a replay: a
-``Slot`` is what an input or an earlier call gives, a ``Given`` an array that no call of
-the step made, a ``Leaf`` a tensor; anything else is a constant.
+``Slot`` is what an input or an earlier call gives, an array is one that no call of the
+step made, a weak reference is to a tensor or its count of changes; anything else is a
+constant.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -26,7 +28,7 @@ from minigrad.engine.core.node import NOT_A_TENSOR, split_edge
 from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
 from minigrad.engine.geometry import AsStrided, ReplaceShown
 from minigrad.engine.grad_mode import set_grad_enabled
-from minigrad.engine.structural import CloneInRows, SumTo, ToCopy
+from minigrad.engine.structural import CloneInRows
 from minigrad.transforms.transform import apply_of
 
 SIMPLE = (int, float, complex, str, bytes, slice, np.generic, np.dtype, type(None))
@@ -113,8 +115,8 @@ class Rule:
         self._kept = {k: v for k, v in kept.items() if k not in self._names}
         self._kept["needs_input_grad"] = rule.needs_input_grad
         self._ctx = type(type(rule).__name__, (), self._kept)
-        self._fitting: list[tuple[int, Any, Any]] | None = None
-        self._wanted = [wanted_at(edge) for edge in node._edges]
+        self._receivers = receivers_of(node)
+        self._unfit: list[int] | None = None
 
     def varying(self, kept: dict[str, Any]) -> tuple[Any, ...]:
         """The attributes that vary."""
@@ -126,14 +128,12 @@ class Rule:
         for name, value in zip(self._names, varying, strict=True):
             setattr(ctx, name, value)
         found = self._found(ctx, gradients)
-        if self._fitting is None:
-            self._fitting = [
-                (slot, *wanted)
-                for slot, wanted in enumerate(self._wanted)
-                if wanted is not None and not fits(found[slot], *wanted)
-            ]
-        for slot, shape, dtype in self._fitting:
-            found[slot] = fitted(found[slot], shape, dtype)
+        if self._unfit is None:
+            pairs = [(slot, g) for slot, g in enumerate(found) if g is not None]
+            node = self._receivers
+            self._unfit = [slot for slot, g in pairs if fit(node, slot, g) is not g]
+        for slot in self._unfit:
+            found[slot] = fit(self._receivers, slot, found[slot])
         return found
 
     def _found(self, ctx: Any, gradients: tuple[Any, ...]) -> list[Any]:
@@ -149,26 +149,17 @@ class Rule:
         return found
 
 
-def wanted_at(edge: Any) -> Any:
-    """Shape and dtype that a gradient must have to go along an edge."""
-    if edge is None or edge is NOT_A_TENSOR:
-        return None
-    node, output_nr = split_edge(edge)
-    return node._output_metadata[output_nr]
-
-
-def fits(gradient: Any, shape: Any, dtype: Any) -> bool:
-    """Whether a gradient is as it has to be."""
-    if gradient is None:
-        return True
-    return gradient.shape == shape and dtype in (None, gradient.dtype)
-
-
-def fitted(gradient: Any, shape: Any, dtype: Any) -> Any:
-    """A gradient in the shape and dtype of its receiver, as backward sees to it."""
-    if gradient.shape != shape:
-        gradient = SumTo.forward(gradient, shape)
-    return gradient if fits(gradient, shape, dtype) else ToCopy.forward(gradient, dtype)
+def receivers_of(node: Any) -> Any:
+    """What stands for a node in ``fit``: of what shape and dtype its receivers are."""
+    edges = []
+    for edge in node._edges:
+        is_one = edge is not None and edge is not NOT_A_TENSOR
+        receiver, output_nr = split_edge(edge) if is_one else (None, 0)
+        known = SimpleNamespace(
+            _output_metadata=getattr(receiver, "_output_metadata", ())
+        )
+        edges.append((known, output_nr) if is_one else None)
+    return SimpleNamespace(_edges=edges)
 
 
 def kept_by(node: Any) -> dict[str, Any]:
@@ -284,11 +275,6 @@ def bump(counter: VersionCounter) -> None:
     counter.value += 1
 
 
-OF_TENSORS = set_grad, bump
-"""What is done to tensors: where the step has made a tensor, nobody sees it."""
-""""""
-
-
 class Program:
     """The notes of a recording as a function of the arrays of its inputs.
 
@@ -331,8 +317,6 @@ class Program:
 
     def _tensor(self, value: Any) -> str:
         """The source of what is returned: tensors without a graph."""
-        if isinstance(value, Tensor):
-            return f"{self._constant(value)}.detach()"
         source = self._source(value)
         return f"Tensor({source})" if isinstance(value, Slot | np.ndarray) else source
 
