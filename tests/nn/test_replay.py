@@ -227,10 +227,12 @@ def double_backward(w: Any, x: Any) -> Any:
 
 def parts_in_place(w: Any, x: Any) -> Any:
     y = w * x
-    y[0:1].mul_(x[0])
+    y[0:1].mul_(w[1:2])
     y[1:].exp_()
-    backward_of(y * y, w)
-    return y
+    total = (y * y).sum()
+    total.mul_(w[0])
+    backward_of(total, w)
+    return y, total
 
 
 def checkpointed(w: Any, x: Any) -> None:
@@ -253,8 +255,9 @@ def several_roots(w: Any, x: Any) -> None:
 
 
 def leaf_of_its_own(w: Any, x: Any) -> Any:
-    a = (x * 2).detach().requires_grad_()
-    (a * a * w).sum().backward()
+    a = minigrad.ones(3, requires_grad=True)
+    a.itself = a  # it stays until the garbage is collected
+    (a * a * w * x).sum().backward()
     w.grad = None
     return a.grad
 
@@ -276,7 +279,7 @@ def other_order(w: Any, x: Any) -> Any:
     y = minigrad.outer(w, x)
     z = (y.T * y).T.sum(0) + y.t().exp().mean(1)
     backward_of(z * z, w)
-    return z
+    return z, y.T * y, y.T + y
 
 
 def dropped(w: Any, x: Any) -> Any:
