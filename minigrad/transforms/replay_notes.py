@@ -13,6 +13,7 @@ import linecache
 import re
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin, BuiltinBackward
+from minigrad.engine.core import accumulate
 from minigrad.engine.core.backward import fit
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import NOT_A_TENSOR, split_edge
@@ -116,7 +118,8 @@ class Rule:
         self._kept["needs_input_grad"] = rule.needs_input_grad
         self._ctx = type(type(rule).__name__, (), self._kept)
         self._receivers = receivers_of(node)
-        self._unfit: list[int] | None = None
+        self._unfit: list[int] = []
+        self._is_tried = False
 
     def varying(self, kept: dict[str, Any]) -> tuple[Any, ...]:
         """The attributes that vary."""
@@ -125,28 +128,37 @@ class Rule:
     def __call__(self, saved: Any, varying: tuple[Any, ...], *gradients: Any) -> Any:
         ctx = self._ctx()
         ctx.saved_values = saved
-        for name, value in zip(self._names, varying, strict=True):
-            setattr(ctx, name, value)
-        found = self._found(ctx, gradients)
-        if self._unfit is None:
-            pairs = [(slot, g) for slot, g in enumerate(found) if g is not None]
-            node = self._receivers
-            self._unfit = [slot for slot, g in pairs if fit(node, slot, g) is not g]
-        for slot in self._unfit:
-            found[slot] = fit(self._receivers, slot, found[slot])
-        return found
-
-    def _found(self, ctx: Any, gradients: tuple[Any, ...]) -> list[Any]:
+        if varying:
+            vars(ctx).update(zip(self._names, varying, strict=True))
         if self._part is None:
             found = self._backward(ctx, *gradients)
-            return list(found) if type(found) is tuple else [found]
-        (gradient,), (where, slot) = gradients, self._part
+        else:
+            found = self._of_part(ctx, gradients[0], *self._part)
+        if not self._is_tried or self._unfit:
+            found = list(found) if type(found) is tuple else [found]
+            self._fit(found)
+            return found
+        return found if type(found) is tuple else (found,)
+
+    def _fit(self, found: list[Any]) -> None:
+        """Fit the gradients that need it: the same ones in each call."""
+        receivers = self._receivers
+        if not self._is_tried:
+            pairs = [(slot, g) for slot, g in enumerate(found) if g is not None]
+            self._unfit = [
+                slot for slot, g in pairs if fit(receivers, slot, g) is not g
+            ]
+            self._is_tried = True
+        for slot in self._unfit:
+            found[slot] = fit(receivers, slot, found[slot])
+
+    def _of_part(self, ctx: Any, gradient: Array, where: Any, slot: int) -> Any:
         part = CloneInRows.forward(AsStrided.forward(gradient, where))
         found = self._backward(ctx, part)
         found = list(found) if type(found) is tuple else [found]
         if found[slot] is not None:
             found[slot] = ReplaceShown.forward(gradient, found[slot], where)
-        return found
+        return tuple(found)
 
 
 def receivers_of(node: Any) -> Any:
@@ -260,6 +272,14 @@ class Ordered:
         return self.function._in_memory_order(self.function.forward(*args), arrays)
 
 
+def taken_over(gradient: Array, leaf: Array) -> Array:
+    """The first gradient of a leaf: a copy, unless the step needs it for nothing else.
+
+    Backward cannot know that in advance.
+    """
+    return accumulate.copied(gradient, leaf)
+
+
 def add_into(memory: Array, gradient: Any) -> None:
     """A gradient that arrives at a leaf which has one."""
     np.add(memory, gradient, out=memory)
@@ -290,6 +310,8 @@ class Program:
     ) -> None:
         self._name = name
         self._notes = notes
+        uses = Counter(slots_in([*[note.args for note in notes], *returned]))
+        self._used_once = {slot for slot, count in uses.items() if count == 1}
         self._constants: dict[str, Any] = {
             "Tensor": Tensor,
             "asarray": np.asarray,
@@ -326,9 +348,10 @@ class Program:
         call = f"{self._constant(note.function)}({args})"
         if note.function is set_grad:
             leaf, value = map(self._source, note.args)
-            return [
-                f"{leaf}._grad = {value if value == 'None' else f'Tensor({value})'}"
-            ]
+            value = value if value == "None" else f"Tensor({value})"
+            return [f"{leaf}._grad = {value}"]
+        if note.function is taken_over and note.args[0] in self._used_once:
+            return [f"v{note.result.number} = v{note.args[0].number}"]
         slots = list(slots_in(note.result))
         if not slots:
             return [call]

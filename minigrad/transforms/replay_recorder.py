@@ -20,7 +20,7 @@ from minigrad import errors
 from minigrad.engine import interpreters, observe, randomness
 from minigrad.engine.builtin import Builtin, BuiltinBackward
 from minigrad.engine.core import accumulate
-from minigrad.engine.core.backward import GraphTask
+from minigrad.engine.core.backward import GraphTask, is_whole
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
 from minigrad.engine.core.saved import Record
@@ -57,6 +57,7 @@ from minigrad.transforms.replay_notes import (
     run_node,
     same,
     set_grad,
+    taken_over,
 )
 from minigrad.transforms.transform import apply_of
 
@@ -386,7 +387,10 @@ class Recorder(Interpreter):
             return
         if id(new.array) not in self._slots:
             args = values, self.spec(leaf.array)
-            self._note(accumulate.copied, args, new.array)
+            shown = [getattr(one, "base", None) is gradient for one in self._kept]
+            may = is_whole(gradient) and not any(shown)
+            may = may and accumulate.has_layout_of(gradient, leaf.array)
+            self._note(taken_over if may else accumulate.copied, args, new.array)
         self._note_grad(leaf, new)
 
     def backward_started(self, task: GraphTask) -> None:
