@@ -323,9 +323,15 @@ def _number(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+@dispatched("read_values")
+def values_of(tensor: Tensor) -> Array:
+    """The array of a tensor, for what takes its values to be numbers of the program."""
+    return tensor.array
+
+
 def _as_array(data: Any, dtype: Any) -> Array:
     if isinstance(data, Tensor):
-        data = data.array
+        data = values_of(data)
     if isinstance(data, (np.ndarray, np.generic)):
         check_are_numbers(data, "tensor")
         return np.asarray(data, dtype)

@@ -34,6 +34,8 @@ class Interpreter:
 
     is_open = True
     kind = ""
+    is_lowest = False
+    """Whether it lies below the levels of forward mode as well."""
 
     def apply(self, function: type[Function], inputs: tuple[Any, ...]) -> Any:
         """A Function on ``inputs``: what ``function.apply`` shall return."""

@@ -128,6 +128,9 @@ class Observer(Protocol):
     def changed_in_place(self, tensor: Tensor) -> None:
         """The version of ``tensor`` has gone up by one."""
 
+    def grad_assigned(self, tensor: Tensor, value: Tensor | None) -> None:
+        """``tensor.grad`` is about to be set."""
+
     def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any) -> None:
         """Forward mode: ``tensor``, an output of the Function ``maker`` or of none, has
         a tangent now.

@@ -9,7 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.dtypes import TENSOR_TYPES, DType, as_dtype, known_dtype
+from minigrad.engine.grad_mode import modes
 from minigrad.engine.hooks import retain_grad
+from minigrad.engine.observe import notify
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
@@ -65,11 +67,13 @@ class TensorGrad:
         tensor: Any = self  # a cast would be a call each time
         if value is not None:
             check_assigned(tensor, value)
+        if modes.attended:
+            notify("grad_assigned", tensor, value)
         tensor._grad = value
 
     @grad.deleter
     def grad(self) -> None:
-        cast("Tensor", self)._grad = None
+        cast("Tensor", self).grad = None
 
     @property
     def grad_dtype(self) -> DType | None:

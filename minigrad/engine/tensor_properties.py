@@ -11,6 +11,7 @@ from minigrad import errors
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import TENSOR_TYPES, DType, known_dtype
+from minigrad.engine.interpreters import dispatched
 
 if TYPE_CHECKING:
     from minigrad.engine.core.tensor import Array, Tensor
@@ -172,6 +173,7 @@ class TensorProperties:
     is_cuda = property(lambda self: False, doc="Whether it is on a graphics card.")
     is_sparse = property(lambda self: False, doc="Whether zeros are left out.")
 
+    @dispatched("read_values")
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
         return self.array.tolist()

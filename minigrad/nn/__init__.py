@@ -39,7 +39,7 @@ from minigrad.nn.sequential import Sequential
 
 if TYPE_CHECKING:
     from minigrad.nn import data
-    from minigrad.nn.replaying import replay
+    from minigrad.transforms.replay import replay
 
 __all__ = [
     "ELU",
@@ -81,7 +81,7 @@ __all__ = [
     "utils",
 ]
 
-_FROM = {"data": ".data", "replay": ".replaying"}
+_FROM = {"data": ".data", "replay": "minigrad.transforms.replay"}
 
 
 def __getattr__(name: str) -> Any:

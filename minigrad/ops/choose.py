@@ -11,6 +11,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import lined_up
+from minigrad.engine.interpreters import dispatched
 from minigrad.engine.promotion import promoted
 from minigrad.ops._refusals import check_array, check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
@@ -341,6 +342,7 @@ def clamp_max(input: Tensor, max: Any) -> Any:
     samples=[([[0.0, 1.0], [2.0, 0.0]],)],
     differentiable=False,
 )
+@dispatched("from_values")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not 0: a row for each.
 

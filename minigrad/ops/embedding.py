@@ -196,6 +196,7 @@ def dropped(input: Tensor, p: float) -> Tensor:
     return result
 
 
+@dispatched("draw_seed")
 def drawn_seed() -> int:
     """A number that decides what is dropped, from the random numbers that all share."""
     return int(source(None).integers(2**63))

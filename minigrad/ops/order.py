@@ -12,6 +12,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
 from minigrad.engine.examples import first_example
+from minigrad.engine.interpreters import dispatched
 from minigrad.engine.memory_order import copy_in_order, ordered_by
 from minigrad.ops._registry import composite, op
 from minigrad.ops.elementwise import zeros_of
@@ -206,6 +207,7 @@ class Sort(Ordered):
     samples=SAMPLES,
     differentiable=False,
 )
+@dispatched("from_values")
 def argsort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
 ) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.creation import check_is_tensor, values_of
 from minigrad.engine.strides import AsStrided, Geometry, steps_of
 from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.shape import MATRIX, Permute, check_range, reshape
@@ -92,7 +92,7 @@ def as_index(value: Any, where: str) -> int:
     Raises: ArgumentTypeError.
     """
     if isinstance(value, Tensor) and value.array.ndim == 0:
-        value = value.array[()]
+        value = values_of(value)[()]
     try:
         return operator.index(value)
     except TypeError:

@@ -10,6 +10,7 @@ from minigrad.engine import promotion
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import DType, known_dtype
+from minigrad.engine.interpreters import dispatched
 from minigrad.ops._registry import publish
 
 
@@ -50,6 +51,7 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
+@dispatched("read_values")
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements.
 
@@ -61,6 +63,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return np.array_equal(input.array, other.array)
 
 
+@dispatched("read_values")
 def allclose(
     input: Tensor,
     other: Tensor,

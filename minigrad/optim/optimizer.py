@@ -15,6 +15,7 @@ from minigrad import errors
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import enable_grad
 from minigrad.engine.inplace import writable
+from minigrad.engine.interpreters import dispatched
 
 Group = dict[str, Any]
 
@@ -116,6 +117,7 @@ class Optimizer:
                 elif param.grad is not None:
                     param.grad.detach_().zero_()
 
+    @dispatched("optimizer_step")
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move every parameter that has a gradient, once.
 

@@ -45,7 +45,8 @@ class Level(Interpreter):
         mode = _this_thread.mode
         before = mode.interpreters, mode.forward_limit
         try:  # for the reason that stands in `unrecorded`
-            mode.interpreters, mode.forward_limit = (), self.number
+            mode.interpreters = tuple([one for one in before[0] if one.is_lowest])
+            mode.forward_limit = self.number
             return call(*args, **kwargs)
         finally:
             mode.interpreters, mode.forward_limit = before

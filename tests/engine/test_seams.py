@@ -36,7 +36,8 @@ READERS = {
     },
     "engine/core/tensor.py": {"Tensor._bump_version"},
     "nn/module.py": {"Module.__call__"},
-    "nn/replaying/guard.py": {"refuse_listeners"},
+    "engine/tensor_grad.py": {"TensorGrad.grad"},
+    "transforms/replay_guard.py": {"refuse_listeners"},
 }
 """The functions that test the flag: apply, the loop, and what has events of its own."""
 
@@ -44,9 +45,9 @@ OWNERS = {
     "engine/anomaly.py": {"has"},
     "engine/core/backward.py": {"may_keep"},
     "lint/__init__.py": {"has"},
-    "nn/replaying/guard.py": {"who_attends"},
     "tracing/again.py": {"has"},
     "tracing/recorder.py": {"has"},
+    "transforms/replay_guard.py": {"who_attends"},
 }
 """Who asks for observers: mostly those who add one, whether it is there."""
 

@@ -188,6 +188,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         return values
 
     @data.setter
+    @interpreters.dispatched("exchange_values")
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise errors.ArgumentTypeError(
@@ -231,6 +232,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         copied._grad = self._grad
         return copied
 
+    @interpreters.dispatched("read_values")
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         """A leaf with a copy of the values and of ``.grad``.
 
@@ -254,6 +256,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         copied._grad = deepcopy(self._grad, memo)
         return copied
 
+    @interpreters.dispatched("read_values")
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For pickle: values and ``requires_grad``; graph and ``.grad`` stay here."""
         return unpickled, (self.array, self._requires_grad)
@@ -471,6 +474,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
             return self._base._whole_memory()
         return self.array if self._memory is None else self._memory
 
+    @interpreters.dispatched("read_values")
     def numpy(self) -> Array:
         """The array itself, not a copy: what is written into it is written here.
 
@@ -518,6 +522,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
 
     H = mT
 
+    @interpreters.dispatched("read_values")
     def item(self) -> Any:
         """The one element, as a Python number.
 
@@ -559,6 +564,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     def __complex__(self) -> complex:
         return complex(self._only_number())
 
+    @interpreters.dispatched("read_values")
     def __index__(self) -> int:
         """The one element of an integer tensor, for ``range`` and indices."""
         if self.array.size != 1 or self.array.dtype.kind not in "biu":
@@ -572,6 +578,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
             )
         return int(self.array.item())
 
+    @interpreters.dispatched("read_values")
     def __contains__(self, element: Any) -> bool:
         """Whether an element equals ``element``, a number or a tensor."""
         if not isinstance(element, (Tensor, bool, int, float, complex)):
@@ -589,6 +596,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     def __pos__(self) -> Tensor:
         return self
 
+    @interpreters.dispatched("read_values")
     def __bool__(self) -> bool:
         if self.array.size != 1:
             raise errors.ShapeError(
@@ -603,12 +611,14 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
 
     __hash__ = object.__hash__
 
+    @interpreters.dispatched("read_values")
     def __format__(self, spec: str) -> str:
         """One number as Python formats it; anything larger as it prints."""
         if self.ndim == 0:
             return format(self.array.item(), spec)
         return object.__format__(self, spec)
 
+    @interpreters.dispatched("read_values")
     def __repr__(self) -> str:
         return tensor_text(self)
 

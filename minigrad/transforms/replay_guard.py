@@ -1,10 +1,10 @@
-"""Whether a call is like the recorded ones; if not, what has changed."""
+"""What has to be in a replay as it was when the step was recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import default_dtype
@@ -12,17 +12,35 @@ from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.interpreters import current_kind
 from minigrad.engine.observe import RECORDED, who_attends
 from minigrad.engine.pytree import LEAF, flatten
-from minigrad.nn.replaying.alike import (
-    PLAIN,
-    Setting,
-    current,
-    is_as_set,
-    refused,
-    same,
-)
-from minigrad.nn.replaying.recording import Recording
+from minigrad.transforms.replay_notes import SIMPLE, refused, same
+
+if TYPE_CHECKING:
+    from minigrad.transforms.replay_recorder import Recorder
 
 ANEW = "call the step itself, or make a new replay of it"
+
+PLAIN = (*SIMPLE, tuple)
+"""Of these types are values that decide what a step does, wherever it finds them."""
+
+
+class Setting(NamedTuple):
+    """Where a value is looked up that decides what the step does, and the value."""
+
+    found: Any
+    name: str
+    value: Any
+    of: str
+
+    def current(self) -> Any:
+        """The value as it is now."""
+        if type(self.found) is dict:
+            return self.found.get(self.name)
+        return getattr(self.found, self.name, None)
+
+    def is_as_it_was(self) -> bool:
+        """Whether the value is still the same."""
+        now = self.current()
+        return now is self.value or same(now, self.value)
 
 
 class Kind(NamedTuple):
@@ -31,6 +49,11 @@ class Kind(NamedTuple):
     shape: tuple[int, ...]
     dtype: Any
     strides: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"a tensor of shape {self.shape}, {self.dtype}, with strides {self.strides}"
+        )
 
 
 class Arguments:
@@ -66,32 +89,20 @@ class Arguments:
             if structure != self.structure:
                 self._refuse(f"the arguments are nested as {structure}", self.structure)
         arrays = []
-        for leaf, kind in zip(leaves, self.kinds, strict=True):
+        for number, (leaf, kind) in enumerate(zip(leaves, self.kinds, strict=True), 1):
             if isinstance(leaf, Tensor):
                 array = leaf.array
                 found = (array.shape, array.dtype, array.strides)
                 if found != kind or leaf._requires_grad:
-                    self._refuse_one(leaves, leaf, kind)
+                    now = f"argument {number} is {self._kind(leaf)}"
+                    self._refuse(now, f"{kind!r:.80}")
                 arrays.append(array)
             elif leaf is not kind and not same(leaf, kind):
-                self._refuse_one(leaves, leaf, kind)
+                self._refuse(f"argument {number} is {leaf!r:.60}", f"{kind!r:.80}")
         return arrays
-
-    def _refuse_one(self, leaves: Any, leaf: Any, then: Any) -> NoReturn:
-        (position,) = [n for n, one in enumerate(leaves, 1) if one is leaf][:1]
-        self._refuse(f"argument {position} is {shown(self._kind(leaf))}", shown(then))
 
     def _refuse(self, now: str, then: Any) -> NoReturn:
         raise refused(self._name, f"{now}; when it was recorded: {then}", ANEW)
-
-
-def shown(value: Any) -> str:
-    """A value, or what is known of a tensor, in a message."""
-    if not isinstance(value, Kind):
-        return f"{value!r:.60}"
-    return (
-        f"a tensor of shape {value.shape}, {value.dtype}, with strides {value.strides}"
-    )
 
 
 def modes() -> tuple[Any, ...]:
@@ -105,38 +116,38 @@ def refuse_listeners(name: str) -> None:
 
     Raises: ReplayError.
     """
-    mode = this_mode()
-    is_heard = mode.attended >= RECORDED or current_kind()
-    if not (is_heard or mode.saved_tensors_hooks):
-        return
-    kind = current_kind()
-    observers = {
-        who_attends(RECORDED): mode.attended >= RECORDED,
-        "a level of forward mode is open": kind == "level",
-        "vmap, or another transform, is open": kind not in ("", "level"),
-        "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
-    }
-    for what, is_on in observers.items():
-        if is_on:
-            raise refused(name, f"{what}; a replay makes no graph to look at", ANEW)
+    mode, kind = this_mode(), current_kind()
+    what = ""
+    if mode.attended >= RECORDED:
+        what = who_attends(RECORDED)
+    elif kind:
+        what = "vmap, or another transform, is open"
+        what = "a level of forward mode is open" if kind == "level" else what
+    elif mode.saved_tensors_hooks is not None:
+        what = "hooks for saved tensors are in force"
+    if what:
+        raise refused(name, f"{what}; a replay makes no graph to look at", ANEW)
 
 
 class Guard:
     """What has to be as it was when the step was recorded."""
 
-    def __init__(self, recording: Recording) -> None:
-        self._name = recording.name
-        self._modes = recording.modes
+    def __init__(self, recorder: Recorder) -> None:
+        self._name = recorder.name
+        self._modes = recorder.modes
         self._known = [
             (known.tensor, known.array, known.requires_grad)
-            for known in recording.known.values()
-            if id(known.tensor) not in recording.read_anew
+            for known in recorder.known.values()
         ]
-        settings = recording.settings.values()
+        settings = recorder.settings.values()
         self._settings = [one for one in settings if type(one.found) is not dict]
         self._entries = [one for one in settings if type(one.found) is dict]
-        self._optimizers = list(recording.optimizers.values())
-        self._grads = recording.grads_needed()
+        self._optimizers = list(recorder.optimizers.values())
+        self._grads = [
+            (leaf, grad)
+            for leaf, grad in recorder.needed_grads.values()
+            if grad is not leaf
+        ]
 
     def check(self) -> None:
         """See that nothing has changed.
@@ -155,11 +166,11 @@ class Guard:
             if tensor._tensor_hooks or tensor._post_accumulate_hooks:
                 self._refuse(f"a tensor of shape {array.shape} has a hook")
         for setting in self._settings:
-            if not is_as_set(setting):
+            if not setting.is_as_it_was():
                 self._refuse_setting(setting)
         for setting in self._entries:
             entries, name, value, _ = setting
-            if entries.get(name) is not value and not is_as_set(setting):
+            if entries.get(name) is not value and not setting.is_as_it_was():
                 self._refuse_setting(setting)
         for leaf, grad in self._grads:
             if leaf._grad is not grad:
@@ -176,7 +187,7 @@ class Guard:
 
     def _refuse_setting(self, setting: Setting) -> NoReturn:
         self._refuse(
-            f"{setting.name} of {setting.of} is {current(setting)!r:.60} and was "
+            f"{setting.name} of {setting.of} is {setting.current()!r:.60} and was "
             f"{setting.value!r:.60}"
         )
 
@@ -195,6 +206,19 @@ class Guard:
         raise refused(self._name, f"{what} when it was recorded", ANEW)
 
 
+def watched_in(module: Any) -> Iterator[Setting]:
+    """How a module is set: options, training, and what is under its names."""
+    own, kind = vars(module), type(module).__name__
+    for name, value in own.items():
+        if isinstance(value, PLAIN):
+            yield Setting(own, name, value, kind)
+    for table in ("_parameters", "_buffers", "_modules"):
+        for name, value in own[table].items():
+            yield Setting(own[table], name, value, kind)
+    for one in module.modules():
+        yield Setting(vars(one), "training", one.training, type(one).__name__)
+
+
 def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
     """The plain values from outside that the code of a step names.
 
@@ -207,10 +231,8 @@ def settings_of(step: Any, seen: set[Any] | None = None) -> Iterator[Setting]:
         owner, function = step, type(step).__call__
     code = getattr(function, "__code__", None)
     module = getattr(function, "__module__", None) or ""
-    if not isinstance(code, CodeType) or module.startswith("minigrad."):
-        return
     seen = set() if seen is None else seen
-    if code in seen:
+    if not isinstance(code, CodeType) or module.startswith("minigrad.") or code in seen:
         return
     seen.add(code)
     names = names_in(code)
