@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 from nbgrader import preprocessors as theirs
 
-from minigrad.course.grading import box, command, gradebook
-from minigrad.course.grading.bounds import Limits
+from minigrad.course.grade import command, gradebook, sandbox
+from minigrad.course.grade.quotas import Limits
 
 HERE = Path(__file__).resolve().parent
 GRADES = HERE / "grades"
@@ -38,7 +38,7 @@ class Judge(theirs.NbGraderPreprocessor):
 
     def preprocess(self, nb, resources):
         which = resources["nbgrader"]
-        how = box.best_mode(), Limits(), command.secret_of(None, GRADES)
+        how = sandbox.best_mode(), Limits(), command.secret_of(None, GRADES)
         cells = gradebook.judged(
             nb.cells,
             GRADES / "submitted" / which["student"],

@@ -54,7 +54,6 @@ from minigrad.engine.dtypes import (
     iinfo,
     set_default_dtype,
 )
-from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import (
     enable_grad,
     is_grad_enabled,
@@ -64,6 +63,7 @@ from minigrad.engine.grad_mode import (
 )
 from minigrad.engine.inference import inference_mode
 from minigrad.engine.promotion import promote_types
+from minigrad.engine.tensor_properties import Size
 from minigrad.ops import functions
 
 if TYPE_CHECKING:

@@ -68,13 +68,13 @@ EXTRAS = {
 }
 
 MODULES = {
-    "doctor": "minigrad.course.health:main",
-    "build": "minigrad.course.build:main",
-    "new": "minigrad.course.new_lesson:main",
-    "check-exercise": "minigrad.course.authoring:main_check",
-    "slides": "minigrad.course.slides:main",
+    "doctor": "minigrad.course.doctor.health:main",
+    "build": "minigrad.course.author.build:main",
+    "new": "minigrad.course.author.new_lesson:main",
+    "check-exercise": "minigrad.course.author.authoring:main_check",
+    "slides": "minigrad.course.author.slides:main",
     "bench": "minigrad.bench.__main__:main",
-    "grade": "minigrad.course.grading.command:main",
+    "grade": "minigrad.course.grade.command:main",
 }
 """What runs a command inside an environment that is there already."""
 
@@ -371,7 +371,10 @@ def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:
 def lab_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables JupyterLab starts with."""
     # Its settings for the course: no question about Jupyter news over the lesson.
-    paths = [str(ROOT / "minigrad/course/jupyter"), environ.get("JUPYTER_CONFIG_PATH")]
+    paths = [
+        str(ROOT / "minigrad/course/notebook/jupyter"),
+        environ.get("JUPYTER_CONFIG_PATH"),
+    ]
     return {
         # The lessons' arrays are small: BLAS threads cost more than they bring.
         "OPENBLAS_NUM_THREADS": "1",

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.engine import observe
+from minigrad.engine import inference, observe
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +34,7 @@ def sealed_state() -> Iterator[None]:
     minigrad.autograd.set_detect_anomaly(False)
     minigrad.teaching(False)
     observe.clear()
+    inference.open_blocks = 0  # a block that a test entered, and never left, is counted
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,12 @@
 """The repository as a whole: its folders, its names, its two lists of packages."""
 
+import ast
+import importlib
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 import yaml
 
 from minigrad._workspace import PATTERNS
-from minigrad.course.grading.box import visible
+from minigrad.course.grade.sandbox import visible
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -128,3 +131,33 @@ def test_commit_hooks_are_local_and_the_same_as_in_ci() -> None:
         assert repository["repo"] == "local"
         for hook in repository["hooks"]:
             assert any(line.endswith(" " + hook["entry"]) for line in stages), hook
+
+
+ROOMS = ROOT / "minigrad" / "course"
+OPEN = "minigrad.course.check.probes"
+"""A room in the room: each of its modules is known by its own name."""
+
+
+def imports_across_rooms() -> Iterator[tuple[str, str, str]]:
+    """Of each import from another room: the file, the module, and the name."""
+    for path in ROOMS.rglob("*.py"):
+        room = path.relative_to(ROOMS).parts[0]
+        for node in ast.walk(ast.parse(path.read_text("utf8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                parts = node.module.split(".")
+                if parts[:2] == ["minigrad", "course"] and parts[2:3] not in (
+                    [],
+                    [room],
+                ):
+                    for name in node.names:
+                        yield str(path.relative_to(ROOMS)), node.module, name.name
+
+
+def test_rooms_of_the_course_are_entered_by_their_front_doors() -> None:
+    found = [each for each in imports_across_rooms() if not each[1].startswith(OPEN)]
+    assert len(found) > 200
+    for file, module, name in found:
+        door = importlib.import_module(".".join(module.split(".")[:3]))
+        assert (module, name in door.__all__) == (door.__name__, True), (
+            f"{file}: {name}"
+        )

@@ -13,8 +13,8 @@ from minigrad.autograd._gradients import grad
 from minigrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.interpreters import opened
-from minigrad.transforms.batched import BatchedTensor, pull
 from minigrad.transforms.vmap import Vmap
+from minigrad.transforms.vmap_tensor import BatchedTensor, pull
 
 
 @dataclass(frozen=True)

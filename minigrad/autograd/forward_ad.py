@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minigrad import errors
-from minigrad.engine.builtin import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, NO_LEVEL, _this_thread
-from minigrad.transforms import duals
-from minigrad.transforms.forward_mode import enter_level
-from minigrad.transforms.levels import Level, exit_level, open_levels
+from minigrad.transforms import forward_ad_duals
+from minigrad.transforms.forward_ad_interpreter import enter_level
+from minigrad.transforms.forward_ad_levels import Level, exit_level, open_levels
 
 __all__ = [
     "UnpackedDualTensor",
@@ -106,8 +106,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for position, name, value in ((1, "tensor", tensor), (2, "tangent", tangent)):
         if not isinstance(value, Tensor):
             raise must_be_tensor("make_dual", name, position, value)
-    duals.check_floating(tensor, tangent)
-    return duals.make_dual(tensor, tangent, numbered(level, "make_dual"))
+    forward_ad_duals.check_floating(tensor, tangent)
+    return forward_ad_duals.make_dual(tensor, tangent, numbered(level, "make_dual"))
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -120,7 +120,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not isinstance(tensor, Tensor):
         raise must_be_tensor("unpack_dual", "tensor", 1, tensor)
     level_ = numbered(level, "unpack_dual")
-    return UnpackedDualTensor(*duals.unpack_dual(tensor, level_))
+    return UnpackedDualTensor(*forward_ad_duals.unpack_dual(tensor, level_))
 
 
 def numbered(number: int | None, where: str) -> Level:

@@ -12,8 +12,8 @@ from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import FIRST_OF_ALL, NOT_A_TENSOR
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled, no_grad
-from minigrad.transforms.batched import physical, with_physical
-from minigrad.transforms.mapped_gradients import is_tracked
+from minigrad.transforms.vmap_gradients import is_tracked
+from minigrad.transforms.vmap_tensor import physical, with_physical
 
 __all__ = [
     "BackwardCFunction",

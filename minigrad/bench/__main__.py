@@ -23,7 +23,6 @@ import numpy as np
 from minigrad.bench.engine import engine_tasks
 from minigrad.bench.layers import layer_tasks
 from minigrad.bench.models import model_tasks
-from minigrad.bench.recording import recording_tasks
 from minigrad.bench.rows import HEAD, Row, Task, imported
 from minigrad.bench.starts import start_tasks
 
@@ -92,13 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def all_tasks() -> list[Task]:
     """Everything that can be measured."""
-    return [
-        *engine_tasks(),
-        *start_tasks(),
-        *layer_tasks(),
-        *model_tasks(),
-        *recording_tasks(),
-    ]
+    return [*engine_tasks(), *start_tasks(), *layer_tasks(), *model_tasks()]
 
 
 def planned(arguments: Sequence[str]) -> tuple[list[Task], argparse.Namespace]:

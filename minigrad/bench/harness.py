@@ -183,12 +183,8 @@ def interleaved(
     return {name: Measured(tuple(times), turns) for name, times in found.items()}
 
 
-def timed(
-    program: Program, repeats: int, clock: Callable[[], float] = time.process_time
-) -> float:
-    """Seconds for ``repeats`` runs, with the collector off.
-
-    CPU seconds of all threads of this process, unless another clock is given.
+def timed(program: Program, repeats: int) -> float:
+    """CPU seconds of all threads for ``repeats`` runs, with the collector off.
 
     >>> timed(lambda: sum(range(1000)), repeats=10) > 0
     True
@@ -196,9 +192,9 @@ def timed(
     gc.collect()
     gc.disable()
     try:
-        started = clock()
+        started = time.process_time()
         for _ in range(repeats):
             program()
-        return clock() - started
+        return time.process_time() - started
     finally:
         gc.enable()

@@ -1,4 +1,4 @@
-"""What happens in a process of its own: importing, first kernels, a busy core."""
+"""What happens in a process of its own: importing, and the first kernels."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import minigrad
-from minigrad.bench.harness import Measured, Program, timed
-from minigrad.bench.models import models, step_of
 from minigrad.bench.reasons import with_unit
-from minigrad.bench.rows import Other, Peer, Row, Task, ratio_row
+from minigrad.bench.rows import Other, Peer, Row, Task
 
 NOT_LOADED = "numba", "graphviz", "matplotlib", "ipywidgets"
 """What ``import minigrad`` leaves alone."""
@@ -94,34 +90,9 @@ def first_call_rows(name: str, quick: bool) -> Iterator[Row]:
                 yield Row(f"{name}, {which}, {kind}", took, goal=goal)
 
 
-def busy_core_row(name: str, quick: bool) -> Iterator[Row]:
-    """A training step while another process keeps a core busy: seconds of the clock."""
-    step = step_of(models()[1], minigrad)
-    found = slowed_by_a_neighbour(step, 3 if quick else 7)
-    yield replace(ratio_row(name, *found, "itself alone"), goal=1.5)
-
-
-def slowed_by_a_neighbour(program: Program, rounds: int) -> tuple[Measured, Measured]:
-    """Seconds of the clock with a busy process beside it, and without one."""
-    program()
-    busy, alone = [], []
-    for _ in range(rounds):
-        alone.append(timed(program, 10, time.perf_counter) / 10)
-        neighbour = subprocess.Popen([sys.executable, "-Sc", "while True: pass"])
-        try:
-            time.sleep(0.1)  # until it is up
-            busy.append(timed(program, 10, time.perf_counter) / 10)
-        finally:
-            neighbour.kill()
-            neighbour.wait()
-    turns = object()
-    return Measured(tuple(busy), turns), Measured(tuple(alone), turns)
-
-
 def start_tasks() -> list[Task]:
-    """Importing, the first kernels, a busy core."""
+    """Importing, and the first kernels."""
     return [
         Other("start: import minigrad, beyond NumPy", import_row),
         Other("start: kernel call of a process", first_call_rows),
-        Other("start: a busy core beside it, step of the CNN", busy_core_row),
     ]

@@ -1,4 +1,4 @@
-"""The engine without the places where an observer may listen, to time what they cost.
+"""The engine without the places where it notifies observers, to time what they cost.
 
 All that the bench knows of the engine's inside stands here.
 """
@@ -20,12 +20,12 @@ Codes: TypeAlias = dict[tuple[str, str, int], CodeType]
 
 ENGINE = "minigrad.engine."
 
-TELLS = frozenset({"attended", "tell"})
-"""The names that stand where the engine tells an observer something."""
+TELLS = frozenset({"attended", "notify"})
+"""The names that stand where the engine notifies an observer."""
 
 
 class WithoutListening(ast.NodeTransformer):
-    """Leaves out what runs only if somebody listens, and the question whether."""
+    """Leaves out what runs only for observers, and the test for them."""
 
     def visit_If(self, node: ast.If) -> Any:
         """Nothing, in place of ``if mode.attended: ...``."""
@@ -35,7 +35,7 @@ class WithoutListening(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Nothing, in place of ``tell(...)``."""
+        """Nothing, in place of ``notify(...)``."""
         call = node.value
         is_told = isinstance(call, ast.Call) and names_in(call.func) & TELLS
         return ast.copy_location(ast.Pass(), node) if is_told else node
@@ -48,7 +48,7 @@ def names_in(tree: ast.AST) -> set[str]:
 
 
 def heard_and_unheard(program: Program) -> tuple[Program, Program]:
-    """``program`` on the engine as it is, and on one that never asks who listens.
+    """``program`` on the engine as it is, and on one without observers.
 
     Raises: NotComparedError if no function of the engine asks.
     """

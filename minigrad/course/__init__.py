@@ -1,20 +1,33 @@
 """The course: exercises and their checks, progress, recall, and the doctor."""
 
-from minigrad.course.asked import answers
-from minigrad.course.checking import Hint, check, examine, hint
-from minigrad.course.diagnosis import Diagnosis, diagnose
-from minigrad.course.health import doctor
-from minigrad.course.lifetimes import peak_bytes, watch
-from minigrad.course.predictions import predict
-from minigrad.course.remember import ask as cards
-from minigrad.course.remember import recall, review
-from minigrad.course.replay import step_through
-from minigrad.course.restart import reset
-from minigrad.course.rulebook import rules
-from minigrad.course.sheet import because, exercise, try_a_button
-from minigrad.course.standing import gym, progress
-from minigrad.course.verdict import CheckFailed, Verdict
-from minigrad.course.vocabulary import terms
+from minigrad.course.check import (
+    CheckFailed,
+    Diagnosis,
+    Verdict,
+    diagnose,
+    peak_bytes,
+    watch,
+)
+from minigrad.course.doctor import doctor
+from minigrad.course.notebook import (
+    Hint,
+    answers,
+    because,
+    check,
+    examine,
+    exercise,
+    gym,
+    hint,
+    predict,
+    progress,
+    recall,
+    reset,
+    review,
+    rules,
+    step_through,
+    terms,
+)
+from minigrad.course.notebook import ask as cards
 
 __all__ = [
     "CheckFailed",
@@ -40,6 +53,5 @@ __all__ = [
     "rules",
     "step_through",
     "terms",
-    "try_a_button",
     "watch",
 ]

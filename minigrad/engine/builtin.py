@@ -1,4 +1,4 @@
-"""Built-in operations: the same six phases, on arrays."""
+"""Built-in operations: Functions whose forward maps arrays to arrays."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from minigrad import errors
-from minigrad.engine import interpreters, memory_order
+from minigrad.engine import fast_path, memory_order
 from minigrad.engine.core.ctx import FunctionCtx
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import (
@@ -16,19 +15,19 @@ from minigrad.engine.core.node import (
     Edge,
     _FunctionBase,
     edge_of,
-    metadata_of_output,
     run_alone,
 )
 from minigrad.engine.core.saved import take, unpack_values
 from minigrad.engine.core.saved_hooks import saved_handle, saved_value
 from minigrad.engine.core.tensor import Array, Tensor, ViewKind
+from minigrad.engine.core.validate import check_operand, no_forward_rule
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_inference_mode_enabled,
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.observe import EVERYTHING, RECORDED, tell
+from minigrad.engine.observe import RECORDED, notify
 from minigrad.engine.promotion import result_type_of
 
 
@@ -75,23 +74,24 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
                 values.append(unpack_values(item, self))
         return tuple(values)
 
-    def _wire(self, output: Any) -> bool:
-        """Hang this node on each output that can carry a gradient; is there one?"""
-        if type(output) is tuple:
-            self._output_metadata = tuple([(x.shape, x.array.dtype) for x in output])
-            floating = [x.array.dtype.kind in "fc" for x in output]
-            for output_nr, can in enumerate(floating):
+    def _wire_edges(
+        self, inputs: tuple[Any, ...], outputs: list[Any], differentiable: list[bool]
+    ) -> None:
+        """Hang this node on each output that can carry a gradient."""
+        if self._edges and True in differentiable:
+            self._output_metadata = tuple([(x.shape, x.array.dtype) for x in outputs])
+            for output_nr, can in enumerate(differentiable):
                 if can:
-                    output[output_nr]._set_history(self, output_nr)
-            return any(floating)
-        metadata = metadata_of_output(output.array)
-        if metadata is None:
-            return False
-        self._output_metadata = metadata
-        # As _set_history does; but nothing made this tensor yet, and output_nr is 0.
-        output._grad_fn = self
-        output._requires_grad = True
-        return True
+                    outputs[output_nr]._set_history(self, output_nr)
+
+    def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
+        """Let the operation save what its rule needs, the outputs having their place.
+
+        What it saves is kept at once, so the edges are told of only now.
+        """
+        if self._output_metadata:
+            self._forward_cls.setup_context(self, inputs, result)
+        notify("edges_wired", self, result if type(result) is tuple else (result,))
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         for gradient in gradients:
@@ -164,66 +164,72 @@ class Builtin(Function):
     without_edges: ClassVar[tuple[int, ...]] = ()
     """The arguments that are Tensors and never get a gradient: masks and indices."""
 
+    has_rule: ClassVar[bool] = True
+    """Whether it is recorded: one that answers with bools or indices has no rule."""
+
     _choose_node: ClassVar[Callable[[tuple[Any, ...]], type[Any]] | None] = None
     """From the inputs to the class of the node, where torch has several."""
 
     saved_names: ClassVar[tuple[str, ...]] = ()
     """torch's names of what setup_context saves: the node's ``_saved_<name>``."""
 
+    _on_arrays = True
+
+    apply = classmethod(fast_path.of_any_number)
+
     @classmethod
-    def apply(cls, *inputs: Any) -> Any:
-        """Run forward on the arrays; record it if a gradient may be asked for later."""
-        if interpreters.active and (top := interpreters.top()) is not None:
-            return top.apply(cls, inputs)
+    def _collect_edges(
+        cls, inputs: tuple[Any, ...]
+    ) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
+        """Where a gradient for each input goes: nowhere if the call isn't recorded.
 
-        # collect inputs
-        arrays = []
-        needed = reordered = False
-        in_rows = cls.in_rows
-        for value in inputs:
+        What each input needs is asked of the node, by the few rules that ask.
+        Raises: ArgumentTypeError for an array.
+        """
+        needed = False
+        for position, value in enumerate(inputs):
             if isinstance(value, Tensor):
-                array = value.array
-                arrays.append(array)
-                if value._requires_grad:
-                    needed = True
-                if (array.ndim > 1 or in_rows) and not array.flags.c_contiguous:
-                    reordered = True
+                needed = needed or value._requires_grad
             else:
-                arrays.append(not_an_array(cls, value, len(arrays)))
-        mode = _this_thread.mode
-        recording = needed and mode.grad_enabled and not mode.inference_enabled
-        attended = mode.attended
-        if not recording and attended < EVERYTHING:
-            result = cls.forward(*arrays)
-            if reordered:
-                result = cls._in_memory_order(result, arrays)
-            if type(result) is tuple or cls.returns_view:
-                return cls._wrap(inputs, result)
-            return Tensor(result)
+                check_operand(cls, value, position)
+        recording = needed and cls.has_rule and is_recording()
+        return (), cls._input_edges(inputs) if recording else ()
 
-        # create ctx
-        edges = cls._input_edges(inputs) if recording else ()
-        ctx = create_builtin_ctx(cls, inputs, edges)
+    @classmethod
+    def _create_ctx(
+        cls,
+        inputs: tuple[Any, ...],
+        needs_input_grad: tuple[bool, ...],
+        edges: tuple[Edge, ...],
+    ) -> Any:
+        """A new node that knows where its inputs came from."""
+        choose = cls._choose_node
+        ctx = (cls._backward_cls if choose is None else choose(inputs))()
+        ctx._edges = edges
+        ctx._number = _this_thread.mode.next_sequence_nr()
+        ctx._output_metadata = ()
+        ctx._saved = ()
+        ctx._attached = None
+        return ctx
 
-        # run forward
+    @classmethod
+    def _run_on_arrays(cls, inputs: tuple[Any, ...]) -> Any:
+        """Tensors of the arrays that forward returns."""
+        arrays = [one.array if isinstance(one, Tensor) else one for one in inputs]
         result = cls.forward(*arrays)
-        if reordered:
-            result = cls._in_memory_order(result, arrays)
+        for value in inputs:
+            if isinstance(value, Tensor) and not value.array.flags.c_contiguous:
+                result = cls._in_memory_order(result, arrays)
+                break
+        return cls._wrap(inputs, result)
 
-        # wrap outputs
-        if type(result) is tuple or cls.returns_view:
-            output = cls._wrap(inputs, result)
-        else:
-            output = Tensor(result)
-
-        # wire edges
-        wired = recording and ctx._wire(output)
-        if wired:
-            cls.setup_context(ctx, inputs, output)
-        if attended >= RECORDED:
-            outputs = output if type(output) is tuple else (output,)
-            tell("edges_wired", ctx, outputs)
-        return output
+    @staticmethod
+    def _wrap_outputs(
+        ctx: Any, inputs: tuple[Any, ...], result: Any
+    ) -> tuple[list[Any], list[bool]]:
+        """The outputs, and which of them a gradient can reach."""
+        outputs = list(result) if type(result) is tuple else [result]
+        return outputs, [output.array.dtype.kind in "fc" for output in outputs]
 
     @classmethod
     def _wrap(cls, inputs: tuple[Any, ...], result: Any, several: bool = False) -> Any:
@@ -285,17 +291,10 @@ class Builtin(Function):
 def create_builtin_ctx(
     function: type[Builtin], inputs: tuple[Any, ...], edges: tuple[Edge, ...]
 ) -> Any:
-    """A new node that knows where its inputs came from."""
-    choose = function._choose_node
-    ctx = (function._backward_cls if choose is None else choose(inputs))()
-    ctx._edges = edges
-    mode = _this_thread.mode
-    ctx._number = mode.next_sequence_nr()
-    ctx._output_metadata = ()
-    ctx._saved = ()
-    ctx._attached = None
-    if mode.attended >= RECORDED:
-        tell("ctx_created", ctx, function, inputs)
+    """The node of an operation that changes a tensor in place, outside of ``apply``."""
+    ctx = function._create_ctx(inputs, (), edges)
+    if _this_thread.mode.attended >= RECORDED:
+        notify("ctx_created", ctx, function, inputs)
     return ctx
 
 
@@ -305,51 +304,3 @@ def kind_of_view(several: bool) -> ViewKind | None:
         return ViewKind.SEVERAL_OUTPUTS if several else None
     inference = is_inference_mode_enabled()
     return ViewKind.INFERENCE if inference else ViewKind.NO_GRAD
-
-
-def no_forward_rule(operation: type[Builtin]) -> errors.JvpMissingError:
-    """The error for an operation that forward mode cannot pass."""
-    name = operation.__name__.lower()
-    return errors.JvpMissingError(
-        errors.message(
-            name,
-            f"Trying to use forward AD with {name} that does not support it because it "
-            "has not been implemented yet.",
-            "use backward, or write the operation as a Function with a jvp",
-            "11",
-        )
-    )
-
-
-def not_an_array(function: type[Builtin], value: Any, position: int) -> Any:
-    """An argument that is not a Tensor, as it is.
-
-    Raises: ArgumentTypeError for an array, which would leave the graph unnoticed, and
-    in the place of the only operand.
-    """
-    if position == 0 and function.operands == 1:
-        raise must_be_tensor(function.__name__.lower(), "input", 1, value)
-    if isinstance(value, np.ndarray):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                function.__name__.lower(),
-                "the argument must be Tensor, not numpy.ndarray "
-                f"(of shape {value.shape})",
-                "wrap it: minigrad.tensor(array)",
-            )
-        )
-    return value
-
-
-def must_be_tensor(
-    where: str, name: str, position: int, value: Any
-) -> errors.ArgumentTypeError:
-    """The error for a number, a list or None in the place of a Tensor."""
-    kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
-    return errors.ArgumentTypeError(
-        errors.message(
-            f"{where}()",
-            f"argument '{name}' (position {position}) must be Tensor, not {kind}",
-            "wrap it: minigrad.tensor(value)",
-        )
-    )

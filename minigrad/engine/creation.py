@@ -12,7 +12,7 @@ from minigrad.engine import memory_order
 from minigrad.engine.core.tensor import Array, Tensor, check_can_require_grad
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype, default_dtype
-from minigrad.engine.interpreters import door
+from minigrad.engine.interpreters import dispatched
 
 Shape = int | tuple[int, ...] | list[int]
 
@@ -243,7 +243,7 @@ def _filled(
     return leaf(filled(np.empty(shape, chosen), value), requires_grad, where)
 
 
-@door("make_like")
+@dispatched("make_like")
 def _like(
     input: Tensor,
     value: Any,

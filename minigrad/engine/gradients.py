@@ -12,8 +12,8 @@ from minigrad import errors
 from minigrad.engine.core.backward import GraphTask, Root, run_task
 from minigrad.engine.core.node import OutputInfo, _FunctionBase
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.edges import GradientEdge, info_of, place_of
-from minigrad.engine.interpreters import door
+from minigrad.engine.gradient_edge import GradientEdge, info_of, place_of
+from minigrad.engine.interpreters import dispatched
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (
@@ -22,7 +22,7 @@ Ends: TypeAlias = (
 """What ``backward`` and ``grad`` start from, or end at."""
 
 
-@door("backward")
+@dispatched("backward")
 def backward(
     tensors: Ends,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -89,7 +89,7 @@ backward_of_tensor.__qualname__ = "Tensor.backward"
 Tensor.backward = backward_of_tensor
 
 
-@door("traversal")
+@dispatched("traversal")
 def traverse(*args: Any, **options: Any) -> GraphTask:
     """A traversal that has been run."""
     task = GraphTask(*args, **options)
@@ -97,7 +97,7 @@ def traverse(*args: Any, **options: Any) -> GraphTask:
     return task
 
 
-@door("grad")
+@dispatched("grad")
 def grad(
     outputs: Ends,
     inputs: Ends,

@@ -8,18 +8,19 @@ import weakref
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, create_builtin_ctx, not_an_array
+from minigrad.engine.builtin import Builtin, create_builtin_ctx
 from minigrad.engine.core.saved import share_tangents
 from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
-from minigrad.engine.geometry import geometry_of, partly_overlap, strided
+from minigrad.engine.core.validate import check_operand
 from minigrad.engine.grad_mode import is_recording
-from minigrad.engine.interpreters import door
-from minigrad.engine.observe import tell
+from minigrad.engine.interpreters import dispatched
+from minigrad.engine.observe import notify
 from minigrad.engine.promotion import KINDS
+from minigrad.engine.strides import geometry_of, partly_overlap, strided
 from minigrad.engine.views import check_in_place, rebase_history
 
 
-@door("apply_in_place")
+@dispatched("apply_in_place")
 def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tensor:
     """Overwrite ``tensor`` with the operation's result; its version goes up by one.
 
@@ -36,7 +37,7 @@ def apply_in_place(operation: type[Builtin], tensor: Tensor, *args: Any) -> Tens
     if recording:
         check_in_place(tensor, where)
     arrays = [
-        x.array if isinstance(x, Tensor) else not_an_array(operation, x, i)
+        x.array if isinstance(x, Tensor) else check_operand(operation, x, i)
         for i, x in enumerate(inputs)
     ]
     memory = writable(tensor, where, operation.may_overlap)
@@ -91,7 +92,7 @@ def record_change(
     for other, value in zip(others, args, strict=True):
         if other is not value:
             other._share_version(tensor)
-    tell("edges_wired", ctx, (tensor,))
+    notify("edges_wired", ctx, (tensor,))
 
 
 def old_value(tensor: Tensor) -> Tensor:

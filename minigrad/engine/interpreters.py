@@ -6,8 +6,8 @@ the call again one place further down, `below` itself. At the bottom the call is
 and what runs it knows of no interpreter.
 
 So it is with operations: ``Function.apply``, and ``apply_in_place``. Any other function
-that a transform has a word in is a ``door``: the innermost interpreter with a method of
-that name answers in its place.
+that a transform treats in its own way is ``dispatched``: the innermost interpreter that
+has a method of that name handles the call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 class Interpreter:
     """One level of interpretation, which leaves every call as it is.
 
-    At a door, its method gets the function behind the door and its arguments.
+    A method that handles a dispatched function gets that function and its arguments.
     """
 
     is_open = True
@@ -45,7 +45,7 @@ class Interpreter:
         """An operation that overwrites a tensor, ``args[1]``."""
         return self.below(call, *args, **kwargs)
 
-    def say_kind(
+    def get_kind(
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> str:
         """What it is: "level", "vmap", "grad" or "jvp"."""
@@ -55,7 +55,7 @@ class Interpreter:
         self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """A backward, on Tensors: what its rules compute comes to this level, too."""
-        return inner(call)(*args, **{**kwargs, "as_tensors": True})
+        return undispatched(call)(*args, **{**kwargs, "as_tensors": True})
 
     def below(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """``call(*args)``, seen by the interpreters under this one."""
@@ -84,19 +84,19 @@ def top() -> Interpreter | None:
 
 
 def kinds() -> set[str]:
-    """What is open in any thread: "level", "vmap", "grad", "jvp"; for listeners."""
+    """What is open in any thread: "level", "vmap", "grad", "jvp"; for observers."""
     return {interpreter.kind for interpreter in active}
 
 
-def answer_at(door: str) -> Callable[..., Any] | None:
-    """What the innermost interpreter of this thread answers that has a say there."""
+def handler_of(name: str) -> Callable[..., Any] | None:
+    """The method ``name`` of the innermost interpreter of this thread that has one."""
     mode = _this_thread.mode
     limit = mode.forward_limit
     levels = [one for one in everywhere if one.number < limit]  # type: ignore[attr-defined]
     for interpreter in reversed((*levels, *mode.interpreters)):
-        answer: Callable[..., Any] | None = getattr(interpreter, door, None)
-        if answer is not None:
-            return answer
+        handler: Callable[..., Any] | None = getattr(interpreter, name, None)
+        if handler is not None:
+            return handler
     return None
 
 
@@ -162,34 +162,34 @@ def with_stack(
         mode.interpreters = before
 
 
-def door(name: str) -> Callable[[Called], Called]:
-    """Let the interpreter on top answer calls of a function, by its method ``name``."""
+def dispatched(name: str) -> Callable[[Called], Called]:
+    """Let the innermost interpreter with a method ``name`` handle the calls."""
 
-    def with_door(call: Called) -> Called:
+    def decorate(call: Called) -> Called:
         @functools.wraps(call)
-        def asking(*args: Any, **kwargs: Any) -> Any:
-            if active and (answer := answer_at(name)) is not None:
-                return answer(asking, args, kwargs)
+        def dispatch(*args: Any, **kwargs: Any) -> Any:
+            if active and (handler := handler_of(name)) is not None:
+                return handler(dispatch, args, kwargs)
             return call(*args, **kwargs)
 
-        return cast("Called", asking)
+        return cast("Called", dispatch)
 
-    return with_door
-
-
-def inner(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The function behind a door."""
-    behind: Callable[..., Any] = call.__wrapped__  # type: ignore[attr-defined]
-    return behind
+    return decorate
 
 
-@door("say_kind")
-def kind_in_force() -> str:
+def undispatched(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A dispatched function without its dispatch."""
+    plain: Callable[..., Any] = call.__wrapped__  # type: ignore[attr-defined]
+    return plain
+
+
+@dispatched("get_kind")
+def current_kind() -> str:
     """What the innermost interpreter of this thread says it is; nothing without one."""
     return ""
 
 
-@door("one_by_one")
+@dispatched("one_by_one")
 def one_by_one(
     call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:

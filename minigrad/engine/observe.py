@@ -1,7 +1,7 @@
-"""Observers: who is told what apply and backward do, and what they are told.
+"""The observer protocol: events of apply and backward, and who is notified of them.
 
-Every thread's mode says in ``attended`` who is told, so that a call has one flag to
-test; nobody else needs to know who the observers are.
+Every thread's mode says in ``attended`` which calls are observed, so that a call
+has one flag to test; no other module needs to know the observers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ NOBODY: Final = 0
 FUNCTIONS: Final = 1
 RECORDED: Final = 2
 EVERYTHING: Final = 3
-"""Who is told of a call: nobody; whoever wants the calls of learners' Functions; or
-those of built-in operations that join a graph, too; or all calls there are."""
+"""Which calls are observed: none; those of learners' Functions; those of built-in
+operations that join a graph, too; or all calls there are."""
 
 
 class Observer(Protocol):
-    """The moments of ``apply`` and of backward that can be listened to.
+    """The events of ``apply`` and of backward.
 
-    An observer has a method for each moment that it wants. Gradients are arrays; with
+    An observer has a method for each event that it wants. Gradients are arrays; with
     ``create_graph=True`` they are Tensors. None stands for a gradient that did not
     arrive.
     """
@@ -159,23 +159,23 @@ _observers: tuple[Any, ...] = ()
 _changing: Final = threading.RLock()
 
 
-def tell(moment: str, *facts: Any) -> None:
-    """Tell every observer that has a method for this moment."""
+def notify(event: str, *facts: Any) -> None:
+    """Call the method of this event of every observer that has one."""
     for observer in _observers:
-        told = getattr(observer, moment, None)
-        if told is not None:
-            told(*facts)
+        method = getattr(observer, event, None)
+        if method is not None:
+            method(*facts)
 
 
 def add(observer: Any) -> None:
-    """From now on, tell this observer too, in all threads."""
+    """Notify this observer from now on, in all threads."""
     with _changing:
         remove(observer)
         _set_observers((*_observers, observer))
 
 
 def remove(observer: Any) -> None:
-    """Tell this observer nothing any more."""
+    """Notify this observer no longer."""
     with _changing:
         _set_observers(tuple([one for one in _observers if one is not observer]))
 
@@ -194,7 +194,7 @@ def who_attends(least: int) -> str:
     """What an observer says of itself that is told of as many calls as ``least``."""
     for observer in _observers:
         if observer.attends >= least:
-            return str(getattr(type(observer), "says", "a recorder listens"))
+            return str(getattr(type(observer), "says", "a recording is running"))
     return ""
 
 
@@ -211,13 +211,13 @@ def comes_last(observer: Any) -> bool:
 
 
 def clear() -> None:
-    """Tell nobody any more."""
+    """Remove all observers."""
     _set_observers(())
 
 
 @contextmanager
 def nobody() -> Iterator[None]:
-    """Inside the block, nobody is told of anything."""
+    """No observer is notified inside the block."""
     before = _observers
     _set_observers(())
     try:
@@ -228,11 +228,11 @@ def nobody() -> Iterator[None]:
 
 @contextmanager
 def recomputation() -> Iterator[None]:
-    """Tell that what runs inside is a checkpointed part, once more."""
-    tell("recomputation_started")
+    """Notify observers that what runs inside is a checkpointed part, once more."""
+    notify("recomputation_started")
     try:
         yield
     except BaseException:
-        tell("recomputation_finished", True)
+        notify("recomputation_finished", True)
         raise
-    tell("recomputation_finished", False)
+    notify("recomputation_finished", False)

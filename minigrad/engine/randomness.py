@@ -16,7 +16,7 @@ from minigrad.engine.creation import (
 )
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype, default_dtype
-from minigrad.engine.interpreters import door
+from minigrad.engine.interpreters import dispatched
 from minigrad.engine.memory_order import copy_in_order
 
 
@@ -101,7 +101,7 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
-@door("random_numbers")
+@dispatched("random_numbers")
 def source(generator: Generator | None) -> np.random.Generator:
     """NumPy's generator in ``generator``, or the one that all share.
 
@@ -110,7 +110,7 @@ def source(generator: Generator | None) -> np.random.Generator:
     return (default_generator if generator is None else generator).numbers
 
 
-@door("draw")
+@dispatched("draw")
 def rand(
     *lengths: Any,
     size: Any = None,
@@ -124,7 +124,7 @@ def rand(
     return made(source(generator).random(shape), dtype, device, requires_grad, "rand")
 
 
-@door("draw")
+@dispatched("draw")
 def randn(
     *lengths: Any,
     size: Any = None,
@@ -138,7 +138,7 @@ def randn(
     return made(array, dtype, device, requires_grad, "randn")
 
 
-@door("draw")
+@dispatched("draw")
 def randint(
     low: int,
     high: Any = None,
@@ -178,7 +178,7 @@ def randint(
     return made(array, dtype, device, requires_grad, "randint")
 
 
-@door("draw")
+@dispatched("draw")
 def randperm(
     n: int,
     *,
@@ -214,7 +214,7 @@ def randn_like(
     return lying_like(input, made)
 
 
-@door("lay_like")
+@dispatched("lay_like")
 def lying_like(input: Tensor, made: Tensor) -> Tensor:
     """``made``, a new leaf, with its elements in memory in the order of ``input``."""
     if not input.array.flags.c_contiguous:
@@ -222,7 +222,7 @@ def lying_like(input: Tensor, made: Tensor) -> Tensor:
     return made
 
 
-@door("draw")
+@dispatched("draw")
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
 ) -> Tensor:
@@ -237,7 +237,7 @@ def normal(
     return made(array * spread + center, dtype, None, False, "normal")
 
 
-@door("draw")
+@dispatched("draw")
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """For each probability in ``input`` a 1 with that probability, else a 0."""
     check_is_tensor(input, "bernoulli")

@@ -109,7 +109,7 @@ class TensorGrad:
                 )
             )
         tensor._grad_dtype = value
-        tensor._tell_accumulate_node()
+        tensor._update_accumulate_node()
 
     def _wanted_dtype(self) -> np.dtype[Any] | None:
         """``grad_dtype`` as NumPy knows it."""
@@ -126,7 +126,7 @@ class TensorGrad:
                 )
             )
 
-    def _tell_accumulate_node(self) -> None:
+    def _update_accumulate_node(self) -> None:
         """The leaf's shape or dtype is another now: gradients have to fit that."""
         leaf = cast("Tensor", self)
         node = leaf._living_accumulate_node()

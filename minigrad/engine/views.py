@@ -23,10 +23,10 @@ from minigrad.engine.core.node import (
 from minigrad.engine.core.saved import FREED, freed_error
 from minigrad.engine.core.tensor import Tensor, ViewKind
 from minigrad.engine.core.validate import sums_to
-from minigrad.engine.geometry import AsStrided, ReplaceShown, geometry_of
 from minigrad.engine.grad_mode import next_sequence_nr
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
+from minigrad.engine.strides import AsStrided, ReplaceShown, geometry_of
 from minigrad.engine.structural import CloneInRows
 
 
@@ -92,7 +92,7 @@ class CopySlices(_FunctionBase, _HookMixin):
         self.geometry = geometry_of(view.array, base.array)
         self.inner = inner
         self.slot = slot
-        tell("node_made", self)
+        notify("node_made", self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""
@@ -195,7 +195,7 @@ def rebase_history(
     else:
         base._set_history(CopySlices(base, tensor, node, slot), 0)
     if joins_the_graph:
-        owner._tell_views()
+        owner._update_views()
     if base is not None:
         tensor._history_version = -1
         history_of(tensor)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, forward_limit, with_forward_limit
 from minigrad.engine.interpreters import opened
@@ -19,9 +19,9 @@ from minigrad.func.reverse import (
     refused,
     two_parts,
 )
-from minigrad.transforms.duals import check_floating, make_dual, unpack_dual
-from minigrad.transforms.forward_mode import enter_level
-from minigrad.transforms.levels import Level, exit_level
+from minigrad.transforms.forward_ad_duals import check_floating, make_dual, unpack_dual
+from minigrad.transforms.forward_ad_interpreter import enter_level
+from minigrad.transforms.forward_ad_levels import Level, exit_level
 from minigrad.transforms.transform import Pushing
 
 WHERE = "jvp(f, primals, tangents)"
@@ -96,7 +96,7 @@ def jvp_by(
         check_floating(value, direction)
     with level() as here:
         duals = [make_dual(x, t, here) for x, t in zip(values, directions, strict=True)]
-        inputs = trees.unflatten(list(duals), structure)
+        inputs = pytree.unflatten(list(duals), structure)
         args = inputs
         if argnums is not None:
             given = (inputs,) if isinstance(argnums, int) else inputs
@@ -106,12 +106,12 @@ def jvp_by(
         aux = None
         if has_aux:
             output, aux = two_parts(output, WHERE)
-            aux = trees.mapped(lambda leaf: value_of(leaf, here), aux)
-        leaves, out_structure = trees.flatten(output)
+            aux = pytree.mapped(lambda leaf: value_of(leaf, here), aux)
+        leaves, out_structure = pytree.flatten(output)
         check_are_tensors(leaves, WHERE)
         found = [parts_of(leaf, here, strict) for leaf in leaves]
-    results = trees.unflatten([value for value, _ in found], out_structure)
-    slopes = trees.unflatten([slope for _, slope in found], out_structure)
+    results = pytree.unflatten([value for value, _ in found], out_structure)
+    slopes = pytree.unflatten([slope for _, slope in found], out_structure)
     return (results, slopes, aux) if has_aux else (results, slopes)
 
 
@@ -131,13 +131,13 @@ def level() -> Iterator[Level]:
 
 def pairs_of(
     primals: Any, tangents: Any
-) -> tuple[list[Any], list[Any], trees.Structure]:
+) -> tuple[list[Any], list[Any], pytree.Structure]:
     """The leaves of both, and how they are nested.
 
     Raises: TransformError if they are nested in different ways, or hold no Tensors.
     """
-    values, structure = trees.flatten(primals)
-    directions, other = trees.flatten(tangents)
+    values, structure = pytree.flatten(primals)
+    directions, other = pytree.flatten(tangents)
     if structure != other:
         raise refused(
             WHERE,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import Unbind, moved
 from minigrad.func.forward import jvp_by
@@ -46,12 +46,12 @@ def jacrev(
     @functools.wraps(func)
     def jacobian(*args: Any) -> Any:
         output, back, *aux = vjp_by(func, args, argnums, has_aux)
-        leaves, structure = trees.flatten(output)
+        leaves, structure = pytree.flatten(output)
         rows = [
             rows_of(back, leaves, structure, number, chunk_size)
             for number in range(len(leaves))
         ]
-        found = trees.unflatten(rows, structure)
+        found = pytree.unflatten(rows, structure)
         return (found, aux[0]) if has_aux else found
 
     return jacobian
@@ -60,7 +60,7 @@ def jacrev(
 def rows_of(
     back: Callable[..., Any],
     outputs: list[Tensor],
-    structure: trees.Structure,
+    structure: pytree.Structure,
     number: int,
     chunk_size: int | None,
 ) -> Any:
@@ -70,14 +70,14 @@ def rows_of(
 
     def row(cotangent: Tensor) -> Any:
         given = [*zeros[:number], cotangent, *zeros[number + 1 :]]
-        return back(trees.unflatten(given, structure))
+        return back(pytree.unflatten(given, structure))
 
     basis = basis_for(output)
     if basis.shape[0] == 0:
-        found = trees.mapped(none_of, row(zeros[number]))
+        found = pytree.mapped(none_of, row(zeros[number]))
     else:
         found = vmap(row, chunk_size=chunk_size)(basis)
-    return trees.mapped(lambda rows: with_shape_of(output, rows), found)
+    return pytree.mapped(lambda rows: with_shape_of(output, rows), found)
 
 
 def basis_for(tensor: Tensor) -> Tensor:
@@ -123,11 +123,11 @@ def jacfwd(
     def jacobian(*args: Any) -> Any:
         positions = check_argnums(args, argnums)
         several = tuple([args[position] for position in positions])
-        inputs, structure = trees.flatten(
+        inputs, structure = pytree.flatten(
             several[0] if isinstance(argnums, int) else several
         )
         columns: list[list[Tensor]] = []
-        out_structure, aux = trees.LEAF, None
+        out_structure, aux = pytree.LEAF, None
         for number in range(len(inputs)):
 
             def along(direction: Tensor, number: int = number) -> Any:
@@ -136,7 +136,7 @@ def jacfwd(
                 _, *slope_and_aux = jvp_by(
                     func,
                     args,
-                    trees.unflatten(tangents, structure),
+                    pytree.unflatten(tangents, structure),
                     argnums,
                     has_aux=has_aux,
                 )
@@ -144,13 +144,13 @@ def jacfwd(
 
             basis = basis_for(inputs[number])
             slope, *more = vmap(along, randomness=randomness)(basis)
-            leaves, out_structure = trees.flatten(slope)
+            leaves, out_structure = pytree.flatten(slope)
             columns.append([in_last(leaf, inputs[number]) for leaf in leaves])
-            aux = trees.mapped(lambda leaf: Unbind.apply(leaf)[0], more)
+            aux = pytree.mapped(lambda leaf: Unbind.apply(leaf)[0], more)
         rows = [
-            trees.unflatten(list(row), structure) for row in zip(*columns, strict=True)
+            pytree.unflatten(list(row), structure) for row in zip(*columns, strict=True)
         ]
-        found = trees.unflatten(rows, out_structure)
+        found = pytree.unflatten(rows, out_structure)
         return (found, aux[0]) if has_aux and aux else found
 
     return jacobian

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import Stack, Unbind, moved, repeated
 from minigrad.engine.interpreters import opened
-from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.vmap import Vmap
+from minigrad.transforms.vmap_tensor import BatchedTensor
 
 
 def vmap(
@@ -73,7 +73,7 @@ def vmap(
 
 def run_once(
     func: Callable[..., Any],
-    structure: trees.Structure,
+    structure: pytree.Structure,
     out_dims: Any,
     randomness: str,
     kwargs: dict[str, Any],
@@ -89,7 +89,7 @@ def run_once(
             value if dim is None else BatchedTensor(value, transform, dim)
             for value, dim in zip(values, dims, strict=True)
         ]
-        output = func(*trees.unflatten(leaves, structure), **kwargs)
+        output = func(*pytree.unflatten(leaves, structure), **kwargs)
         return outputs_of(output, out_dims, transform, name)
 
 
@@ -103,21 +103,21 @@ def run_in_chunks(
 ) -> Any:
     """``func`` on ``chunk_size`` examples at a time, and the outputs put together."""
     parts: list[list[Any]] = []
-    structure = trees.LEAF
+    structure = pytree.LEAF
     for start in range(0, size, chunk_size):
         stop = min(start + chunk_size, size)
         chunk = [
             value if dim is None else some_examples(value, dim, start, stop)
             for value, dim in zip(values, dims, strict=True)
         ]
-        leaves, structure = trees.flatten(run(chunk, dims, stop - start))
+        leaves, structure = pytree.flatten(run(chunk, dims, stop - start))
         parts.append(leaves)
-    out = trees.spread(out_dims, structure) or []
+    out = pytree.spread(out_dims, structure) or []
     joined = [
         same[0] if dim is None else joined_examples(same, dim)
         for same, dim in zip(zip(*parts, strict=True), out, strict=True)
     ]
-    return trees.unflatten(joined, structure)
+    return pytree.unflatten(joined, structure)
 
 
 def some_examples(tensor: Tensor, dim: int, start: int, stop: int) -> Tensor:
@@ -142,7 +142,7 @@ def name_of(func: Any) -> str:
 
 def inputs_of(
     in_dims: Any, args: tuple[Any, ...], name: str
-) -> tuple[list[Any], list[int | None], trees.Structure]:
+) -> tuple[list[Any], list[int | None], pytree.Structure]:
     """The leaves of the arguments, the dimension of each, and how they are nested.
 
     Raises: MappingError if ``in_dims`` does not fit the arguments.
@@ -163,13 +163,13 @@ def inputs_of(
             "unsupported",
             "call the function that vmap returned with the batch",
         )
-    leaves, structure = trees.flatten(args)
-    dims = trees.spread(in_dims, structure)
+    leaves, structure = pytree.flatten(args)
+    dims = pytree.spread(in_dims, structure)
     if dims is None:
         raise unfit(
             call,
             f"in_dims is not compatible with the structure of `inputs`. "
-            f"in_dims has structure {trees.flatten(in_dims)[1]} but inputs has "
+            f"in_dims has structure {pytree.flatten(in_dims)[1]} but inputs has "
             f"structure {structure}",
             "nest in_dims like the arguments; one dimension may stand for a whole part",
         )
@@ -239,7 +239,7 @@ def check_are_dims(out_dims: Any, name: str) -> None:
 
     Raises: MappingError.
     """
-    for dim in trees.flatten(out_dims)[0]:
+    for dim in pytree.flatten(out_dims)[0]:
         if dim is not None and not isinstance(dim, int):
             raise unfit(
                 f"vmap({name}, ..., out_dims={out_dims})",
@@ -255,23 +255,23 @@ def outputs_of(output: Any, out_dims: Any, transform: Vmap, name: str) -> Any:
 
     Raises: MappingError if ``out_dims`` does not fit them, or one is no Tensor.
     """
-    leaves, structure = trees.flatten(output)
-    dims = trees.spread(out_dims, structure)
-    if structure is trees.LEAF and isinstance(out_dims, tuple) and len(out_dims) == 1:
+    leaves, structure = pytree.flatten(output)
+    dims = pytree.spread(out_dims, structure)
+    if structure is pytree.LEAF and isinstance(out_dims, tuple) and len(out_dims) == 1:
         dims = list(out_dims)
     if dims is None:
         raise unfit(
             f"vmap({name}, ..., out_dims={out_dims})(<inputs>)",
             f"out_dims is not "
             "compatible with the structure of `outputs`. out_dims has structure "
-            f"{trees.flatten(out_dims)[1]} but outputs has structure {structure}",
+            f"{pytree.flatten(out_dims)[1]} but outputs has structure {structure}",
             "nest out_dims like the outputs; one dimension may stand for a whole part",
         )
     found = [
         all_examples(leaf, dim, transform, name)
         for leaf, dim in zip(leaves, dims, strict=True)
     ]
-    return trees.unflatten(found, structure)
+    return pytree.unflatten(found, structure)
 
 
 def all_examples(output: Any, dim: int | None, transform: Vmap, name: str) -> Any:

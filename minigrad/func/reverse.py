@@ -9,11 +9,11 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.autograd._saved_tensors import disable_saved_tensors_hooks
-from minigrad.engine import trees
+from minigrad.engine import pytree
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_grad_enabled
 from minigrad.engine.interpreters import opened
-from minigrad.transforms.reverse import ReverseLevel, recording, slopes
+from minigrad.transforms.reverse_ad import ReverseLevel, recording, slopes
 
 Argnums = int | tuple[int, ...]
 
@@ -60,9 +60,9 @@ def grad_and_value(
                 output, aux = two_parts(output, "grad_and_value(f)(*args)")
                 aux = here.finished(aux)
             check_is_number(output)
-            leaves, structure = trees.flatten(inputs)
+            leaves, structure = pytree.flatten(inputs)
             found = slopes([output], leaves, [None], True)
-        slope = here.finished(trees.unflatten(list(found), structure))
+        slope = here.finished(pytree.unflatten(list(found), structure))
         value = here.finished(output)
         return (slope, (value, aux)) if has_aux else (slope, value)
 
@@ -100,9 +100,9 @@ def vjp_by(
         if has_aux:
             output, aux = two_parts(output, "vjp(f, *primals)")
             aux = here.finished(aux)
-        leaves, structure = trees.flatten(output)
+        leaves, structure = pytree.flatten(output)
         check_are_tensors(leaves, "vjp(f, *primals)")
-        flat_inputs, inputs_structure = trees.flatten(inputs)
+        flat_inputs, inputs_structure = pytree.flatten(inputs)
         check_are_floating(leaves, "vjp(f, ...)")
     results = here.finished(output)
 
@@ -110,7 +110,7 @@ def vjp_by(
         cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
         """The gradients of the primals, weighted by the cotangents of the outputs."""
-        given, own = trees.flatten(cotangents)
+        given, own = pytree.flatten(cotangents)
         if own != structure:
             raise errors.TransformError(
                 errors.message(
@@ -124,7 +124,7 @@ def vjp_by(
         recorded = is_grad_enabled() if create_graph is None else create_graph
         with recording(recorded):
             found = slopes(leaves, flat_inputs, given, recorded)
-        return here.finished(trees.unflatten(list(found), inputs_structure))
+        return here.finished(pytree.unflatten(list(found), inputs_structure))
 
     return (results, back, aux) if has_aux else (results, back)
 

@@ -27,8 +27,9 @@ class Lint:
         forward.note_saved(ctx, tensors)
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
-        forward.look_at_call(ctx._forward_cls, ctx, inputs, result)
-        backward.after_forward(ctx)
+        if isinstance(ctx, BackwardCFunction):
+            forward.look_at_call(ctx._forward_cls, ctx, inputs, result)
+            backward.after_forward(ctx)
 
     def tensor_packed(self, hook: Any, tensor: Any, packed: Any) -> None:
         forward.look_at_packed(hook, tensor, packed)

@@ -319,7 +319,7 @@ def tell(
         what = f"{what}. {TABLE[id].looks_like}"
     warning = TeachingWarning(errors.message(where, what.rstrip("."), fix, lesson))
     warning.id = id
-    observe.tell("advice_given", owner, subject, warning)
+    observe.notify("advice_given", owner, subject, warning)
     if is_known:
         return
     method = "backward" if where.endswith(".backward") else "forward"

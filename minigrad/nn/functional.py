@@ -9,7 +9,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import apply_in_place
-from minigrad.engine.interpreters import door
+from minigrad.engine.interpreters import dispatched
 from minigrad.nn.loss_functions import (
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -203,7 +203,7 @@ def batch_norm(
     return result
 
 
-@door("update_statistics")
+@dispatched("update_statistics")
 def update_statistics(input: Tensor) -> None:
     """Whether ``input`` may update running statistics; under vmap, no example may."""
 

@@ -9,21 +9,9 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.promotion import do_not_broadcast
+from minigrad.ops._registry import OPS
 from minigrad.ops.class_losses import IGNORED, cross_entropy_loss, nll_loss_nd
-from minigrad.ops.losses import (
-    MEAN,
-    NONE,
-    SUM,
-    BinaryCrossEntropyWithLogits,
-    HuberLoss,
-    MseLoss,
-    OfDifference,
-    SmoothL1Loss,
-    refuse_gradients,
-    with_beta,
-    with_delta,
-)
-from minigrad.ops.losses import l1_loss as absolute_differences
+from minigrad.ops.losses import MEAN, NONE, SUM
 
 
 def cross_entropy(
@@ -82,7 +70,7 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     Raises: ArgumentValueError for another reduction.
     See: torch ``nn.functional.mse_loss``.
     """
-    return of_difference(MseLoss, input, target, number_of(reduction, "mse_loss"))
+    return of_difference("mse_loss", input, target, reduction)
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
@@ -91,8 +79,7 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
     Raises: ArgumentValueError for another reduction.
     See: torch ``nn.functional.l1_loss``.
     """
-    number = number_of(reduction, "l1_loss")
-    return absolute_differences(*stretched(input, target), number)
+    return of_difference("l1_loss", input, target, reduction)
 
 
 def smooth_l1_loss(
@@ -103,11 +90,9 @@ def smooth_l1_loss(
     Raises: OperandError for a negative ``beta``; ArgumentValueError.
     See: torch ``nn.functional.smooth_l1_loss``.
     """
-    number = number_of(reduction, "smooth_l1_loss")
-    with_beta(input, target, number, beta)
     if beta == 0:
-        return absolute_differences(*stretched(input, target), number)
-    return of_difference(SmoothL1Loss, input, target, number, beta)
+        return of_difference("l1_loss", input, target, reduction)
+    return of_difference("smooth_l1_loss", input, target, reduction, beta)
 
 
 def huber_loss(
@@ -118,21 +103,16 @@ def huber_loss(
     Raises: OperandError unless ``delta`` is positive; ArgumentValueError.
     See: torch ``nn.functional.huber_loss``.
     """
-    number = number_of(reduction, "huber_loss")
-    with_delta(input, target, number, delta)
-    return of_difference(HuberLoss, input, target, number, delta)
+    return of_difference("huber_loss", input, target, reduction, delta)
 
 
 def of_difference(
-    loss: type[OfDifference],
-    input: Tensor,
-    target: Tensor,
-    reduction: int,
-    *options: float,
+    name: str, input: Tensor, target: Tensor, reduction: str, *options: float
 ) -> Tensor:
-    """A loss of differences, with both operands in one shape."""
-    result: Tensor = loss.apply(*stretched(input, target), reduction, *options)
-    return result
+    """A loss of differences, by its row, with both operands in one shape."""
+    number = number_of(reduction, name)
+    loss: Tensor = OPS[name].call(*stretched(input, target), number, *options)
+    return loss
 
 
 def stretched(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -177,10 +157,7 @@ def binary_cross_entropy_with_logits(
             f"({input.shape})",
             "give one target for each score",
         )
-    refuse_gradients(where, weight=weight, pos_weight=pos_weight)
-    loss: Tensor = BinaryCrossEntropyWithLogits.apply(
-        input, target, weight, pos_weight, number
-    )
+    loss: Tensor = OPS[where].call(input, target, weight, pos_weight, number)
     return loss
 
 

@@ -11,7 +11,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.dtypes import DTYPES
 from minigrad.engine.grad_mode import modes, no_grad
 from minigrad.engine.hooks import Hooks, RemovableHandle, register
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 from minigrad.nn import registry, state
 from minigrad.nn.parameter import Parameter
 
@@ -300,9 +300,9 @@ def hooked_call(module: Module) -> HookedCall:
 def told(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run the forward of a module, and tell the observers before and after."""
     result = None
-    tell("module_entered", module)
+    notify("module_entered", module)
     try:
         result = module.forward(*args, **kwargs)
     finally:
-        tell("module_left", module, result)
+        notify("module_left", module, result)
     return result

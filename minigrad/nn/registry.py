@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.parameter import Parameter
 
-KINDS = ("_parameters", "_buffers", "_modules")
+
+class Kind(NamedTuple):
+    """What a table of a module holds, in the words of its refusals."""
+
+    holds: type[Any]
+    says: str
+    wanted: str
+    fix: str
 
 
 class Registry:
@@ -25,25 +32,19 @@ class Registry:
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = vars(self)
-        if isinstance(value, Parameter):
-            check_is_started(self, "parameters")
-            forget(self, name, "_parameters")
-            self.register_parameter(name, value)
-        elif name in own.get("_parameters", ()):
-            check_is_parameter(self, name, value)
-            own["_parameters"][name] = value
-        elif isinstance(value, Registry):
-            check_is_started(self, "module")
-            forget(self, name, "_modules")
-            own["_modules"][name] = value
-        elif name in own.get("_modules", ()):
-            check_is_module(self, name, value)
-            own["_modules"][name] = value
-        elif name in own.get("_buffers", ()):
-            check_is_buffer(self, name, value)
-            own["_buffers"][name] = value
-        else:
-            object.__setattr__(self, name, value)
+        for table, kind in KINDS.items():
+            if isinstance(value, kind.holds) and table != "_buffers":
+                plural = "parameters" if table == "_parameters" else "module"
+                check_is_started(self, plural)
+                forget(self, name, table)
+                if table == "_parameters":
+                    check_name(self, "parameter", name)
+            elif name not in own.get(table, ()):
+                continue
+            check_value(self, table, name, value)
+            own[table][name] = value
+            return
+        object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         """What is registered under ``name``; Python asks only if nothing else has it.
@@ -77,7 +78,7 @@ class Registry:
         ArgumentTypeError.
         """
         check_name(self, "parameter", name)
-        check_is_parameter(self, name, param)
+        check_value(self, "_parameters", name, param)
         self._parameters[name] = param
 
     def register_buffer(
@@ -88,17 +89,25 @@ class Registry:
         Without ``persistent`` it is not in ``state_dict()``.
         """
         check_name(self, "buffer", name)
-        check_is_buffer(self, name, tensor)
+        check_value(self, "_buffers", name, tensor)
         self._buffers[name] = tensor
         (self._not_in_state.discard if persistent else self._not_in_state.add)(name)
 
     def register_module(self, name: str, module: Registry | None) -> None:
         """Add a module inside this one."""
         check_name(self, "module", name)
-        check_is_module(self, name, module)
+        check_value(self, "_modules", name, module)
         self._modules[name] = module
 
     add_module = register_module
+
+
+KINDS = {
+    "_parameters": Kind(Parameter, "parameter", "nn.Parameter", "nn.Parameter(value)"),
+    "_modules": Kind(Registry, "child module", "nn.Module", "an object of a Module"),
+    "_buffers": Kind(Tensor, "buffer", "Tensor", "minigrad.tensor(value)"),
+}
+"""The tables of a module."""
 
 
 def registered(module: Registry) -> tuple[dict[str, Any], ...]:
@@ -160,56 +169,27 @@ def check_name(module: Registry, kind: str, name: str) -> None:
         )
 
 
-def check_is_parameter(module: Registry, name: str, value: Any) -> None:
-    """Refuse what is neither a leaf Parameter nor None.
+def check_value(module: Registry, table: str, name: str, value: Any) -> None:
+    """Refuse what a table does not hold; each may hold None, parameters are leaves.
 
     Raises: ArgumentTypeError; ArgumentValueError.
     """
-    if value is not None and not isinstance(value, Parameter):
-        raise not_assigned(
-            module, name, value, "parameter", "nn.Parameter", "nn.Parameter(value)"
+    kind = KINDS[table]
+    if value is not None and not isinstance(value, kind.holds):
+        given = value.type() if isinstance(value, Tensor) else type(value).__name__
+        raise errors.ArgumentTypeError.at(
+            type(module).__name__,
+            f"cannot assign '{given}' as {kind.says} '{name}' ({kind.wanted} or None "
+            "expected)",
+            f"give {kind.fix}; to keep another value there, first: del module.{name}",
         )
-    if value is not None and value.grad_fn is not None:
+    if kind.holds is Parameter and value is not None and value.grad_fn is not None:
         raise errors.ArgumentValueError.at(
             type(module).__name__,
             f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
             "parameters must be created explicitly",
             "compute it in forward()",
         )
-
-
-def check_is_module(module: Registry, name: str, value: Any) -> None:
-    """Refuse what is neither a Module nor None.
-
-    Raises: ArgumentTypeError.
-    """
-    if value is not None and not isinstance(value, Registry):
-        raise not_assigned(
-            module, name, value, "child module", "nn.Module", "an object of a Module"
-        )
-
-
-def check_is_buffer(module: Registry, name: str, value: Any) -> None:
-    """Refuse what is neither a tensor nor None.
-
-    Raises: ArgumentTypeError.
-    """
-    if value is not None and not isinstance(value, Tensor):
-        raise not_assigned(
-            module, name, value, "buffer", "Tensor", "minigrad.tensor(value)"
-        )
-
-
-def not_assigned(
-    module: Registry, name: str, value: Any, kind: str, wanted: str, fix: str
-) -> errors.ArgumentTypeError:
-    """The error for a value that cannot take the place of what is registered."""
-    given = value.type() if isinstance(value, Tensor) else type(value).__name__
-    return errors.ArgumentTypeError.at(
-        type(module).__name__,
-        f"cannot assign '{given}' as {kind} '{name}' ({wanted} or None expected)",
-        f"give {fix}; to keep another value there, first: del module.{name}",
-    )
 
 
 def module_at(module: Registry, target: str) -> Any:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import no_grad
+from minigrad.engine.tensor_properties import Size
 from minigrad.nn.parameter import Parameter
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ def by_name(families: Mapping[str, str]) -> dict[str, str]:
     return {name: family for family, text in families.items() for name in text.split()}
 
 
-FUNCTIONS, METHODS = by_name(_homes.FUNCTIONS), by_name(_homes.METHODS)
+FUNCTIONS = by_name(_homes.BOTH) | by_name(_homes.FUNCTIONS)
+METHODS = by_name(_homes.BOTH) | by_name(_homes.METHODS)
 """The family of every function, and of every method of Tensor."""
 
 CALLS: dict[str, Callable[..., Any]] = {}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
 
 
@@ -24,18 +24,27 @@ def check_kind(
     Raises: UnsupportedOptionError, as torch a NotImplementedError.
     """
     if dtype.kind not in kinds:
-        what = f"\"{kernel}\" not implemented for '{dtype.name}'"
+        word = TENSOR_TYPES.get(dtype.name, dtype.name).removesuffix("Tensor")
+        what = f"\"{kernel}\" not implemented for '{word}'"
         raise errors.UnsupportedOptionError.at(where, what, fix)
 
 
-def check_two_tensors(where: str, input: Any, other: Any) -> None:
-    """Refuse a number in the place of a tensor.
+def check_array(where: str, name: str, position: int, value: Any) -> None:
+    """Refuse what is no tensor, whose array a forward would have in its place.
 
     Raises: ArgumentTypeError.
     """
-    for position, name, value in ((1, "input", input), (2, "other", other)):
-        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
-            raise must_be_tensor(where, name, position, value)
+    if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+        raise must_be_tensor(where, name, position, value)
+
+
+def check_two_tensors(where: str, input: Any, other: Any) -> None:
+    """Refuse a number in the place of one of the two.
+
+    Raises: ArgumentTypeError.
+    """
+    check_array(where, "input", 1, input)
+    check_array(where, "other", 2, other)
 
 
 def scalar_type(value: Any) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from minigrad import errors
-from minigrad.engine import short_way
+from minigrad.engine import fast_path
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.ctx import no_backward
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import apply_in_place
 from minigrad.engine.interpreters import one_by_one
@@ -112,9 +113,10 @@ def op(
 
     def register(cls: Operation) -> Operation:
         if doc:
-            cls.__name__ = cls.__qualname__ = name.capitalize()
+            cls.__name__ = cls.__qualname__ = name.partition(".")[0].capitalize()
             cls.__doc__ = doc
         name_nodes(cls, node_name or f"{cls.__name__}Backward0")
+        cls.has_rule = cls.backward is not no_backward
         call = make_call(name, cls, arguments, returns, keywords)
         quick = quickest(cls, call)
         if arguments is None and returns is None and keywords is None:
@@ -284,18 +286,18 @@ def make_call(
 
 
 def quickest(cls: type[Builtin], call: Callable[..., Any]) -> Callable[..., Any]:
-    """``call``, or the shorter way that an elementwise operation has to it."""
+    """``call``, or the form of the fast path for operations of so many operands."""
     apply: Any = cls.apply
     usual: Any = Builtin.apply
     is_usual = cls.elementwise and cls._choose_node is None and not cls.without_edges
     if not is_usual or apply.__func__ is not usual.__func__:
         return call
     code = inspect.unwrap(cls.forward).__code__
-    ways = {("input",): short_way.of_one, ("input", "other"): short_way.of_two}
-    way = ways.get(code.co_varnames[: code.co_argcount])
-    if way is None:
+    forms = {("input",): fast_path.of_one, ("input", "other"): fast_path.of_two}
+    form = forms.get(code.co_varnames[: code.co_argcount])
+    if form is None:
         return call
-    quick: Any = way(cls, call)
+    quick: Any = form(cls, call)
     return functools.update_wrapper(quick, call)
 
 

@@ -20,7 +20,10 @@ from minigrad.engine.core.tensor import Tensor
 METHODS_HEAD = f"{HEAD}class TensorMethods:\n"
 FUNCTIONS_HEAD = f"{HEAD}__all__: list[str]\n\n"
 
-HOMES_HEAD = '''"""Where each operation is. Built by `python -m minigrad build`."""
+HOMES_HEAD = '''"""Where each operation is, a function, a method, or BOTH.
+
+Built by `python -m minigrad build`.
+"""
 
 from typing import Final
 '''
@@ -38,10 +41,15 @@ def built_files() -> dict[str, str]:
 
 def homes() -> str:
     """The module that ``_later`` reads: the names in each family."""
+    functions, methods = [set(table.items()) for table in HOMES]
     text = HOMES_HEAD
-    for title, table in zip(("FUNCTIONS", "METHODS"), HOMES, strict=True):
+    for title, those in {
+        "BOTH": functions & methods,
+        "FUNCTIONS": functions - methods,
+        "METHODS": methods - functions,
+    }.items():
         names: dict[str, list[str]] = {}
-        for name, family in sorted(table.items()):
+        for name, family in sorted(those):
             names.setdefault(family, []).append(name)
         rows = [listed(family, names[family]) for family in sorted(names)]
         text += f"\n{title}: Final = {{\n{''.join(rows)}}}\n"

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad import errors, kernels
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.silence import quietly
+from minigrad.engine.errstate import quietly
 from minigrad.kernels._math import DENSITY, HALVES
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.memory_order import in_rows
 from minigrad.engine.promotion import as_floating, promoted, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Add, total
 from minigrad.ops import functions
 from minigrad.ops._registry import op, recorded_as
-from minigrad.ops.elementwise import Log, like, plain
+from minigrad.ops.elementwise import ByParts, Log, like, plain, product_rule
 
 PAIRS = [
     (1.5, -2.0),
@@ -180,12 +181,8 @@ class Mul(Builtin):
         )
 
     @staticmethod
-    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
-        input, other = operands(ctx)
-        return total(
-            None if t_input is None else t_input * other,
-            None if t_other is None else t_other * input,
-        )
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return product_rule(operator.mul, operands(ctx), tangents)
 
 
 @op(
@@ -196,7 +193,7 @@ class Mul(Builtin):
     reflected=lambda self, other: functions.reciprocal(self) * other,
     in_place=True,
 )
-class Div(Builtin):
+class Div(ByParts):
     """input / other, elementwise; integers give the default dtype.
 
     Saves: other, and input if other needs a gradient. Slope: 1 / other, and
@@ -226,20 +223,12 @@ class Div(Builtin):
         keep_operands(ctx, inputs, (ctx.needs_input_grad[1], True))
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
+    def parts(ctx: Any, *moved: Any) -> Any:
         input, other = operands(ctx)
-        needs_input, needs_other = ctx.needs_input_grad
+        first, second = moved
         return (
-            grad / other if needs_input else None,
-            -grad * input / (other * other) if needs_other else None,
-        )
-
-    @staticmethod
-    def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
-        input, other = operands(ctx)
-        return total(
-            None if t_input is None else t_input / other,
-            None if t_other is None else -t_other * input / (other * other),
+            None if first is None else first / other,
+            None if second is None else -second * input / (other * other),
         )
 
 
@@ -293,7 +282,7 @@ def power_name(input: Any, exponent: Any) -> str:
     operator="pow",
     in_place=True,
 )
-class Pow(Builtin):
+class Pow(ByParts):
     """input ** exponent, elementwise; each may be a Tensor or a number.
 
     Saves: both, and the output if the exponent is a Tensor. Slope: exponent *
@@ -328,23 +317,13 @@ class Pow(Builtin):
         keep_operands(ctx, inputs, (True, True), result)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
+    def parts(ctx: Any, *moved: Any) -> Any:
         input, exponent, result = operands(ctx)
-        needs_input, needs_exponent = ctx.needs_input_grad
+        first, second = moved
         return (
-            power_slope(grad, input, exponent) if needs_input else None,
-            exponent_slope(grad, input, exponent, result) if needs_exponent else None,
+            None if first is None else power_slope(first, input, exponent),
+            None if second is None else exponent_slope(second, input, exponent, result),
         )
-
-    @staticmethod
-    def jvp(ctx: Any, t_input: Any, t_exponent: Any) -> Any:
-        input, exponent, result = operands(ctx)
-        along_input = along_exponent = None
-        if t_input is not None:
-            along_input = power_slope(t_input, input, exponent)
-        if t_exponent is not None:
-            along_exponent = exponent_slope(t_exponent, input, exponent, result)
-        return total(along_input, along_exponent)
 
 
 def power_slope(grad: Any, input: Any, exponent: Any) -> Any:

@@ -11,13 +11,12 @@ from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.ops import functions
 from minigrad.ops._refusals import scalar_type
 from minigrad.ops._registry import composite, recorded_as
-from minigrad.ops.losses import number_of
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import Transpose
 
@@ -64,7 +63,7 @@ class Weights(Builtin):
         result = np.array(scores, order="C")
         if mask is not None:
             np.copyto(result, -np.inf, where=~mask)
-        stack = result.reshape(number_of(scores.shape[:-2]), *scores.shape[-2:])
+        stack = result.reshape(math.prod(scores.shape[:-2]), *scores.shape[-2:])
         kernels.attention.weigh(stack, float(scale), causal, 0)
         return result
 
@@ -154,7 +153,7 @@ class Attention(Builtin):
 
 def stacked(x: Array) -> Array:
     """All leading dimensions as one."""
-    return x.reshape(number_of(x.shape[:-2]), *x.shape[-2:])
+    return x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
 
 
 def mask_of_stack(mask: Any, query: Array, key: Array) -> Any:
@@ -162,7 +161,7 @@ def mask_of_stack(mask: Any, query: Array, key: Array) -> Any:
     if mask is None:
         return None
     each = query.shape[-2], key.shape[-2]
-    if mask.ndim <= 2 or mask.size == number_of(mask.shape[-2:]):
+    if mask.ndim <= 2 or mask.size == math.prod(mask.shape[-2:]):
         return np.broadcast_to(mask.reshape(mask.shape[-2:]), each)[None]
     return stacked(np.broadcast_to(mask, (*query.shape[:-2], *each)))
 

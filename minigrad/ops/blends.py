@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import promoted
-from minigrad.engine.silence import quietly
 from minigrad.ops._registry import composite, op
 from minigrad.ops.elementwise import ByParts
 from minigrad.ops.reduce import Sum
@@ -26,6 +26,15 @@ class OfThree(ByParts):
     operands = 3
     elementwise = True
     saved_names = ("tensor1", "tensor2")
+    combine: ClassVar[np.ufunc]
+    """What becomes of two of them before it is added to the first."""
+
+    @classmethod
+    @quietly
+    def forward(cls, input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
+        combined = np.asarray(cls.combine(*promoted(tensor1, tensor2)))
+        scaled = np.asarray(np.multiply(*promoted(combined, value)))
+        return np.add(*promoted(input, scaled))
 
 
 def three(
@@ -50,12 +59,7 @@ class Addcmul(OfThree):
     tensor([6., 6.])
     """
 
-    @staticmethod
-    @quietly
-    def forward(input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
-        product = np.asarray(np.multiply(*promoted(tensor1, tensor2)))
-        scaled = np.asarray(np.multiply(*promoted(product, value)))
-        return np.add(*promoted(input, scaled))
+    combine = np.multiply
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -92,12 +96,7 @@ class Addcdiv(OfThree):
     tensor([3., 3.])
     """
 
-    @staticmethod
-    @quietly
-    def forward(input: Array, tensor1: Array, tensor2: Array, value: Any) -> Any:
-        quotient = np.asarray(np.true_divide(*promoted(tensor1, tensor2)))
-        scaled = np.asarray(np.multiply(*promoted(quotient, value)))
-        return np.add(*promoted(input, scaled))
+    combine = np.true_divide
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

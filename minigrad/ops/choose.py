@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
-from minigrad.ops._refusals import check_two_tensors
+from minigrad.ops._refusals import check_array, check_two_tensors
 from minigrad.ops._registry import alias, composite, op, publish
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import ByParts, like, plain, zeros_of
@@ -28,8 +27,7 @@ def check_mask(where: str, mask: Any) -> None:
 
     Raises: ArgumentTypeError; OperandError.
     """
-    if not isinstance(mask, (np.ndarray, np.generic)):
-        raise must_be_tensor(where, "condition", 1, mask)
+    check_array(where, "condition", 1, mask)
     if mask.dtype.kind != "b":
         raise errors.OperandError.at(
             where,
@@ -148,8 +146,7 @@ class MaskedFill(Builtin):
 
     @staticmethod
     def forward(input: Array, mask: Array, value: Any) -> Any:
-        if not isinstance(input, (np.ndarray, np.generic)):
-            raise must_be_tensor("masked_fill", "input", 1, input)
+        check_array("masked_fill", "input", 1, input)
         check_mask("masked_fill", mask)
         if np.ndim(value):
             raise errors.ShapeError.at(
@@ -184,65 +181,62 @@ def kept(ctx: Any, grad: Any, mask: Any) -> Any:
     return Where.forward(mask, grad, zero)
 
 
-class Extreme(ByParts):
-    """The greater or smaller of two: between equals the gradient is shared."""
-
-    elementwise = True
-    operands = 2
-    saved_names = ("other", "self")
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        keep_operands(ctx, inputs)
-
-    loses: ClassVar[Callable[..., Any]]
-    """Whether the first of two is not chosen beside the second."""
-
-    @classmethod
-    def parts(cls, ctx: Any, *moved: Any) -> Any:
-        a, b = [plain(value) for value in operands(ctx)]
-        half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
-        parts: list[Any] = [None, None]
-        for place, lost in enumerate((cls.loses(a, b), cls.loses(b, a))):
-            value = moved[place]
-            if value is not None:
-                parts[place] = kept(ctx, value * like(value, half), ~lost)
-        return parts
-
-
 PAIRS: list[tuple[Any, ...]] = [(ROW, OTHER), (2.0, OTHER), ([[1.5], [0.3]], ROW)]
 
 
-@op("maximum", reference=np.maximum, samples=PAIRS)
-class Maximum(Extreme):
+def extreme(name: str, choose: Any, loses: Any, doc: str) -> type[Builtin]:
+    """One of two elements, registered; ``loses`` says of which first ones it is not.
+
+    Between equals the gradient is shared.
+    """
+
+    class Extreme(ByParts):
+        elementwise = True
+        operands = 2
+        saved_names = ("other", "self")
+
+        @staticmethod
+        def forward(input: Array, other: Array) -> Any:
+            check_two_tensors(name, input, other)
+            return choose(*promoted(input, other))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+            keep_operands(ctx, inputs)
+
+        @staticmethod
+        def parts(ctx: Any, *moved: Any) -> Any:
+            a, b = [plain(value) for value in operands(ctx)]
+            half = np.where(a == b, 0.5, 1.0).astype(np.result_type(a, b))
+            pairs = zip(moved, (loses(a, b), loses(b, a)), strict=True)
+            return [
+                None if value is None else kept(ctx, value * like(value, half), ~lost)
+                for value, lost in pairs
+            ]
+
+    return op(name, doc=doc, reference=choose, samples=PAIRS)(Extreme)
+
+
+Maximum = extreme(
+    "maximum",
+    np.maximum,
+    np.less,
     """The greater of two, elementwise; NaN if one is. Equals share the gradient.
 
     >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), minigrad.tensor([3.0, 2.0]))
     tensor([3., 5.])
-    """
-
-    loses = staticmethod(np.less)
-
-    @staticmethod
-    def forward(input: Array, other: Array) -> Any:
-        check_two_tensors("maximum", input, other)
-        return np.maximum(*promoted(input, other))
-
-
-@op("minimum", reference=np.minimum, samples=PAIRS)
-class Minimum(Extreme):
+    """,
+)
+Minimum = extreme(
+    "minimum",
+    np.minimum,
+    np.greater,
     """The smaller of two, elementwise; NaN if one is. Equals share the gradient.
 
     >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), minigrad.tensor([3.0, 2.0]))
     tensor([1., 2.])
-    """
-
-    loses = staticmethod(np.greater)
-
-    @staticmethod
-    def forward(input: Array, other: Array) -> Any:
-        check_two_tensors("minimum", input, other)
-        return np.minimum(*promoted(input, other))
+    """,
+)
 
 
 def clamp_name(input: Any, min: Any, max: Any) -> str:
@@ -281,8 +275,7 @@ class Clamp(ByParts):
 
     @staticmethod
     def forward(input: Array, min: Any = None, max: Any = None) -> Any:
-        if not isinstance(input, (np.ndarray, np.generic)):
-            raise must_be_tensor("clamp", "input", 1, input)
+        check_array("clamp", "input", 1, input)
         if min is None and max is None:
             raise errors.OperandError.at(
                 "clamp",

@@ -9,8 +9,8 @@ import numpy as np
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched, first_example
-from minigrad.engine.silence import quietly
 from minigrad.kernels._jit import shaped
 from minigrad.ops import functions
 from minigrad.ops._refusals import check_kind

@@ -11,9 +11,9 @@ from minigrad.engine import creation
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.device import check_device, device
 from minigrad.engine.dtypes import ALIASES, DTYPES, TENSOR_TYPES, DType, as_dtype
-from minigrad.engine.facts import Size
-from minigrad.engine.interpreters import door
+from minigrad.engine.interpreters import dispatched
 from minigrad.engine.structural import CloneInRows, ToCopy
+from minigrad.engine.tensor_properties import Size
 from minigrad.ops._registry import op, publish
 from minigrad.ops.parts import Alias
 
@@ -127,7 +127,7 @@ def new_tensor(
     return creation.tensor(data, dtype=dtype, requires_grad=requires_grad)
 
 
-@door("one_for_each")
+@dispatched("one_for_each")
 def one_for_each(made: Tensor, pattern: Tensor) -> Tensor:
     """A new tensor; under vmap, one for each example of ``pattern``."""
     return made

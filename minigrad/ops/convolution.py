@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.ops._refusals import scalar_type
 from minigrad.ops._registry import composite, recorded_as
+from minigrad.ops.elementwise import product_rule
 from minigrad.ops.reduce import Sum
 from minigrad.ops.shape import reshaped
 
@@ -75,26 +76,24 @@ class Convolution(Builtin):
         input, weight = ctx.saved_values
         needs = ctx.needs_input_grad
         lengths, sizes = tuple(input.shape[2:]), tuple(weight.shape[2:])
-        into_input = into_weight = into_bias = None
-        if needs[0]:
-            into_input = ImageSlope.of(grad, weight, lengths, ctx.sliding)
-        if needs[1]:
-            into_weight = KernelSlope.of(grad, input, sizes, ctx.sliding)
+        into_bias = None
         if needs[2]:
             # Images first: they are added as they lie, row after row.
             each = Sum.of(grad, 0, False, None)
             into_bias = Sum.of(each, tuple(range(1, grad.ndim - 1)), False, None)
-        return into_input, into_weight, into_bias, None
+        return (
+            ImageSlope.of(grad, weight, lengths, ctx.sliding) if needs[0] else None,
+            KernelSlope.of(grad, input, sizes, ctx.sliding) if needs[1] else None,
+            into_bias,
+            None,
+        )
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_weight: Any, t_bias: Any, *more: Any) -> Any:
         input, weight = ctx.saved_values
-        moved = None
-        if t_input is not None:
-            moved = Convolution.apply(t_input, weight, None, ctx.sliding)
-        if t_weight is not None:
-            by_weight = Convolution.apply(input, t_weight, None, ctx.sliding)
-            moved = total(moved, by_weight)
+        options = None, ctx.sliding
+        two = t_input, t_weight
+        moved = product_rule(Convolution.apply, (input, weight), two, *options)
         if t_bias is not None:
             moved = total(moved, reshaped(t_bias, (-1, *(1,) * (input.ndim - 2))))
         return moved
@@ -104,6 +103,15 @@ class Slope(Builtin):
     """A gradient of a convolution: linear in each of its first two inputs."""
 
     one_by_one = True
+    kernel: ClassVar[str]
+    """The function that computes it, in ``kernels.convolution``."""
+
+    @classmethod
+    @quietly
+    def forward(cls, grad: Array, other: Array, lengths: Any, sliding: Any) -> Any:
+        compute = getattr(kernels.convolution, cls.kernel)
+        both = with_height(grad), with_height(other)
+        return like_the_input(compute(*both, (1, *lengths)[-2:], sliding), grad)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -111,30 +119,20 @@ class Slope(Builtin):
         ctx.save_for_backward(first, second)
 
     @classmethod
-    def jvp(cls, ctx: Any, t_first: Any, t_second: Any, *more: Any) -> Any:
-        first, second = ctx.saved_values
-        return total(
-            None if t_first is None else cls.apply(t_first, second, *ctx.options),
-            None if t_second is None else cls.apply(first, t_second, *ctx.options),
-        )
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        factors = ctx.saved_values
+        return product_rule(cls.apply, factors, tangents[:2], *ctx.options)
 
 
 class ImageSlope(Slope):
     """The gradient of the images: each kernel, weighted, at each place it was at."""
 
-    @staticmethod
-    @quietly
-    def forward(grad: Array, weight: Array, lengths: Any, sliding: Any) -> Any:
-        result = kernels.convolution.convolve_images(
-            with_height(grad), with_height(weight), (1, *lengths)[-2:], sliding
-        )
-        return like_the_input(result, grad)
+    kernel = "convolve_images"
 
     @staticmethod
-    def vmap(
-        info: Any, in_dims: Any, grad: Any, weight: Any, lengths: Any, sliding: Any
-    ) -> Any:
+    def vmap(info: Any, in_dims: Any, grad: Any, weight: Any, *options: Any) -> Any:
         """In one call, as in ``Convolution``."""
+        lengths, sliding = options
         if in_dims[1] is None:
             result = ImageSlope.apply(merged(grad, 0), weight, lengths, sliding)
             return apart(result, 0, info.batch_size), 0
@@ -146,33 +144,25 @@ class ImageSlope(Slope):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         given, weight = ctx.saved_values
-        sliding = ctx.options[1]
+        sizes, sliding = tuple(weight.shape[2:]), ctx.options[1]
         needs = ctx.needs_input_grad
-        into_given = into_weight = None
-        if needs[0]:
-            into_given = Convolution.of(grad, weight, None, sliding)
-        if needs[1]:
-            sizes = tuple(weight.shape[2:])
-            into_weight = KernelSlope.of(given, grad, sizes, sliding)
-        return into_given, into_weight, None, None
+        return (
+            Convolution.of(grad, weight, None, sliding) if needs[0] else None,
+            KernelSlope.of(given, grad, sizes, sliding) if needs[1] else None,
+            None,
+            None,
+        )
 
 
 class KernelSlope(Slope):
     """The gradient of the kernels: what each saw, weighted, at each of its places."""
 
-    @staticmethod
-    @quietly
-    def forward(grad: Array, input: Array, sizes: Any, sliding: Any) -> Any:
-        result = kernels.convolution.convolve_weight(
-            with_height(grad), with_height(input), (1, *sizes)[-2:], sliding
-        )
-        return like_the_input(result, grad)
+    kernel = "convolve_weight"
 
     @staticmethod
-    def vmap(
-        info: Any, in_dims: Any, grad: Any, input: Any, sizes: Any, sliding: Any
-    ) -> Any:
+    def vmap(info: Any, in_dims: Any, grad: Any, input: Any, *options: Any) -> Any:
         """In one call: more groups."""
+        sizes, sliding = options
         grad, input = all_batched(info.batch_size, in_dims[:2], (grad, input))
         groups = of_all(sliding, info.batch_size)
         result = KernelSlope.apply(merged(grad, 1), merged(input, 1), sizes, groups)
@@ -181,15 +171,14 @@ class KernelSlope(Slope):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         given, input = ctx.saved_values
-        sliding = ctx.options[1]
+        lengths, sliding = tuple(input.shape[2:]), ctx.options[1]
         needs = ctx.needs_input_grad
-        into_given = into_input = None
-        if needs[0]:
-            into_given = Convolution.of(input, grad, None, sliding)
-        if needs[1]:
-            lengths = tuple(input.shape[2:])
-            into_input = ImageSlope.of(given, grad, lengths, sliding)
-        return into_given, into_input, None, None
+        return (
+            Convolution.of(input, grad, None, sliding) if needs[0] else None,
+            ImageSlope.of(given, grad, lengths, sliding) if needs[1] else None,
+            None,
+            None,
+        )
 
 
 def check_dtypes(input: Array, weight: Array, bias: Any) -> None:
@@ -271,11 +260,6 @@ def sizes_of(where: str, name: str, value: Any, number: int) -> tuple[int, ...]:
     return given
 
 
-def refused(where: str, what: str, fix: str) -> errors.ShapeError:
-    """The error for arguments that do not fit together."""
-    return errors.ShapeError.at(where, what, fix)
-
-
 def padding_of(
     where: str, padding: Any, stride: Any, dilation: Any, sizes: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -287,13 +271,13 @@ def padding_of(
         zeros = sizes_of(where, "padding", padding, len(sizes))
         return zeros, zeros
     if padding not in ("same", "valid"):
-        raise refused(
+        raise errors.ShapeError.at(
             where, f"Invalid padding string: '{padding}'", "write 'same' or 'valid'"
         )
     if padding == "valid":
         return (0,) * len(sizes), (0,) * len(sizes)
     if any([one != 1 for one in stride]):
-        raise refused(
+        raise errors.ShapeError.at(
             where,
             "padding='same' is not supported for strided convolutions",
             "give the padding as numbers",
@@ -365,7 +349,7 @@ def check_fit(
         )
         fix = "give more padding, or a smaller kernel"
     if what:
-        raise refused(where, what, fix)
+        raise errors.ShapeError.at(where, what, fix)
 
 
 def convolved(
@@ -374,10 +358,7 @@ def convolved(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
+    options: tuple[Any, Any, Any, int],
 ) -> Tensor:
     """``conv1d`` or ``conv2d``, as ``dims`` says.
 
@@ -386,12 +367,13 @@ def convolved(
     for value in (input, weight, *([] if bias is None else [bias])):
         check_is_tensor(value, where)
     if input.ndim not in (dims + 1, dims + 2):
-        raise refused(
+        raise errors.ShapeError.at(
             where,
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to "
             f"{where}, but got input of size: {list(input.shape)}",
             "the dimensions are number (or none), channels, and lengths",
         )
+    stride, padding, dilation, groups = options
     number = weight.ndim - 2
     steps = sizes_of(where, "stride", stride, dims)
     apart = sizes_of(where, "dilation", dilation, dims)
@@ -485,7 +467,7 @@ def conv1d(
     tensor([[[-1., -2.]]])
     """
     options = stride, padding, dilation, groups
-    return convolved("conv1d", 1, input, weight, bias, *options)
+    return convolved("conv1d", 1, input, weight, bias, options)
 
 
 @composite(
@@ -523,4 +505,4 @@ def conv2d(
               [-4.]]]])
     """
     options = stride, padding, dilation, groups
-    return convolved("conv2d", 2, input, weight, bias, *options)
+    return convolved("conv2d", 2, input, weight, bias, options)

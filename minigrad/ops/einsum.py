@@ -7,11 +7,11 @@ from typing import Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.structural import total
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.ops._registry import op
-from minigrad.ops.elementwise import like
+from minigrad.ops.elementwise import like, product_rule
 
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -172,13 +172,8 @@ class Einsum(Builtin):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        values = list(ctx.saved_values)
-        result = None
-        for place, tangent in enumerate(tangents[:-1]):
-            if tangent is not None:
-                changed = [*values[:place], tangent, *values[place + 1 :]]
-                result = total(result, Einsum.apply(*changed, ctx.equation))
-        return result
+        values = ctx.saved_values
+        return product_rule(Einsum.apply, values, tangents[:-1], ctx.equation)
 
 
 def split(equation: str) -> tuple[list[str], str]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.examples import all_batched
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import as_floating, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.kernels import elementwise as kernels
 from minigrad.ops._registry import op
@@ -40,11 +39,21 @@ class ByParts(Builtin):
         return functools.reduce(total, cls.parts(ctx, *tangents))
 
 
+def product_rule(apply: Any, factors: Any, tangents: Any, *options: Any) -> Any:
+    """The tangent of what is linear in each of its factors: a term for each of them."""
+    moved = None
+    for place, tangent in enumerate(tangents):
+        if tangent is not None:
+            changed = [*factors[:place], tangent, *factors[place + 1 :]]
+            moved = total(moved, apply(*changed, *options))
+    return moved
+
+
 class SavesInput(Builtin):
     """An elementwise operation whose slope is computed from its input."""
 
     elementwise = True
-
+    saves: ClassVar[str] = "input"
     saved_names = ("self",)
 
     @staticmethod
@@ -56,7 +65,7 @@ class SavesOutput(Builtin):
     """An elementwise operation whose slope is computed from its output."""
 
     elementwise = True
-
+    saves: ClassVar[str] = "output"
     saved_names = ("result",)
 
     @staticmethod
@@ -64,99 +73,68 @@ class SavesOutput(Builtin):
         ctx.save_for_backward(output)
 
 
-Elementwise = TypeVar("Elementwise", bound=type[Builtin])
+Rule = Callable[[Any, Any], Any]
+"""From the incoming gradient and what was saved to the gradient that goes on."""
+
+SMALL = [(0.3,), ([-0.6, 0.1, 0.4],)]
+ANY = [(0.5,), ([-2.0, 0.3, 1.5],)]
+POSITIVE = [(0.5,), ([0.1, 1.0, 20.0],)]
+ABOVE_ONE = [(1.5,), ([1.1, 2.0, 30.0],)]
 
 
-def computed(
+def function(
+    base: type[SavesInput | SavesOutput],
+    name: str,
     compute: Callable[..., Any],
+    says: str,
     samples: list[tuple[Any, ...]],
+    rule: Rule,
+    *,
+    node_name: str = "",
     reference: Callable[..., Any] | None = None,
-    **more: Any,
-) -> Callable[[Elementwise], Elementwise]:
-    """Register a class that has a rule, by the function of one number it computes.
+) -> type[Builtin]:
+    """A function of one number, registered: what it computes, and its rule.
 
-    The rule is that of backward and of jvp.
+    The rule is that of backward and of jvp; the class has it as ``rule``.
     """
 
-    def register(cls: Elementwise) -> Elementwise:
-        @quietly
-        def forward(input: Array) -> Any:
-            return compute(as_floating(input))
-
-        rules: dict[str, Any] = {"forward": forward, "jvp": cls.backward}
-        for name, rule in rules.items():
-            setattr(cls, name, staticmethod(rule))
-        row: Any = {
-            "reference": reference or compute,
-            "samples": samples,
-            "in_place": True,
-        }
-        return op(cls.__name__.lower(), **row, **more)(cls)
-
-    return register
-
-
-@op("exp", reference=np.exp, samples=[(0.5,), ([-3.0, 0.0, 2.0],)], in_place=True)
-class Exp(SavesOutput):
-    """e**input, elementwise. Saves: the output, which is its own slope.
-
-    >>> minigrad.tensor([0.0, 1.0]).exp()
-    tensor([1.0000, 2.7183])
-    """
-
-    @staticmethod
     @quietly
     def forward(input: Array) -> Any:
-        return np.exp(as_floating(input))
+        return compute(as_floating(input))
 
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        (output,) = ctx.saved_values
-        return grad * output
+        (saved,) = ctx.saved_values
+        return rule(grad, saved)
 
-    jvp = backward
-
-
-@computed(np.log, [(0.5,), ([0.1, 1.0, 20.0],)])
-class Log(SavesInput):
-    """The natural logarithm, elementwise. Slope: 1 / input.
-
-    >>> minigrad.tensor([1.0, 2.0]).log()
-    tensor([0.0000, 0.6931])
-    """
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        (input,) = ctx.saved_values
-        return grad / input
+    rules: dict[str, Any] = {"forward": forward, "backward": backward}
+    rules |= {"jvp": backward, "rule": rule}
+    members: dict[str, Any] = {key: staticmethod(rules[key]) for key in rules}
+    kind = type(name.capitalize(), (base,), members | {"__module__": rule.__module__})
+    register = op(
+        name,
+        doc=f"{says}, elementwise. Saves: the {base.saves}.",
+        node_name=node_name,
+        reference=reference or compute,
+        samples=samples,
+        in_place=True,
+    )
+    return register(kind)
 
 
-@computed(np.sqrt, [(0.25,), ([0.1, 1.0, 9.0],)])
-class Sqrt(SavesOutput):
-    """The square root, elementwise. Saves: the output. Slope: 1 / (2 * output).
-
-    >>> minigrad.tensor([4.0, 9.0]).sqrt()
-    tensor([2., 3.])
-    """
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        (output,) = ctx.saved_values
-        return grad / (output * 2)
+of_input = functools.partial(function, SavesInput)
+of_output = functools.partial(function, SavesOutput)
 
 
-@computed(np.reciprocal, [(0.25,), ([0.1, -1.0, 9.0],)])
-class Reciprocal(SavesOutput):
-    """1 / input, elementwise. Saves: the output. Slope: -output**2.
-
-    >>> minigrad.tensor([4.0, -0.5]).reciprocal()
-    tensor([ 0.2500, -2.0000])
-    """
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        (output,) = ctx.saved_values
-        return -grad * (output * output)
+Exp = of_output("exp", np.exp, "e**input", ANY, lambda g, y: g * y)
+Log = of_input("log", np.log, "The natural logarithm", POSITIVE, lambda g, x: g / x)
+Sqrt = of_output("sqrt", np.sqrt, "The square root", POSITIVE, lambda g, y: g / (y * 2))
+Reciprocal = of_output(
+    "reciprocal", np.reciprocal, "1 / input", POSITIVE, lambda g, y: -g * (y * y)
+)
+Sin = of_input("sin", np.sin, "The sine", ANY, lambda g, x: g * Cos.of(x))
+Cos: type[Builtin] = of_input(
+    "cos", np.cos, "The cosine", ANY, lambda g, x: -g * Sin.of(x)
+)
 
 
 @op(
@@ -186,34 +164,6 @@ class Abs(SavesInput):
         return grad * SlopeOfAbs.of(input)
 
     jvp = backward
-
-
-@computed(np.sin, [(0.5,), ([-1.0, 0.0, 2.0],)])
-class Sin(SavesInput):
-    """The sine, elementwise. Slope: the cosine.
-
-    >>> minigrad.tensor([0.0, 1.0]).sin()
-    tensor([0.0000, 0.8415])
-    """
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        (input,) = ctx.saved_values
-        return grad * Cos.of(input)
-
-
-@computed(np.cos, [(0.5,), ([-1.0, 0.0, 2.0],)])
-class Cos(SavesInput):
-    """The cosine, elementwise. Slope: minus the sine.
-
-    >>> minigrad.tensor([0.0, 1.0]).cos()
-    tensor([1.0000, 0.5403])
-    """
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        (input,) = ctx.saved_values
-        return -grad * Sin.of(input)
 
 
 @op("tanh", reference=np.tanh, samples=[(0.5,), ([-20.0, 0.0, 1.5],)], in_place=True)
@@ -319,10 +269,7 @@ class Relu(SavesOutput):
 class SlopeOfAbs(Builtin):
     """-1, 0 or 1. Its slope is 0, which is a gradient, while None would be none."""
 
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, input: Tensor) -> Any:
-        """That of every element of every example."""
-        return SlopeOfAbs.apply(input), 0
+    elementwise = True
 
     @staticmethod
     def forward(input: Array) -> Any:
@@ -341,13 +288,8 @@ class SlopeOfAbs(Builtin):
 class WherePositive(Builtin):
     """grad where output is positive, else 0. Slope in output: 0."""
 
+    elementwise = True
     operands = 2
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, *operands: Tensor) -> Any:
-        """That of every example."""
-        both = all_batched(info.batch_size, in_dims, operands)
-        return WherePositive.apply(*both), 0
 
     @staticmethod
     def forward(grad: Array, output: Array) -> Any:

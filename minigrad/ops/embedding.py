@@ -10,9 +10,9 @@ from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.interpreters import door
+from minigrad.engine.errstate import quietly
+from minigrad.engine.interpreters import dispatched
 from minigrad.engine.randomness import source
-from minigrad.engine.silence import quietly
 from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.choose import kept
 from minigrad.ops.elementwise import plain
@@ -189,7 +189,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return dropped(input, p)
 
 
-@door("drop")
+@dispatched("drop")
 def dropped(input: Tensor, p: float) -> Tensor:
     """Each element 0 with probability ``p``, else times 1 / (1 - p)."""
     result: Tensor = Dropout.apply(input, p, drawn_seed())

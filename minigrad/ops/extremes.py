@@ -10,12 +10,11 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.promotion import refuse_bools
-from minigrad.engine.structural import Expand
-from minigrad.ops._registry import composite, op
+from minigrad.ops._registry import OPS, composite, op
 from minigrad.ops.choose import Maximum, Minimum
 from minigrad.ops.elementwise import like, plain, zeros_of
 from minigrad.ops.gathering import Gather, ScatterAdd
-from minigrad.ops.reduce import Dim, axes, check_dim, kept_shape
+from minigrad.ops.reduce import BySlope, Dim, axes, check_dim, kept_shape
 from minigrad.ops.return_types import values_and_indices
 from minigrad.ops.shape import reshaped
 
@@ -50,27 +49,14 @@ def refuse_empty(where: str, input: Array, dim: Dim) -> None:
     )
 
 
-class Shared(Builtin):
+class Shared(BySlope):
     """A reduction to an extreme: all elements that are equal to it share its slope."""
 
-    one_by_one = True
     counts_nan = False
     """Whether NaN counts as equal to NaN."""
 
-    in_rows = True
-    saved_names = ("self", "result")
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        input, dim = inputs[0], inputs[1] if len(inputs) > 1 else None
-        ctx.dim = dim
-        ctx.kept_shape = kept_shape(input.array.shape, dim)
-        ctx.output_shape = output.array.shape
-        ctx.number_of_arguments = len(inputs)
-        ctx.save_for_backward(input, output)
-
     @classmethod
-    def shares(cls, ctx: Any) -> Any:
+    def slope(cls, ctx: Any) -> Any:
         """1 over the number of equals where an element is the extreme, else 0."""
         input, output = [plain(value) for value in ctx.saved_values]
         extreme = np.reshape(output, ctx.kept_shape)
@@ -79,19 +65,7 @@ class Shared(Builtin):
             same = same | (np.isnan(input) & np.isnan(extreme))
         number = same.sum(axis=axes(ctx.dim), keepdims=True)
         with np.errstate(invalid="ignore"):
-            return (same / number).astype(input.dtype)
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        shares = cls.shares(ctx)
-        spread = Expand.of(reshaped(grad, ctx.kept_shape), shares.shape)
-        return spread * like(grad, shares), *[None] * (ctx.number_of_arguments - 1)
-
-    @classmethod
-    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
-        weighted = tangent * like(tangent, cls.shares(ctx))
-        total = weighted.sum() if ctx.dim is None else weighted.sum(ctx.dim)
-        return total.reshape(ctx.output_shape)
+            return like(ctx.saved_values[0], same / number)
 
 
 class Chosen(Builtin):
@@ -157,62 +131,83 @@ def referred(find: Any) -> Any:
     return reference
 
 
-named_max = values_and_indices("max")
-named_min = values_and_indices("min")
+Class = type[Builtin]
 
 
-@op("max.all", node_name="MaxBackward1", reference=np.max, samples=ALL)
-class MaxOfAll(Shared):
-    """The greatest element; NaN if there is one. Equals share the gradient."""
+def extremes(name: str, find: Any, find_place: Any, says: str) -> tuple[Class, Class]:
+    """The rows ``max.all``, ``max.dim``, ``amax`` and ``argmax``, or those of ``min``.
 
-    counts_nan = True
+    The first two classes are returned.
+    """
 
-    @staticmethod
-    def forward(input: Array) -> Any:
-        refuse_empty("max", input, None)
-        return input.max()
+    class OfAll(Shared):
+        counts_nan = True
+
+        @staticmethod
+        def forward(input: Array) -> Any:
+            refuse_empty(name, input, None)
+            return find(input)
+
+    class Along(Chosen):
+        @staticmethod
+        def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
+            return along(name, find_place, input, dim, keepdim)
+
+    class Over(Shared):
+        dim_at = 1
+
+        @staticmethod
+        def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+            refuse_empty(f"a{name}", input, None if dim == () else dim)
+            return find(input, axis=axes(dim), keepdims=keepdim)
+
+    class Position(Builtin):
+        dim_at = 1
+        in_rows = True
+
+        @staticmethod
+        def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
+            refuse_bools(f"arg{name}", input)
+            refuse_empty(f"arg{name}", input, dim)
+            return np.asarray(find_place(input, axis=dim, keepdims=keepdim), np.int64)
+
+    node = f"{name.capitalize()}Backward"
+    op(
+        f"{name}.all",
+        node_name=f"{node}1",
+        doc=f"The {says} element; NaN if there is one. Equals share the gradient.",
+        reference=find,
+        samples=ALL,
+    )(OfAll)
+    op(
+        f"{name}.dim",
+        node_name=f"{node}0",
+        doc=f"The {says} elements along ``dim``, and their indices.",
+        reference=referred(find_place),
+        samples=ALONG,
+        returns=values_and_indices(name),
+    )(Along)
+    op(
+        f"a{name}",
+        doc=f"The {says} elements over ``dim``, or over everything; equals share the "
+        "slope.",
+        reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
+        samples=SOME,
+    )(Over)
+    op(
+        f"arg{name}",
+        doc=f"Where the {says} element is: counted over everything, or along ``dim``.",
+        reference=lambda x, dim=None, keepdim=False: find_place(
+            x, dim, keepdims=keepdim
+        ),
+        samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
+        differentiable=False,
+    )(Position)
+    return OfAll, Along
 
 
-@op("min.all", node_name="MinBackward1", reference=np.min, samples=ALL)
-class MinOfAll(Shared):
-    """The smallest element; NaN if there is one. Equals share the gradient."""
-
-    counts_nan = True
-
-    @staticmethod
-    def forward(input: Array) -> Any:
-        refuse_empty("min", input, None)
-        return input.min()
-
-
-@op(
-    "max.dim",
-    node_name="MaxBackward0",
-    reference=referred(np.argmax),
-    samples=ALONG,
-    returns=named_max,
-)
-class MaxAlong(Chosen):
-    """The greatest elements along ``dim``, and their indices."""
-
-    @staticmethod
-    def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
-        return along("max", np.argmax, input, dim, keepdim)
-
-
-@op(
-    "min.dim",
-    node_name="MinBackward0",
-    reference=referred(np.argmin),
-    samples=ALONG,
-    returns=named_min,
-)
-class MinAlong(Chosen):
-    """The smallest elements along ``dim``, and their indices."""
-
-    @staticmethod
-    def forward(input: Array, dim: int, keepdim: bool = False) -> Any:
-        return along("min", np.argmin, input, dim, keepdim)
+MaxOfAll, MaxAlong = extremes("max", np.max, np.argmax, "greatest")
+MinOfAll, MinAlong = extremes("min", np.min, np.argmin, "smallest")
 
 
 @composite("max")
@@ -230,7 +225,7 @@ def max(
         return Maximum.apply(input, dim if other is None else other)
     if dim is None:
         return MaxOfAll.apply(input)
-    return named_max(MaxAlong.apply(input, dim, keepdim))
+    return OPS["max.dim"].call(input, dim, keepdim)
 
 
 @composite("min")
@@ -248,71 +243,4 @@ def min(
         return Minimum.apply(input, dim if other is None else other)
     if dim is None:
         return MinOfAll.apply(input)
-    return named_min(MinAlong.apply(input, dim, keepdim))
-
-
-@op(
-    "amax",
-    reference=lambda x, dim=None, keepdim=False: np.max(x, axis=dim, keepdims=keepdim),
-    samples=SOME,
-)
-class Amax(Shared):
-    """The greatest elements over ``dim``, or over everything; equals share the slope.
-
-    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amax(0)
-    tensor([4., 5.])
-    """
-
-    dim_at = 1
-
-    @staticmethod
-    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-        refuse_empty("amax", input, None if dim == () else dim)
-        return np.max(input, axis=axes(dim), keepdims=keepdim)
-
-
-@op(
-    "amin",
-    reference=lambda x, dim=None, keepdim=False: np.min(x, axis=dim, keepdims=keepdim),
-    samples=SOME,
-)
-class Amin(Shared):
-    """The smallest elements over ``dim``, or over everything; equals share the slope.
-
-    >>> minigrad.tensor([[1.0, 5.0], [4.0, 2.0]]).amin(0)
-    tensor([1., 2.])
-    """
-
-    dim_at = 1
-
-    @staticmethod
-    def forward(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-        refuse_empty("amin", input, None if dim == () else dim)
-        return np.min(input, axis=axes(dim), keepdims=keepdim)
-
-
-def position(name: str, find: Any, says: str) -> None:
-    """``argmax`` or ``argmin``, registered."""
-
-    class Position(Builtin):
-        dim_at = 1
-
-        in_rows = True
-
-        @staticmethod
-        def forward(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
-            refuse_bools(name, input)
-            refuse_empty(name, input, dim)
-            return np.asarray(find(input, axis=dim, keepdims=keepdim), np.int64)
-
-    op(
-        name,
-        doc=f"Where {says} is: counted over everything, or along ``dim``.",
-        reference=lambda x, dim=None, keepdim=False: find(x, dim, keepdims=keepdim),
-        samples=[*ALL, (MATRIX, 1), (MATRIX, 0, True)],
-        differentiable=False,
-    )(Position)
-
-
-position("argmax", np.argmax, "the greatest element")
-position("argmin", np.argmin, "the smallest element")
+    return OPS["min.dim"].call(input, dim, keepdim)

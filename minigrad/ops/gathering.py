@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
+from minigrad.ops._refusals import check_array
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import beside, plain, zeros_of
 from minigrad.ops.shape import check_range, in_example
@@ -25,8 +26,7 @@ def check_index(where: str, input: Array, dim: int, index: Any) -> None:
     Raises: ArgumentTypeError; DimensionError; IndexRangeError.
     """
     check_range(input, dim)
-    if not isinstance(index, (np.ndarray, np.generic)):
-        raise must_be_tensor(where, "index", 3, index)
+    check_array(where, "index", 3, index)
     if index.dtype.kind not in "iu":
         raise errors.OperandError.at(
             f"{where}()",
@@ -56,6 +56,18 @@ def whole(array: Array) -> Array:
     return array.reshape(1) if array.ndim == 0 else array
 
 
+class Pointed(Builtin):
+    """An operation at the places along ``dim`` that ``index``, argument 2, names."""
+
+    without_edges = (2,)
+    saved_names: ClassVar[tuple[str, ...]] = ("index",)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
+        ctx.save_for_backward(inputs[2])
+
+
 @op(
     "gather",
     reference=lambda x, dim, index: np.take_along_axis(
@@ -69,7 +81,7 @@ def whole(array: Array) -> Array:
         (MATRIX, -1, TABLE),
     ],
 )
-class Gather(Builtin):
+class Gather(Pointed):
     """Along ``dim`` the elements that ``index`` points at, in the shape of ``index``.
 
     >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -79,7 +91,6 @@ class Gather(Builtin):
     """
 
     dim_at = 1
-    without_edges = (2,)
     saved_names = ("index", "self")
 
     @staticmethod
@@ -125,7 +136,7 @@ SOURCE = [[0.5, 7.0], [-1.0, 2.0]]
     samples=[(MATRIX, 1, TABLE, SOURCE), (MATRIX, -1, TABLE, SOURCE)],
     in_place=True,
 )
-class ScatterAdd(Builtin):
+class ScatterAdd(Pointed):
     """``src`` added to the input where ``index`` points along ``dim``.
 
     >>> x, src = minigrad.zeros(3), minigrad.ones(2)
@@ -136,8 +147,6 @@ class ScatterAdd(Builtin):
     dim_at = 1
     operands = 4
     numbers_have_edges = False
-    without_edges = (2,)
-    saved_names = ("index",)
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array, src: Array) -> Any:
@@ -179,7 +188,7 @@ class ScatterAdd(Builtin):
     ],
     in_place=True,
 )
-class Scatter(Builtin):
+class Scatter(Pointed):
     """The input with ``src``, a tensor or a number, where ``index`` points.
 
     >>> minigrad.zeros(3).scatter(0, minigrad.tensor([2]), 7.0)
@@ -189,8 +198,6 @@ class Scatter(Builtin):
     dim_at = 1
     operands = 4
     numbers_have_edges = False
-    without_edges = (2,)
-    saved_names = ("index",)
 
     @staticmethod
     def forward(input: Array, dim: int, index: Array, src: Any) -> Any:
@@ -201,11 +208,6 @@ class Scatter(Builtin):
             part = whole(src)[tuple([slice(length) for length in whole(index).shape])]
         whole(result)[places(input.shape, dim, whole(index))] = part
         return result
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
-        ctx.save_for_backward(inputs[2])
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -233,15 +235,13 @@ class Scatter(Builtin):
     reference=lambda x, dim, index: np.take(x, index, dim),
     samples=[(MATRIX, 1, INDEX), (MATRIX, 0, INDEX), (MATRIX, -1, np.array([2]))],
 )
-class IndexSelect(Builtin):
+class IndexSelect(Pointed):
     """The rows (along ``dim``) that ``index``, a vector, names.
 
     >>> minigrad.tensor([10.0, 20.0, 30.0]).index_select(0, minigrad.tensor([2, 0]))
     tensor([30., 10.])
     """
 
-    without_edges = (2,)
-    saved_names = ("index",)
     one_by_one = True
 
     @staticmethod
@@ -256,11 +256,6 @@ class IndexSelect(Builtin):
         check_index("index_select", input, dim, index)
         taken = np.take(whole(input), whole(index), dim)
         return taken.reshape(()) if input.ndim == 0 else taken
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.shape, ctx.dim = inputs[0].array.shape, inputs[1]
-        ctx.save_for_backward(inputs[2])
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -302,7 +297,7 @@ def with_alpha(
     arguments=with_alpha,
     in_place=True,
 )
-class IndexAdd(Builtin):
+class IndexAdd(Pointed):
     """The rows of ``source`` added to the rows that ``index`` names, along ``dim``.
 
     >>> x = minigrad.zeros(3)
@@ -313,7 +308,6 @@ class IndexAdd(Builtin):
     one_by_one = True
     operands = 4
     numbers_have_edges = False
-    without_edges = (2,)
     saved_names = ("index", "source")
 
     @staticmethod
@@ -321,8 +315,7 @@ class IndexAdd(Builtin):
         input: Array, dim: int, index: Array, source: Array, alpha: Any = 1
     ) -> Any:
         check_index("index_add", input, dim, index)
-        if not isinstance(source, (np.ndarray, np.generic)):
-            raise must_be_tensor("index_add", "source", 4, source)
+        check_array("index_add", "source", 4, source)
         lengths = whole(source).shape[dim] if source.ndim else 1
         if whole(index).size != lengths:
             raise errors.OperandError.at(

@@ -15,9 +15,8 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import as_tensor
-from minigrad.engine.geometry import dense_overlap
 from minigrad.engine.inplace import apply_in_place, cannot_write, share_memory
-from minigrad.engine.interpreters import door
+from minigrad.engine.interpreters import dispatched
 from minigrad.engine.memory_order import (
     aligned,
     copy_in_order,
@@ -25,6 +24,7 @@ from minigrad.engine.memory_order import (
     lying_in,
     widest_first,
 )
+from minigrad.engine.strides import dense_overlap
 from minigrad.engine.structural import Expand
 from minigrad.ops._registry import OPERATORS, add_method, op, recorded_as
 from minigrad.ops.overwriting import Copy, Fill
@@ -213,7 +213,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     return result
 
 
-@door("check_picks")
+@dispatched("check_picks")
 def check_picks(picks: Picks) -> None:
     """Whether each pick will do; under vmap, not each does."""
 
@@ -373,7 +373,7 @@ def as_item(item: Any) -> Any:
     return number_in(pick) if pick.ndim == 0 else pick
 
 
-@door("number_in")
+@dispatched("number_in")
 def number_in(pick: Tensor) -> Any:
     """The number in an index of dimension 0."""
     number = pick.array[()]

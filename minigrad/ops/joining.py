@@ -9,9 +9,10 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import promotion
-from minigrad.engine.builtin import Builtin, must_be_tensor
+from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.examples import all_batched
+from minigrad.engine.core.validate import must_be_tensor
+from minigrad.engine.examples import all_batched, with_zeros
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.elementwise import zeros_of
 from minigrad.ops.shape import check_range, in_example, reshaped
@@ -248,10 +249,7 @@ class Stack(Joined):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         *each, _ = tangents
-        given = next(tangent for tangent in each if tangent is not None)
-        zeros = Tensor(np.zeros(ctx.shape, given.dtype))
-        parts = [zeros if tangent is None else tangent for tangent in each]
-        return Stack.apply(*parts, ctx.dim)
+        return Stack.apply(*with_zeros(tuple(each)), ctx.dim)
 
 
 @composite(

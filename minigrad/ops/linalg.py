@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from minigrad.engine.promotion import do_not_broadcast
 from minigrad.engine.structural import total
 from minigrad.ops._refusals import check_two_tensors, scalar_type
 from minigrad.ops._registry import composite, op
+from minigrad.ops.elementwise import product_rule
 from minigrad.ops.shape import Transpose, reshaped
 
 A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -34,8 +36,11 @@ It multiplies vectors and stacks by way of matrices; here all is one node.
 
 
 def product_name(input: Tensor, other: Tensor) -> str:
-    """The name of the node; stacks of matrices end in a change of shape."""
-    dimensions = input.ndim, other.ndim
+    """The name of the node; stacks of matrices end in a change of shape.
+
+    What is no Tensor gets a name, too: forward refuses it later.
+    """
+    dimensions = getattr(input, "ndim", 0), getattr(other, "ndim", 0)
     return PRODUCTS.get(dimensions, "UnsafeViewBackward0")
 
 
@@ -135,10 +140,7 @@ class Matmul(Builtin):
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_other: Any) -> Any:
         other, input = ctx.saved_values
-        return total(
-            None if t_input is None else t_input @ other,
-            None if t_other is None else input @ t_other,
-        )
+        return product_rule(operator.matmul, (input, other), (t_input, t_other))
 
 
 def rows_of(stack: Any) -> Any:
@@ -307,11 +309,8 @@ class Addmm(Builtin):
 
     @staticmethod
     def jvp(ctx: Any, t_input: Any, t_mat1: Any, t_mat2: Any) -> Any:
-        mat1, mat2 = ctx.saved_values
-        products = total(
-            None if t_mat1 is None else t_mat1 @ mat2,
-            None if t_mat2 is None else mat1 @ t_mat2,
-        )
+        tangents = t_mat1, t_mat2
+        products = product_rule(operator.matmul, ctx.saved_values, tangents)
         return products if t_input is None else total(t_input, products)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.structural import total
 from minigrad.ops._registry import op
+from minigrad.ops.elementwise import product_rule
 from minigrad.ops.linalg import (
     Matmul,
     are_two_matrices,
@@ -32,9 +34,10 @@ def layer_name(bias: Tensor | None, input: Tensor, weight: Tensor) -> str:
     """
     if bias is None:
         return product_name(input, weight)
-    if input.ndim == 2:
+    if getattr(input, "ndim", 0) == 2:
         return "AddmmBackward0"
-    return "ViewBackward0" if input.is_contiguous() else "AddBackward0"
+    in_rows = isinstance(input, Tensor) and input.is_contiguous()
+    return "ViewBackward0" if in_rows else "AddBackward0"
 
 
 def bias_first(
@@ -102,11 +105,8 @@ class Linear(Builtin):
 
     @staticmethod
     def jvp(ctx: Any, t_bias: Any, t_input: Any, t_weight: Any) -> Any:
-        input, weight = ctx.saved_values
-        products = total(
-            None if t_input is None else Linear.apply(None, t_input, weight),
-            None if t_weight is None else Linear.apply(None, input, t_weight),
-        )
+        apply, factors = functools.partial(Linear.apply, None), ctx.saved_values
+        products = product_rule(apply, factors, (t_input, t_weight))
         return products if t_bias is None else total(t_bias, products)
 
     @staticmethod

@@ -11,9 +11,9 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import lined_up
 from minigrad.engine.promotion import promoted
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand, total
 from minigrad.kernels.elementwise import softplus
 from minigrad.ops._refusals import check_kind
@@ -43,13 +43,8 @@ def reduced_examples(losses: Tensor, reduction: int) -> Tensor:
     if reduction == NONE:
         return losses
     size, *shape = losses.shape
-    rows = losses.reshape(size, number_of(tuple(shape)))
+    rows = losses.reshape(size, math.prod(tuple(shape)))
     return rows.mean(1) if reduction == MEAN else rows.sum(1)
-
-
-def number_of(shape: tuple[int, ...]) -> int:
-    """How many elements a tensor of ``shape`` has."""
-    return math.prod(shape)
 
 
 def first(outputs: tuple[Tensor, ...]) -> Tensor:
@@ -62,7 +57,7 @@ def share_of_each(grad: Any, shape: tuple[int, ...], reduction: int) -> Any:
     if reduction == NONE:
         return grad
     each = Expand.of(reshaped(grad, (1,) * len(shape)), shape)
-    return each / number_of(shape) if reduction == MEAN else each
+    return each / math.prod(shape) if reduction == MEAN else each
 
 
 def reduced_tangent(losses: Any, shape: tuple[int, ...], reduction: int) -> Any:
@@ -70,7 +65,7 @@ def reduced_tangent(losses: Any, shape: tuple[int, ...], reduction: int) -> Any:
     if reduction == NONE:
         return losses
     together = Sum.of(losses, None, False, None)
-    return together / number_of(shape) if reduction == MEAN else together
+    return together / math.prod(shape) if reduction == MEAN else together
 
 
 def referred(losses: Any, reduction: int) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import composite, op
 from minigrad.ops.extremes import Chosen, Shared, along, referred
 from minigrad.ops.return_types import values_and_indices
@@ -30,16 +30,9 @@ def middle(array: Any, axis: int, keepdims: bool = False) -> Any:
 
 
 def refuse_bools(input: Array) -> None:
-    """Refuse what has no middle.
-
-    Raises: UnsupportedOptionError.
-    """
-    if input.dtype.kind == "b":
-        raise errors.UnsupportedOptionError.at(
-            "median",
-            "\"median_cpu\" not implemented for 'Bool'",
-            "convert first, for example x.int()",
-        )
+    """Refuse what has no middle."""
+    fix = "convert first, for example x.int()"
+    check_kind("median", "median_cpu", input.dtype, "iuf", fix)
 
 
 def lower_median(x: Any) -> Any:

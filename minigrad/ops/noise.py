@@ -16,11 +16,17 @@ from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import IN_PLACE, add_method, name_nodes
 from minigrad.ops.elementwise import Fill
 
+Draw = Callable[[tuple[int, ...]], Any]
 
-class Filled(Builtin):
+
+class Normal(Builtin):
     """New values that do not depend on the old ones: the slope is 0."""
 
     one_by_one = True
+
+    @staticmethod
+    def forward(input: Array, draw: Draw) -> Any:
+        return np.asarray(draw(input.shape)).astype(input.dtype)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -29,14 +35,6 @@ class Filled(Builtin):
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *more: Any) -> Any:
         return tangent * 0
-
-
-class Normal(Filled):
-    """Normal random numbers."""
-
-    @staticmethod
-    def forward(input: Array, draw: Callable[[tuple[int, ...]], Array]) -> Any:
-        return draw(input.shape).astype(input.dtype)
 
 
 class Uniform(Normal):
@@ -65,14 +63,8 @@ def normal_(
     check_floating("normal_", self)
     if std < 0:
         raise impossible("normal_", f"normal expects std >= 0.0, but found std {std}")
-
     rng = source(generator)
-
-    def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(rng.normal(mean, std, shape))
-        return numbers
-
-    return apply_in_place(Normal, self, draw)
+    return apply_in_place(Normal, self, lambda shape: rng.normal(mean, std, shape))
 
 
 def uniform_(
@@ -86,42 +78,24 @@ def uniform_(
     if a > b:
         what = f"uniform_ expects to return a [from, to) range, but found from={a} > to"
         raise impossible("uniform_", f"{what}={b}")
-
     rng = source(generator)
-
-    def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(rng.uniform(a, b, shape))
-        return numbers
-
-    return apply_in_place(Uniform, self, draw)
+    return apply_in_place(Uniform, self, lambda shape: rng.uniform(a, b, shape))
 
 
 def bernoulli_(
     self: Tensor, p: float = 0.5, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with ones, each with probability ``p``, and zeros, in place."""
-
     rng = source(generator)
-
-    def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(rng.random(shape) < p)
-        return numbers
-
-    return apply_in_place(Bernoulli, self, draw)
+    return apply_in_place(Bernoulli, self, lambda shape: rng.random(shape) < p)
 
 
 def random_(
     self: Tensor, low: int, high: int, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with random whole numbers from ``low`` up to, not with, ``high``."""
-
     rng = source(generator)
-
-    def draw(shape: tuple[int, ...]) -> Array:
-        numbers: Array = np.asarray(rng.integers(low, high, shape))
-        return numbers
-
-    return apply_in_place(Random, self, draw)
+    return apply_in_place(Random, self, lambda shape: rng.integers(low, high, shape))
 
 
 def check_floating(where: str, tensor: Tensor) -> None:
@@ -135,11 +109,5 @@ def impossible(where: str, what: str) -> errors.OperandError:
     return errors.OperandError.at(where, what, "exchange the two numbers")
 
 
-METHODS: tuple[Callable[..., Tensor], ...] = (
-    normal_,
-    uniform_,
-    bernoulli_,
-    random_,
-)
-for method in METHODS:
+for method in (normal_, uniform_, bernoulli_, random_):
     add_method(method.__name__, method, IN_PLACE)

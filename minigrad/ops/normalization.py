@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ import numpy as np
 from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import total
 from minigrad.kernels._jit import shaped
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
-from minigrad.ops.losses import first, number_of, refuse_gradients
+from minigrad.ops.losses import first, refuse_gradients
 from minigrad.ops.reduce import Mean, Sum
 from minigrad.ops.shape import reshaped
 from minigrad.ops.smooth import Rsqrt
@@ -178,7 +179,7 @@ class LayerNorm(Builtin):
             "expect parameter to have scalar type of {}",
         )
         outer = input.shape[: input.ndim - len(sizes)]
-        rows = input.reshape(number_of(outer), number_of(sizes))
+        rows = input.reshape(math.prod(outer), math.prod(sizes))
         scale = ones(rows, 1) if weight is None else weight.reshape(-1)
         shift = zeros(rows, 1) if bias is None else bias.reshape(-1)
         result, mean, rstd = kernels.normalization.layer_norm(rows, scale, shift, eps)
@@ -204,7 +205,7 @@ class LayerNorm(Builtin):
             found = into_input, grad * standard, grad
         else:
             sizes = input.shape[input.ndim - len(ctx.dims) :]
-            rows = input.reshape(mean.size, number_of(sizes))
+            rows = input.reshape(mean.size, math.prod(sizes))
             scale = ones(rows, 1) if weight is None else weight.reshape(-1)
             into_input, into_weight, into_bias = (
                 kernels.normalization.layer_norm_backward(
@@ -436,7 +437,7 @@ class BatchNorm(Builtin):
 
 def with_places(x: Array) -> Array:
     """(batch, channel, ...) as (batch, channel, place)."""
-    places = number_of(x.shape[2:])
+    places = math.prod(x.shape[2:])
     return x.reshape(x.shape[0], x.shape[1], places)
 
 

@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
-from minigrad.engine.geometry import AsStrided, Geometry, steps_of
+from minigrad.engine.strides import AsStrided, Geometry, steps_of
 from minigrad.ops._registry import composite, op, recorded_as
 from minigrad.ops.shape import MATRIX, Permute, check_range, reshape
 
@@ -30,7 +30,7 @@ class Part(Builtin):
     returns_view = True
 
     @staticmethod
-    def forward(input: Array, key: Key) -> Array:
+    def forward(input: Array, key: Key, *kind: int) -> Array:
         # The dots keep NumPy from making a scalar, which is a copy.
         part: Array = input[(*key, ...)]
         return part
@@ -243,7 +243,7 @@ def key_of_squeeze(input: Tensor, dim: Any = None) -> tuple[Any, ...]:
     samples=[([[[1.0], [2.0]]],), ([[1.0, 2.0]], 0), ([[[1.0], [2.0]]], (0, -1))],
     arguments=key_of_squeeze,
 )
-class Squeeze(Builtin):
+class Squeeze(Part):
     """A view without the dimensions of length 1, or those of them that are named.
 
     Raises: DimensionError.
@@ -251,23 +251,6 @@ class Squeeze(Builtin):
     >>> minigrad.ones(1, 2, 1).squeeze().shape
     minigrad.Size([2])
     """
-
-    linear = True
-    returns_view = True
-
-    @staticmethod
-    def forward(input: Array, key: Key, kind: int) -> Array:
-        part: Array = input[(*key, ...)]
-        return part
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.key = inputs[1]
-
-    @classmethod
-    def vmap(cls, info: Any, in_dims: Any, input: Tensor, key: Key, *rest: Any) -> Any:
-        """The part of every example, in their memory."""
-        return cls.apply(input, (WHOLE, *key), *rest), 0
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

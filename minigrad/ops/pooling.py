@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,11 @@ from minigrad import errors, kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.examples import all_batched
-from minigrad.engine.silence import quietly
+from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
-from minigrad.ops.losses import first, number_of
+from minigrad.ops.losses import first
 
 PLANES = [
     [[1.0, 5.0, 3.0, 0.5, 7.0], [4.0, -2.0, 6.0, 1.0, 8.0], [0.0, 2.0, -1.0, 9.0, 2.5]],
@@ -187,6 +189,18 @@ def pooled_by_hand(
     return result
 
 
+class OnPlanes(Builtin):
+    """An operation on each image by itself: those of all examples are more images."""
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *inputs: Any) -> Any:
+        """The images of all examples; the tensors come first, and options behind."""
+        tensors = tuple([value for value in inputs if isinstance(value, Tensor)])
+        number = len(tensors)
+        batched = all_batched(info.batch_size, in_dims[:number], tensors)
+        return cls.apply(*batched, *inputs[number:]), 0
+
+
 @op(
     "max_pool2d",
     node_name="MaxPool2DWithIndicesBackward0",
@@ -200,7 +214,7 @@ def pooled_by_hand(
     returns=first,
     method=False,
 )
-class MaxPool(Builtin):
+class MaxPool(OnPlanes):
     """The greatest element of each window; the first of equals gets the gradient.
 
     Shape: (number, channels, height, width), or without the number. The stride is
@@ -219,14 +233,9 @@ class MaxPool(Builtin):
     @staticmethod
     @quietly
     def forward(input: Array, windows: Windows) -> tuple[Array, Array]:
-        if input.dtype.kind == "b":
-            raise errors.UnsupportedOptionError.at(
-                "max_pool2d",
-                "\"max_pool2d\" not implemented for 'Bool'",
-                "convert: x.float()",
-            )
+        check_kind("max_pool2d", "max_pool2d", input.dtype, "iuf")
         outer = input.shape[:-2]
-        planes = input.reshape(number_of(outer), *input.shape[-2:])
+        planes = input.reshape(math.prod(outer), *input.shape[-2:])
         values, indices = kernels.pooling.max_pool(planes, *windows)
         shape = *outer, *windows[1]
         return values.reshape(shape), indices.reshape(shape)
@@ -235,11 +244,6 @@ class MaxPool(Builtin):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.lengths = tuple(inputs[0].shape[-2:])
         ctx.save_for_backward(inputs[0], output[1])
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, input: Tensor, windows: Windows) -> Any:
-        """The images of all examples."""
-        return MaxPool.apply(input, windows), 0
 
     @staticmethod
     def backward(ctx: Any, grad: Any, grad_of_indices: Any = None) -> Any:
@@ -252,7 +256,7 @@ class MaxPool(Builtin):
         return Picked.apply(tangent, indices), None
 
 
-class Picked(Builtin):
+class Picked(OnPlanes):
     """The elements of images that the indices name."""
 
     linear = True
@@ -270,17 +274,12 @@ class Picked(Builtin):
         ctx.save_for_backward(inputs[1])
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *inputs: Tensor) -> Any:
-        """Those of all examples."""
-        return Picked.apply(*all_batched(info.batch_size, in_dims, inputs)), 0
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         (indices,) = ctx.saved_values
         return Placed.of(grad, indices, ctx.lengths), None
 
 
-class Placed(Builtin):
+class Placed(OnPlanes):
     """Images of zeros with each value added where its index says."""
 
     linear = True
@@ -290,9 +289,9 @@ class Placed(Builtin):
     @quietly
     def forward(grad: Array, indices: Array, lengths: Pair) -> Any:
         outer = grad.shape[:-2]
-        number = number_of(outer)
+        number = math.prod(outer)
         planes = np.zeros((number, lengths[0] * lengths[1]), grad.dtype)
-        each = number, number_of(grad.shape[-2:])
+        each = number, math.prod(grad.shape[-2:])
         where = np.ascontiguousarray(indices).reshape(each)
         kernels.pooling.add_at(planes, where, np.ascontiguousarray(grad).reshape(each))
         return planes.reshape(*outer, *lengths)
@@ -300,12 +299,6 @@ class Placed(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.save_for_backward(inputs[1])
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, grad: Tensor, indices: Tensor, to: Pair) -> Any:
-        """Those of all examples."""
-        both = all_batched(info.batch_size, in_dims[:2], (grad, indices))
-        return Placed.apply(*both, to), 0
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -398,7 +391,7 @@ def reference_avg_pool(
     arguments=of_means,
     public=False,
 )
-class AvgPool(Builtin):
+class AvgPool(OnPlanes):
     """The mean of each window; padding counts as zeros.
 
     Raises: DimensionError, ShapeError, ArgumentTypeError.
@@ -427,16 +420,11 @@ class AvgPool(Builtin):
         ctx.save_for_backward(input)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, input: Tensor, *options: Any) -> Any:
-        """The images of all examples."""
-        return AvgPool.apply(input, *options), 0
-
-    @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         return AvgSlope.of(grad, ctx.lengths, *ctx.options), None, None, None
 
 
-class AvgSlope(Builtin):
+class AvgSlope(OnPlanes):
     """To each element its share of the gradients of the windows that see it."""
 
     linear = True
@@ -460,11 +448,6 @@ class AvgSlope(Builtin):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         ctx.options = inputs[2:]
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, grad: Tensor, *options: Any) -> Any:
-        """Those of all examples."""
-        return AvgSlope.apply(grad, *options), 0
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

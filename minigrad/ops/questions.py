@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minigrad.engine import promotion
-from minigrad.engine.builtin import must_be_tensor
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.ops._registry import publish
 
@@ -40,30 +39,6 @@ def result_type(tensor1: Any, tensor2: Any) -> DType:
     """
     a, b = (x.array if isinstance(x, Tensor) else x for x in (tensor1, tensor2))
     return known_dtype(promotion.result_type(a, b))
-
-
-def numel(input: Tensor) -> int:
-    """The number of elements."""
-    check_tensor("numel", input)
-    return input.numel()
-
-
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are floating-point numbers."""
-    check_tensor("is_floating_point", input)
-    return input.is_floating_point()
-
-
-def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex numbers."""
-    check_tensor("is_complex", input)
-    return input.is_complex()
-
-
-def is_inference(input: Tensor) -> bool:
-    """Whether it was made in inference mode, and is no view of a normal tensor."""
-    check_tensor("is_inference", input)
-    return input.is_inference()
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -103,15 +78,25 @@ def allclose(
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
 
 
-QUESTIONS: list[Callable[..., Any]] = [equal, allclose, is_nonzero]
-FUNCTIONS: list[Callable[..., Any]] = [
-    numel,
-    is_floating_point,
-    is_complex,
-    is_inference,
-]
+def add_question(name: str, says: str, answer: str = "bool") -> None:
+    """The function that calls a method which Tensor has already."""
 
-for question in QUESTIONS:
+    def ask(input: Tensor) -> Any:
+        check_tensor(name, input)
+        return getattr(input, name)()
+
+    ask.__name__ = ask.__qualname__ = name
+    ask.__doc__ = says
+    ask.__annotations__["return"] = answer
+    publish(name, ask, method=False)
+
+
+add_question("numel", "The number of elements.", "int")
+add_question("is_floating_point", "Whether the elements are floating-point numbers.")
+add_question("is_complex", "Whether the elements are complex numbers.")
+add_question(
+    "is_inference",
+    "Whether it was made in inference mode, and is no view of a normal tensor.",
+)
+for question in (equal, allclose, is_nonzero):
     publish(question.__name__, question)
-for question in FUNCTIONS:
-    publish(question.__name__, question, method=False)

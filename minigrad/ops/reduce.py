@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
-from minigrad.engine.silence import quietly
+from minigrad.engine.errstate import quietly
 from minigrad.engine.structural import Expand
 from minigrad.ops._registry import op
 from minigrad.ops.shape import check_range, reshaped
@@ -135,6 +135,38 @@ class Mean(Reduction):
         return spread(ctx, grad) / copied, None, None, None
 
 
+class BySlope(Builtin):
+    """A reduction whose tangent is the sum of its slopes times the tangents."""
+
+    one_by_one = True
+    in_rows = True
+    saved_names = ("self", "result")
+    needs_output = True
+
+    @classmethod
+    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        input, *more = inputs
+        ctx.dim, ctx.keepdim, *options = more or (None, False)
+        ctx.options = tuple(options)
+        ctx.shape = input.array.shape
+        ctx.kept_shape = kept_shape(ctx.shape, ctx.dim)
+        ctx.others = (None,) * len(more)
+        ctx.save_for_backward(input, output if cls.needs_output else None)
+
+    @classmethod
+    def slope(cls, ctx: Any) -> Any:
+        """How the output moves with each element of the input."""
+        raise NotImplementedError
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Any) -> Any:
+        return spread(ctx, grad) * cls.slope(ctx), *ctx.others
+
+    @classmethod
+    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
+        return Sum.of(tangent * cls.slope(ctx), ctx.dim, ctx.keepdim, None)
+
+
 def in_dtype(input: Array, dtype: Any) -> Array:
     """The elements as they are added up: integers and bools as int64."""
     if dtype is not None:
@@ -167,7 +199,9 @@ def kept_shape(shape: tuple[int, ...], dim: Dim) -> tuple[int, ...]:
 
 def spread(ctx: Any, grad: Any) -> Any:
     """A reduced value or its gradient, once for each element that went into it."""
-    return Expand.of(reshaped(grad, ctx.kept_shape), ctx.shape)
+    if grad.ndim > 0:  # a single number expands to any shape
+        grad = reshaped(grad, ctx.kept_shape)
+    return Expand.of(grad, ctx.shape)
 
 
 def copies(shape: tuple[int, ...], kept: tuple[int, ...]) -> int:

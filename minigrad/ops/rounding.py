@@ -10,8 +10,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import promoted, refuse_bools
-from minigrad.engine.silence import quietly
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.arithmetic import keep_operands, operands
 from minigrad.ops.elementwise import ByParts, Fill, like, plain
@@ -72,7 +72,7 @@ class Sign(Step):
 
 def round_name(input: Any, decimals: int) -> str:
     """The name of the node: another one if decimals are asked for."""
-    return f"RoundBackward{1 if decimals else 0}"
+    return f"RoundBackward{1 if isinstance(decimals, int) and decimals else 0}"
 
 
 @op(
@@ -118,94 +118,79 @@ class Frac(Builtin):
     def backward(ctx: Any, grad: Any) -> Any:
         return grad
 
-    @staticmethod
-    def jvp(ctx: Any, tangent: Any) -> Any:
-        return tangent
+    jvp = backward
 
 
 PAIRS = [([5.5, -5.5, 1.0], 2.0), ([5.5, -5.5, 1.0], [2.0, 3.0, -0.7]), ([5.5], 3)]
 
 
-def remainder_name(name: str) -> Callable[[Any, Any], str]:
-    """The name of the node: 0 behind it for a number, 1 for a tensor."""
-    return lambda input, other: f"{name}{1 if isinstance(other, Tensor) else 0}"
+def remainder(
+    name: str, compute: Any, quotient: Any, doc: str, operator: str | None = None
+) -> type[Builtin]:
+    """The rest of a division, registered; ``quotient`` is the whole number taken."""
+
+    class Remaining(ByParts):
+        elementwise = True
+        tangent_names_operands = True
+        operands = 2
+        numbers_have_edges = False
+        saved_names = ("other", "self")
+
+        @staticmethod
+        @quietly
+        def forward(input: Any, other: Any) -> Any:
+            a, b = promoted(input, other)
+            refuse_zero(name, a, b)
+            return compute(a, b)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+            needs_other = ctx.needs_input_grad[1]
+            keep_operands(ctx, inputs, (needs_other, needs_other))
+
+        @staticmethod
+        def parts(ctx: Any, *moved: Any) -> Any:
+            first, second = moved
+            if second is None:
+                return first, None
+            # The result moves with the divisor by minus the whole number.
+            input, other = [plain(value) for value in operands(ctx)]
+            return first, second * like(second, -quotient(input, other))
+
+    return op(
+        name,
+        doc=doc,
+        node_name=lambda input, other: (
+            f"{name.capitalize()}Backward{1 if isinstance(other, Tensor) else 0}"
+        ),
+        reference=compute,
+        samples=PAIRS,
+        operator=operator,
+        in_place=True,
+    )(Remaining)
 
 
-class Remaining(ByParts):
-    """What is left of a division; ``quotient`` says which whole number was taken."""
-
-    elementwise = True
-    operands = 2
-    numbers_have_edges = False
-    quotient: Callable[[Any, Any], Any]
-    saved_names = ("other", "self")
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        needs_other = ctx.needs_input_grad[1]
-        keep_operands(ctx, inputs, (needs_other, needs_other))
-
-    @classmethod
-    def parts(cls, ctx: Any, *moved: Any) -> Any:
-        first, second = moved
-        if second is None:
-            return first, None
-        # The result moves with the divisor by minus the whole number.
-        input, other = [plain(value) for value in operands(ctx)]
-        return first, second * like(second, -cls.quotient(input, other))
-
-
-@op(
+Remainder = remainder(
     "remainder",
-    node_name=remainder_name("RemainderBackward"),
-    reference=np.remainder,
-    samples=PAIRS,
-    operator="mod",
-    in_place=True,
-)
-class Remainder(Remaining):
+    np.remainder,
+    np.floor_divide,
     """What is left of input / other, with the sign of ``other``: Python's %.
 
     >>> minigrad.tensor([5.0, -5.0]) % 3
     tensor([2., 1.])
-    """
-
-    tangent_names_operands = True
-
-    quotient = staticmethod(np.floor_divide)
-
-    @staticmethod
-    @quietly
-    def forward(input: Any, other: Any) -> Any:
-        a, b = promoted(input, other)
-        refuse_zero("remainder", a, b)
-        return np.remainder(a, b)
-
-
-@op(
-    "fmod",
-    node_name=remainder_name("FmodBackward"),
-    reference=np.fmod,
-    samples=PAIRS,
-    in_place=True,
+    """,
+    operator="mod",
 )
-class Fmod(Remaining):
+Fmod = remainder(
+    "fmod",
+    np.fmod,
+    lambda a, b: np.trunc(a / b),
     """What is left of input / other, with the sign of ``input``: C's %.
 
     >>> minigrad.tensor([5.0, -5.0]).fmod(3)
     tensor([ 2., -2.])
-    """
-
-    tangent_names_operands = True
-
-    quotient = staticmethod(lambda a, b: np.trunc(a / b))
-
-    @staticmethod
-    @quietly
-    def forward(input: Any, other: Any) -> Any:
-        a, b = promoted(input, other)
-        refuse_zero("fmod", a, b)
-        return np.fmod(a, b)
+    """,
+)
 
 
 @op(

@@ -11,7 +11,8 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.creation import check_is_tensor
 from minigrad.engine.examples import first_example
-from minigrad.engine.geometry import (
+from minigrad.engine.interpreters import dispatched
+from minigrad.engine.strides import (
     AsStrided,
     Geometry,
     geometry_of,
@@ -19,7 +20,6 @@ from minigrad.engine.geometry import (
     steps_of,
     strided,
 )
-from minigrad.engine.interpreters import door
 from minigrad.engine.structural import Clone, CloneInRows, Expand
 from minigrad.ops._registry import alias, composite, name_nodes, op, recorded_as
 
@@ -115,10 +115,10 @@ class ReshapeAlias(View):
 
 
 @recorded_as("UnsafeViewBackward0")
-class UnsafeView(Builtin):
+class UnsafeView(View):
     """A new tensor in another shape: the second half of a ``reshape`` that copies."""
 
-    linear = True
+    returns_view = False
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, input: Tensor, shape: tuple[int, ...]) -> Any:
@@ -128,14 +128,6 @@ class UnsafeView(Builtin):
     @staticmethod
     def forward(input: Array, shape: tuple[int, ...]) -> Array:
         return np.reshape(input, shape)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.shape = inputs[0].shape
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return reshaped(grad, ctx.shape), None
 
 
 @composite(
@@ -173,7 +165,7 @@ def reshape(input: Tensor, *lengths: Any, shape: Any = None) -> Tensor:
     return reshape_to(input, lengths)
 
 
-@door("reshape_to")
+@dispatched("reshape_to")
 def reshape_to(input: Tensor, lengths: tuple[int, ...]) -> Tensor:
     """The elements in another shape: a view where the memory allows it."""
     array = input.array

@@ -14,8 +14,8 @@ from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.inplace import name_in_place
-from minigrad.engine.interpreters import door
-from minigrad.engine.observe import tell
+from minigrad.engine.interpreters import dispatched
+from minigrad.engine.observe import notify
 from minigrad.engine.views import check_in_place
 from minigrad.ops import parts, shape
 from minigrad.ops._registry import (
@@ -26,30 +26,7 @@ from minigrad.ops._registry import (
     recorded_as,
 )
 
-
-@recorded_as("TransposeBackward1")
-class Transpose(shape.Transpose):
-    """``transpose`` in place."""
-
-
-@recorded_as("TBackward1")
-class T(shape.T):
-    """``t`` in place."""
-
-
-@recorded_as(lambda input, key, kind: f"SqueezeBackward{kind + 3}")
-class Squeeze(parts.Squeeze):
-    """``squeeze`` in place."""
-
-
-@recorded_as("UnsqueezeBackward1")
-class Unsqueeze(parts.Unsqueeze):
-    """``unsqueeze`` in place."""
-
-
-@recorded_as("AsStridedBackward1")
-class AsStrided(shape.AnyStrides):
-    """``as_strided`` in place."""
+Node = str | Callable[..., str]
 
 
 def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
@@ -73,7 +50,7 @@ def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
         tensor._memory = tensor._whole_memory()
     tensor.array = array
     tensor._bump_version()
-    tensor._tell_accumulate_node()
+    tensor._update_accumulate_node()
     for level, tangent in tangents:
         keep_tangent(tensor, tangent, level)
 
@@ -81,7 +58,7 @@ def rearrange(operation: type[Builtin], tensor: Tensor, *values: Any) -> Tensor:
         # Hooks and retain_grad stay with the history until now, and with its shape.
         tensor._grad_fn, tensor.output_nr = ctx, 0
         tensor._history_version = tensor._version
-        tell("edges_wired", ctx, (tensor,))
+        notify("edges_wired", ctx, (tensor,))
     return tensor
 
 
@@ -95,7 +72,7 @@ def tangents_of_result(
     ]
 
 
-@door("change_shape")
+@dispatched("change_shape")
 def change_shape(
     tensor: Tensor,
     call: Callable[..., Any],
@@ -108,14 +85,13 @@ def change_shape(
     return rearrange(operation, *arguments(tensor, *args, **kwargs))
 
 
-def add(
-    name: str,
-    operation: type[Builtin],
-    arguments: Callable[..., tuple[Any, ...]],
-    *more: str,
-) -> None:
-    """Make the method ``<name>_``, and others of the same meaning."""
+def add(name: str, kind: type[Builtin], arguments: Any, node: Node, *more: str) -> None:
+    """Make the method ``<name>_``, and others of the same meaning.
+
+    Its nodes have another name in torch than those of ``kind``, which makes a view.
+    """
     call = OPS[name].call
+    operation = recorded_as(node)(type(kind.__name__, (kind,), {}))
 
     def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return change_shape(self, call, operation, arguments, args, kwargs)
@@ -126,8 +102,14 @@ def add(
         add_method(f"{spelled}_", in_place, IN_PLACE, call)
 
 
-add("transpose", Transpose, bound_arguments(Transpose), "swapaxes", "swapdims")
-add("t", T, bound_arguments(T))
-add("squeeze", Squeeze, parts.key_of_squeeze)
-add("unsqueeze", Unsqueeze, parts.key_of_unsqueeze)
-add("as_strided", AsStrided, shape.with_geometry)
+pair = bound_arguments(shape.Transpose)
+add("transpose", shape.Transpose, pair, "TransposeBackward1", "swapaxes", "swapdims")
+add("t", shape.T, bound_arguments(shape.T), "TBackward1")
+add(
+    "squeeze",
+    parts.Squeeze,
+    parts.key_of_squeeze,
+    lambda input, key, kind: f"SqueezeBackward{kind + 3}",
+)
+add("unsqueeze", parts.Unsqueeze, parts.key_of_unsqueeze, "UnsqueezeBackward1")
+add("as_strided", shape.AnyStrides, shape.with_geometry, "AsStridedBackward1")

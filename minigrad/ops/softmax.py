@@ -10,7 +10,7 @@ from minigrad import kernels
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import as_dtype
-from minigrad.engine.silence import quietly
+from minigrad.engine.errstate import quietly
 from minigrad.ops._refusals import check_kind
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import Exp

@@ -10,16 +10,16 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.errstate import quietly
 from minigrad.engine.promotion import as_floating
-from minigrad.engine.silence import quietly
 from minigrad.engine.structural import Expand
 from minigrad.ops._registry import op
 from minigrad.ops.choose import Where, kept
 from minigrad.ops.elementwise import Abs, Exp, beside, like, plain
 from minigrad.ops.reduce import (
+    BySlope,
     Dim,
     Mean,
-    Sum,
     add_up,
     axes,
     check_dim,
@@ -46,36 +46,6 @@ SAMPLES: list[tuple[Any, ...]] = [
 ]
 
 
-class Slope(Builtin):
-    """A reduction whose tangent is the sum of its slopes times the tangents."""
-
-    one_by_one = True
-    in_rows = True
-    saved_names = ("self", "result")
-    needs_output = True
-
-    @classmethod
-    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        input, dim, keepdim = inputs[:3]
-        ctx.shape, ctx.dim, ctx.keepdim = input.array.shape, dim, keepdim
-        ctx.kept_shape = kept_shape(ctx.shape, dim)
-        ctx.options = inputs[3:]
-        ctx.save_for_backward(input, output if cls.needs_output else None)
-
-    @classmethod
-    def slope(cls, ctx: Any) -> Any:
-        """How the output moves with each element of the input."""
-        raise NotImplementedError
-
-    @classmethod
-    def backward(cls, ctx: Any, grad: Any) -> Any:
-        return spread(ctx, grad) * cls.slope(ctx), *[None] * (2 + len(ctx.options))
-
-    @classmethod
-    def jvp(cls, ctx: Any, tangent: Any, *more: Any) -> Any:
-        return Sum.of(tangent * cls.slope(ctx), ctx.dim, ctx.keepdim, None)
-
-
 @op(
     "prod",
     node_name=numbered("ProdBackward"),
@@ -89,7 +59,7 @@ class Slope(Builtin):
     ],
     arguments=over,
 )
-class Prod(Slope):
+class Prod(BySlope):
     """The product over ``dim``, or over everything; integers and bools give int64.
 
     Slope: the product of the others, also where there are zeros.
@@ -169,7 +139,7 @@ VARIANCES: list[tuple[Any, ...]] = [(VECTOR,), (MATRIX,), (MATRIX, 0), (MATRIX, 
     samples=VARIANCES,
     arguments=with_correction,
 )
-class Var(Slope):
+class Var(BySlope):
     """The variance: the squares of the distances from the mean, over n - correction.
 
     >>> minigrad.tensor([1.0, 2.0, 6.0]).var()
@@ -208,7 +178,7 @@ class Var(Slope):
     samples=VARIANCES,
     arguments=with_correction,
 )
-class Std(Slope):
+class Std(BySlope):
     """The standard deviation: the square root of the variance. Slope at 0: 0.
 
     >>> minigrad.tensor([1.0, 2.0, 3.0]).std()
@@ -289,7 +259,7 @@ def with_order(
     samples=[(VECTOR,), (MATRIX, 1), (MATRIX, 2, 0), (MATRIX, 3), (MATRIX, 3, -1)],
     arguments=with_order,
 )
-class Norm(Slope):
+class Norm(BySlope):
     """The p-norm of all elements, or over ``dim``: 2 and "fro" the length, 1 the sum.
 
     Slope at 0: 0.
@@ -353,7 +323,7 @@ class Norm(Slope):
     ),
     samples=[(MATRIX, 0), (MATRIX, -1, True), (VECTOR, 0), ([MATRIX], (0, 2))],
 )
-class Logsumexp(Slope):
+class Logsumexp(BySlope):
     """log of the sum of e**input over ``dim``; never overflows. Slope: softmax.
 
     >>> minigrad.tensor([1000.0, 1000.0]).logsumexp(0)

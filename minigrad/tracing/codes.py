@@ -41,16 +41,16 @@ HARMLESS: Final = frozenset(
     {
         *("__name__", "_create_ctx", "_forward_cls", "_this_thread", "active", "mode"),
         *("attended", "bind_arguments", "enumerate", "interpreters", "isinstance"),
-        *("tell", "top", "tuple", "type", "len", "next"),
+        *("notify", "top", "tuple", "type", "len", "next"),
         *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
         *("_number", "_output_metadata", "arrival", "ready", "_edges"),
     }
 )
 """What engine lines use that changes nothing it is given, and runs no rule or hook."""
-RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded"})
+RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded", "_run_on_arrays"})
 """What runs a rule, of which no line may be heard."""
 CHANGING: Final = RUNNING | {
-    *("_check_returned", "_wire_edges", "collect_edges", "wrap_outputs"),
+    *("_check_returned", "_wire_edges", "_collect_edges", "_wrap_outputs"),
 }
 """What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")

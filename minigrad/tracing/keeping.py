@@ -11,7 +11,7 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad
 from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.interpreters import kind_in_force
+from minigrad.engine.interpreters import current_kind
 from minigrad.engine.observe import EVERYTHING
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.kept import (
@@ -50,7 +50,7 @@ class Keeping:
         run.node = node_like(node, self._copy_of)
         run.create_graph = task.create_graph
         run.carries_tensors = task.carries_tensors
-        if kind_in_force() not in ("", "level"):
+        if current_kind() not in ("", "level"):
             run.skipped = message("terms.transform")
 
     def hook_called(

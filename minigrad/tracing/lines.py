@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
-from minigrad.tracing.codes import ENGINE_CODES, Reach, ShownCode
+from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
@@ -85,6 +85,10 @@ class FrameLog:
             return False
         return name == self._file or is_users(name)
 
+    def hides(self, frame: FrameType) -> bool:
+        """Whether it is the apply of a built-in operation: one step of the story."""
+        return frame.f_code is APPLY_CODE and frame.f_locals["cls"]._on_arrays
+
     def on_call(self, frame: FrameType) -> None:
         """A watched function begins."""
         opened = self._open(frame)
@@ -99,7 +103,10 @@ class FrameLog:
         if frames and frames[-1].frame is frame:
             opened = frames[-1]
         else:
-            opened = self._find(frame) or self._open(frame)
+            known = self._find(frame)
+            if known is None and self.hides(frame):
+                return
+            opened = known or self._open(frame)
         code = opened.code
         offset = line - code.before_first
         if frame is self._driver and line == self._opening_line:

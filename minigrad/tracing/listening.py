@@ -26,6 +26,8 @@ class LineListener(Protocol):
 
     def wants(self, code: CodeType) -> bool: ...
 
+    def hides(self, frame: FrameType) -> bool: ...
+
     def on_call(self, frame: FrameType) -> None: ...
 
     def on_line(self, frame: FrameType, line: int) -> None: ...
@@ -103,6 +105,8 @@ class SettraceBackend:
             return None
         if is_resumed(frame):
             return None  # it has its trace function already
+        if self._listener.hides(frame):
+            return None
         self._raised = None
         self._listener.on_call(frame)
         return self._trace_lines
@@ -223,7 +227,8 @@ class MonitoringBackend:
         if not self._listener.wants(code):
             return sys.monitoring.DISABLE  # type: ignore[attr-defined]  # from 3.12 on
         self.follow(code)
-        self._listener.on_call(frame)
+        if not self._listener.hides(frame):
+            self._listener.on_call(frame)
         return None
 
     def _line(self, code: CodeType, line: int) -> None:

@@ -13,7 +13,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from minigrad.engine.grad_mode import running_task, this_mode
-from minigrad.engine.interpreters import kind_in_force
+from minigrad.engine.interpreters import current_kind
 from minigrad.tracing.copying import CannotCopyError, Copier, Reader
 from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.sources import is_ours
@@ -105,7 +105,7 @@ def program_of(
 
     Raises: CannotCopyError.
     """
-    if kind_in_force() or running_task() is not None:
+    if current_kind() or running_task() is not None:
         raise CannotCopyError("it began inside a function transform or a backward")
     code: Block | Call
     variables: Json = {}

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.core.saved import FREED, Record
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.interpreters import kind_in_force
+from minigrad.engine.interpreters import current_kind
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.keeping import Keeping
 from minigrad.tracing.log import EventLog
@@ -35,7 +35,7 @@ class RuleKeeper(Keeping):
         """Whether the terms of what ``node`` returns may be asked for."""
         if isinstance(node, AccumulateGrad) or len(self.kept.runs) >= MOST_RULES:
             return False
-        return kind_in_force() in ("", "level") and is_small(node, gradients)
+        return current_kind() in ("", "level") and is_small(node, gradients)
 
 
 def is_small(node: Any, gradients: list[Any]) -> bool:

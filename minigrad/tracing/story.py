@@ -96,6 +96,8 @@ class Story(BackwardStory):
         )
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
+        if not is_users(ctx):
+            return
         self._log.program_may_have_run()
         if not self._hears_lines:
             self.say_forward_runs(ctx)

@@ -9,9 +9,9 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
 from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.interpreters import Interpreter, inner, opened_here
-from minigrad.transforms import mapped_gradients
-from minigrad.transforms.batched import no_requires_grad
+from minigrad.engine.interpreters import Interpreter, opened_here, undispatched
+from minigrad.transforms import vmap_gradients
+from minigrad.transforms.vmap_tensor import no_requires_grad
 
 
 class Transform(Interpreter):
@@ -54,7 +54,7 @@ class Transform(Interpreter):
 
     def grad(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """``autograd.grad``: of examples, by that of whole batches."""
-        return mapped_gradients.grad(inner(call), *args, **kwargs)
+        return vmap_gradients.grad(undispatched(call), *args, **kwargs)
 
     def backward(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Refuse to fill ``.grad`` from within a transform.

@@ -9,19 +9,19 @@ from minigrad.engine import gradients
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.interpreters import inner, opened, opened_here, with_stack
+from minigrad.engine.interpreters import opened, opened_here, undispatched, with_stack
 from minigrad.engine.randomness import rand
-from minigrad.transforms import batching, mapped_functions
-from minigrad.transforms.batched import (
+from minigrad.transforms import vmap_builtins, vmap_functions
+from minigrad.transforms.function_proxy import FunctionProxy
+from minigrad.transforms.transform import Transform, apply_of
+from minigrad.transforms.vmap_gradients import number_of_gradients
+from minigrad.transforms.vmap_tensor import (
     BatchedTensor,
     front,
     holds_batched,
     one_for_each,
     pull,
 )
-from minigrad.transforms.mapped_gradients import number_of_gradients
-from minigrad.transforms.standing_in import StandIn
-from minigrad.transforms.transform import Transform, apply_of
 
 
 class Vmap(Transform):
@@ -50,13 +50,13 @@ class Vmap(Transform):
         if issubclass(function, Builtin):
             if not holds_batched(inputs):
                 return self.below(apply_of(function), *inputs)
-            return batching.apply_to_examples(function, inputs, self)
+            return vmap_builtins.apply_to_examples(function, inputs, self)
         if function.setup_context is not Function.setup_context:
-            return mapped_functions.apply_to_examples(function, inputs, self)
+            return vmap_functions.apply_to_examples(function, inputs, self)
         if not self.of_gradients:
             return super().apply(function, inputs)
         here = opened_here()
-        seen = StandIn(function, lambda *call: with_stack(here, *call))
+        seen = FunctionProxy(function, lambda *call: with_stack(here, *call))
         return self.below(seen.apply, *inputs)
 
     def apply_in_place(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -64,13 +64,13 @@ class Vmap(Transform):
         operation, tensor, *others = args
         if not holds_batched((tensor, *others)):
             return self.below(call, *args)
-        change = batching.apply_in_place_to_examples
+        change = vmap_builtins.apply_in_place_to_examples
         self.below(change, operation, tensor, tuple(others), self)
         return tensor
 
     def one_by_one(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A function that needs the memory of an example, for one after the other."""
-        return batching.call_for_examples(*args)
+        return vmap_builtins.call_for_examples(*args)
 
     def one_for_each(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A new tensor for each example of the one it was asked of."""
@@ -80,7 +80,7 @@ class Vmap(Transform):
         """Every example in another shape."""
         input, lengths = args
         if not isinstance(input, BatchedTensor):
-            return inner(call)(*args)
+            return undispatched(call)(*args)
         whole = front(input)
         return BatchedTensor(whole.reshape(whole.shape[0], *lengths), input.transform)
 
@@ -105,7 +105,7 @@ class Vmap(Transform):
     def number_in(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """An index that is a number: every example may have its own."""
         (pick,) = args
-        return pick if isinstance(pick, BatchedTensor) else inner(call)(pick)
+        return pick if isinstance(pick, BatchedTensor) else undispatched(call)(pick)
 
     def update_statistics(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         """Refuse to update statistics of no example by those of every example.
@@ -133,7 +133,7 @@ class Vmap(Transform):
 
     def draw(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Random numbers for the examples."""
-        return batching.draw_for_examples(call, args, kwargs, self)
+        return vmap_builtins.draw_for_examples(call, args, kwargs, self)
 
     def drop(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Dropout: whether the examples drop the same, is decided where it is drawn."""
@@ -144,20 +144,20 @@ class Vmap(Transform):
         """A new tensor like every example."""
         input, *facts = args
         if not isinstance(input, BatchedTensor):
-            return inner(call)(*args)
+            return undispatched(call)(*args)
         made = call(input.value, *facts)
         return BatchedTensor(made, input.transform, input.batch_dim)
 
     def lay_like(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A new tensor in the order of another; that of one example is nobody's."""
-        return args[1] if holds_batched(args) else inner(call)(*args)
+        return args[1] if holds_batched(args) else undispatched(call)(*args)
 
     def random_numbers(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Refuse random numbers that may differ between the examples, or not.
 
         Raises: TransformError under ``randomness="error"``.
         """
-        batching.check_randomness(self)
+        vmap_builtins.check_randomness(self)
         return self.below(call, *args, **kwargs)
 
 

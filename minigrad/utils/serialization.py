@@ -14,7 +14,8 @@ File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 # What values and containers are made of; a pickle of them can run nothing else.
 KNOWN = {
     ("collections", "OrderedDict"),
-    ("minigrad.engine.facts", "Size"),
+    ("minigrad.engine.tensor_properties", "Size"),
+    ("minigrad.engine.facts", "Size"),  # its home in files of older versions
     (unpickled.__module__, unpickled.__name__),
     ("minigrad.nn.parameter", "unpickled_parameter"),
     ("minigrad.engine.dtypes", "unpickled_dtype"),

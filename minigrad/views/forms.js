@@ -1,4 +1,4 @@
-// Questions, lines to be ordered, a box to write in, a button: one form each.
+// Questions, lines to be ordered, a box to write in: one form each.
 // What is committed goes to Python as a message; what Python says comes back as HTML
 // in the trait "outcome".
 
@@ -159,7 +159,29 @@ function goOn(form) {
   (cells[cells.indexOf(here) + 1] ?? here).focus();
 }
 
-const KINDS = { questions, order, because, button: () => () => ({ answer: "" }) };
+const PATIENCE = 10000; // ms after which a form that got no answer says so
+const NO_ANSWER =
+  "Python hasn't answered this form yet. If nothing is running, run this cell again " +
+  "(Shift+Enter); if that doesn't help, restart the kernel (Kernel > Restart).";
+
+// A form asks Python for a sign of life, so that nobody fills one in that nothing reads.
+function sayIfUnheard(model, form) {
+  const line = element("p", { class: "minigrad-unheard", role: "status" });
+  form.append(line);
+  const waiting = setTimeout(() => { line.textContent = NO_ANSWER; }, PATIENCE);
+  const heard = () => {
+    clearTimeout(waiting);
+    line.textContent = "";
+  };
+  model.on("msg:custom", heard);
+  model.send({ ping: true });
+  return () => {
+    clearTimeout(waiting);
+    model.off("msg:custom", heard);
+  };
+}
+
+const KINDS = { questions, order, because };
 
 function render({ model, el }) {
   const spec = model.get("spec");
@@ -204,7 +226,9 @@ function render({ model, el }) {
     else model.send({ answer });
   });
   el.append(form);
+  const stop = sayIfUnheard(model, form);
   return () => {
+    stop();
     model.off("change:outcome", show);
     model.off("change:locked", lock);
   };

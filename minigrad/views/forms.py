@@ -51,7 +51,9 @@ def form(commit: Callable[[Any], str], locks: bool = False, **spec: Any) -> Any:
     made = form_class()(spec={"key": str(next(_keys)), **spec})
 
     def received(_: Any, content: Any, buffers: Any) -> None:
-        if not made.locked:
+        if content.get("ping"):
+            made.send({"pong": True})
+        elif not made.locked:
             made.outcome = commit(content["answer"])
             made.locked = locks
 
@@ -159,16 +161,6 @@ def because_form(prompt: str, kept: str, keep: Callable[[str], str]) -> Any:
         kept=kept,
         press="Keep",
         about="Keep these words; they come back in the review",
-    )
-
-
-def round_trip_button() -> Any:
-    """A button that proves that clicks reach Python and answers come back."""
-    return form(
-        lambda _: note("✓ widgets: the click arrived, and so did this answer"),
-        kind="button",
-        press="Press me",
-        about="Does a click reach Python?",
     )
 
 

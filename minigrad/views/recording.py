@@ -92,7 +92,7 @@ class Recording(Trace):
         >>> with minigrad.record() as trace:
         ...     minigrad.tensor(3.0, requires_grad=True).sum().backward()
         >>> trace.open_at("backward begins").start
-        2
+        4
         """
         steps = list(enumerate(self.data["events"], 1))
         self.start = 0

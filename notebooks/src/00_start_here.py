@@ -1,44 +1,52 @@
 # %% [markdown] tags=["slide"]
-# # Start here: predict, step, inspect
+# # Start here: watch, predict, inspect
 #
 # You will
-# * see that everything works on this computer,
-# * predict what a small program does, and then watch it do that,
-# * read the three panes of the player.
+# * watch a small program run, forwards and then backwards,
+# * predict what the next one does, and see whether it does,
+# * look inside `ctx`.
+
+# %% [markdown]
+# A grey box with code is a *cell*. Click into it and press **Shift+Enter** to run it.
+# This one loads the course:
 
 # %%
 import minigrad as mg
 from minigrad import course
 
 mg.teaching()
+course.doctor(quiet=True)  # says something only if something is missing here
 
-# %% [markdown]
-# ## Before anything else
+# %% [markdown] tags=["slide"]
+# ## Watch
 #
-# A grey box with code is a *cell*. Click into it and press Shift+Enter to run it. Run
-# the one above first: it loads the course, and makes minigrad warn of common mistakes
-# (*teaching mode*). The next cell tries everything that the course needs. Every line
-# should begin with ✓; one that does not says how to mend it.
+# A *tensor* is an array of numbers; these hold one number each. `backward()` asks: if
+# `x` or `w` grew a little, how fast would `y` grow? The answer is called the
+# *gradient*, and `requires_grad=True` says that we want it.
+#
+# Run the next cell, then press **Step** (or **→**) until the end. **←** goes back.
 
-# %%
-course.doctor()
+# %% tags=["step", "slide"]
+with mg.record("A product") as trace:
+    x = mg.tensor(3.0, requires_grad=True)
+    w = mg.tensor(4.0, requires_grad=True)
+    y = x * w
+    y.backward()
+trace
 
-# %% [markdown]
-# The last thing to try is a button. The course has many of them. Run the cell, then
-# press the button: a line with ✓ should appear below it.
-
-# %%
-course.try_a_button()
+# %% [markdown] tags=["explain", "slide"]
+# Blue numbers went right: that was *forward*, and it gave 12. Orange ones came back
+# left: that was *backward*, and it left a gradient below `x` and below `w`. The green
+# box between them kept what backward would need. That box is what this course is about.
 
 # %% [markdown] tags=["slide"]
 # ## Predict
 #
-# This is the habit that the course is built on: **say what will happen before it
-# happens**. A wrong guess costs nothing, and those who guess see more.
+# From now on we do one thing first, every time: **say what will happen before it
+# happens**. A wrong guess costs nothing, and people who guess first notice more.
 #
-# Here is a small program. It multiplies two numbers in `forward`. `backward` then says
-# how fast the product changes when each of them changes: its *gradient*.
-# `requires_grad=True` asks for it. A *tensor* is an array, here of one number.
+# Here's the same product, written by hand. `forward` computes it. `backward` says how
+# fast it changes with each of its inputs.
 
 
 # %% tags=["slide"]
@@ -63,10 +71,10 @@ def program():
 
 
 # %% [markdown]
-# Run the next cell: it asks. Choose an answer and press *Commit*; then the program
-# runs. You can do it without a mouse, too: Control+Enter runs a cell and stays there,
-# Tab moves on to the answers, Space chooses and presses, and Shift+Enter takes you to
-# the next cell.
+# Run the next cell: it asks you something. Choose an answer and press *Commit*, and the
+# program runs. It all works without a mouse, too: Control+Enter runs a cell and stays
+# there, Tab moves to the answers, Space chooses and presses, and Shift+Enter takes you
+# to the next cell.
 
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
@@ -81,23 +89,23 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # The program returns three numbers: the product, 10; the gradient for `x`, 5; and the
-# gradient for `w`, 2. When `x` grows by 1, the product grows by 5, because `w` is 5.
-# (Lesson 01 explains the `grad_fn` that the player speaks of.)
+# gradient for `w`, 2. Each input's gradient is the *other* input: when `w` grows by 1,
+# the product grows by 2, because `x` is 2.
 #
-# Your prediction was kept. When you open this notebook again tomorrow, it will be
-# there.
+# Your prediction is kept. Open this notebook again tomorrow, and it's still there.
 
 # %% [markdown] tags=["slide"]
 # ## Step
 #
 # Below your answer is the *player*: a recording of the program, opened at the step that
-# decides. (`apply` calls a Function: it runs `forward`.)
+# decides.
 #
-# * Click into it. **Space** or **→** (or *Step*) goes forward, **←** (or *Back*) goes
-#   back.
-# * The line at the top says what just happened.
-# * Left is the code, in the middle the graph (the way the gradients will take), right
-#   the ctx. A step is marked in one colour in all three.
+# * Click into it. **→** (or *Step*) goes forward, **←** (or *Back*) goes back, and
+#   **Space** plays.
+# * The sentence at the top says what just happened, and why.
+# * *Picture*, *Phases* and *Everything* choose how finely you step: the same picture,
+#   more stops. At *Phases* you see the code of `apply` itself, the function that runs
+#   your `forward`.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
@@ -117,52 +125,51 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# First a box called `ctx` is made, and only then `forward` runs: it is handed that box
-# as its first argument. Who makes it is the subject of lesson 01. For now it is enough
-# that there is a box.
+# First comes the box called `ctx`, short for *context*. Only then does `forward` run,
+# with that box as its first argument. Who makes it? That's lesson 01. For now it's
+# enough that there is a box.
 
 # %% [markdown]
 # ## Inspect
 #
-# **Try.** Change one number in the next cell and run it. Step to the end of `apply`,
-# and find the rows called *saved* in the right pane. Which of your numbers stand
-# there?
+# **Try.** Change one number in the next cell and run it. Step until `forward` is done,
+# and look into the box: which of your numbers are in it?
 
 # %% tags=["try"]
 mg.step(Product.apply, mg.tensor(3.0, requires_grad=True), mg.tensor(-1.0))
 
 # %% [markdown] tags=["explain", "slide"]
 # Both numbers that `forward` gave to `ctx.save_for_backward`, in that order. Only one
-# of them `requires_grad`; it is the one that has a place in the graph.
+# of them has `requires_grad=True`, so only that one gets a place for a gradient.
 
 # %% tags=["because"]
 course.because(
     "00.because",
     "Why does `backward` need numbers that only `forward` was given? One sentence, "
-    "for yourself; nobody grades it.",
+    "for yourself; it isn't graded.",
 )
 
 # %% [markdown]
-# What you wrote there is kept too. `course.review()` makes a ten-minute notebook from
-# it, with questions on what you missed. Try it in a day or two: the notebook appears in
-# the topmost folder of the file list on the left.
+# What you write there is kept, too. `course.review()` makes a ten-minute notebook from
+# it, with questions about what you missed. Try it in a day or two: the notebook appears
+# in the topmost folder of the file list on the left.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now predict, step, and read the panes. Answer each card before you open
-# it.
+# You can watch a program, predict its next step, and look into `ctx`. Answer each card
+# before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>Where do you see what ctx holds?</summary>
 #
-# The right pane of the player.
+# In the box below the result: what's inside is what `forward` saved.
 #
 # </details>
 #
 # <details><summary>Does <code>apply</code> run <code>backward</code>?</summary>
 #
-# No. It runs when somebody asks for a gradient, here with `y.backward()`.
+# No. `backward` runs when you ask for gradients, here with `y.backward()`.
 #
 # </details>
 #
@@ -173,15 +180,15 @@ course.because(
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same program with `import torch as mg`; torch has no
-# player, so leave out the lines with `teaching`, `course` and `mg.step`.
+# **In PyTorch this is** the same program with `import torch as mg`. torch has no
+# player, so leave out the lines with `teaching`, `record`, `step` and `course`.
 #
 # ## Now you
 #
 # Three short [exercises](../exercises/00_start_here/00_start_here.ipynb), to get to
-# know the checker. Then [lesson 01](01_where_ctx_comes_from.ipynb). With a question of
-# your own, such as why memory grows, ask `course.answers("memory")`: it names the cell
-# that shows the answer. Where you stand:
+# know the checker. Then [lesson 01](01_where_ctx_comes_from.ipynb). If a question comes
+# up, such as why memory grows, ask `course.answers("memory")`: it names the cell that
+# shows the answer. And this is where you are:
 
 # %%
 course.progress()

@@ -33,7 +33,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import build, catalogue
+from minigrad.course.author import build
+from minigrad.course.check.exercise import Question
+from minigrad.course.exercises import catalogue
 
 FOLDER = Path(__file__).parent
 NOTEBOOKS = FOLDER.parents[1] / "solutions" / "src"
@@ -149,7 +151,7 @@ class Answer:
         return eval(self.hands, names)
 
 
-def by_question(asked: Sequence[catalogue.Question], said: Any) -> dict[str, str]:
+def by_question(asked: Sequence[Question], said: Any) -> dict[str, str]:
     """The answers by the ids of their questions."""
     ids = [question.id for question in asked]
     return dict(said if isinstance(said, dict) else zip(ids, said, strict=True))
@@ -169,7 +171,8 @@ def solution_of(exercise: str) -> Solution:
     kept: dict[str, str] = {}
     hands = ""
     for cell in section_of(exercise):
-        text = "" if cell.markdown else build.code(cell, solved=True)
+        skipped = cell.markdown or "predict" in cell.tags
+        text = "" if skipped else build.code(cell, solved=True)
         for node in ast.parse("" if text.startswith("%") else text).body:
             match node:
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name):

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from minigrad.course import catalogue, examine
+from minigrad.course import examine
+from minigrad.course.exercises import catalogue
 from minigrad.mistakes import TABLE
 from tests.answers import rows
 

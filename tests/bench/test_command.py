@@ -53,7 +53,7 @@ def test_real_rows_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch) -> N
     found = names()
     assert len(found) == len(set(found))
     families = {name.partition(":")[0] for name in found}
-    assert families == {"engine", "start", "layer", "step", "recording"}
+    assert families == {"engine", "start", "layer", "step"}
 
 
 @pytest.mark.parametrize(

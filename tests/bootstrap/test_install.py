@@ -123,7 +123,7 @@ def test_lab_starts_on_the_first_lesson_on_loopback_without_news(clone: Clone) -
     assert started.startswith("-m jupyterlab --ServerApp.ip=127.0.0.1 ")
     assert f"--ServerApp.root_dir={clone.root / 'workspace'} " in started
     assert f"--LabApp.default_url=/lab/tree/{_bootstrap.FIRST_LESSON} " in started
-    settings = clone.root / "minigrad/course/jupyter"
+    settings = clone.root / "minigrad/course/notebook/jupyter"
     log = (clone.prefix / "bin/python.environ").read_text()
     assert f"JUPYTER_CONFIG_PATH={settings}\n" in log
     assert started.endswith(" --no-browser --port 8899")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from minigrad.course import build, catalogue
+from minigrad.course.author import build
+from minigrad.course.exercises import catalogue
 from tests.browser.laboratory import Lab, running_lab
 from tests.browser.typist import Typist, opened
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigrad.course import journal
+from minigrad.course.notebook import journal
 
 
 @pytest.fixture(autouse=True)

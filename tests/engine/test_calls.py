@@ -79,12 +79,12 @@ def test_one_apply_calls_few_functions_in_few_files() -> None:
     assert files <= 6
 
 
-def test_its_backward_calls_few_functions() -> None:
+def test_its_backward_calls_few_functions_in_few_files() -> None:
     x, y = leaves()
     Mul.apply(x, y).sum().backward()
     functions, files = called(Mul.apply(x, y).sum().backward)
-    assert functions <= 45
-    assert files <= 14
+    assert functions <= 44
+    assert files <= 13
 
 
 def test_custom_node_takes_few_functions() -> None:

@@ -10,23 +10,23 @@ import pytest
 
 import minigrad
 from minigrad.engine import interpreters
-from minigrad.engine.interpreters import Interpreter, door, inner, opened
+from minigrad.engine.interpreters import Interpreter, dispatched, opened, undispatched
 
 PACKAGE = Path(minigrad.__file__).parent
 SEAM = ("engine/interpreters.py", "transforms/", "func/", "autograd/forward_ad.py")
 """Who interprets, and who opens interpreters."""
 
-OPEN = {"active", "answer_at", "everywhere", "kinds", "opened_here", "top"}
+OPEN = {"active", "handler_of", "everywhere", "kinds", "opened_here", "top"}
 SWITCHES = {"forward_limit", "interpreters"}
 """What says whether an interpreter is open: of the module, and of a thread's mode."""
 
 ASKS = {
-    "engine/builtin.py: Builtin.apply",
     "engine/core/function.py: Function.apply",
-    "engine/short_way.py: of_one.apply",
-    "engine/short_way.py: of_two.apply",
+    "engine/fast_path.py: of_any_number",
+    "engine/fast_path.py: of_one.apply",
+    "engine/fast_path.py: of_two.apply",
 }
-"""The top of apply, and of its fast path; other doors are functions with `door`."""
+"""The top of apply, and of its fast path; other functions are `dispatched`."""
 
 KEEPS = {
     "engine/grad_mode.py: _Mode.__init__",
@@ -114,7 +114,7 @@ class Noting(Interpreter):
         return self.below(call, *args)
 
     def greet(self, call: Any, args: Any, kwargs: Any) -> Any:
-        return "noted " + inner(call)(*args)
+        return "noted " + undispatched(call)(*args)
 
     def below(self, call: Any, *args: Any, **kwargs: Any) -> Any:
         stack = interpreters.opened_here()
@@ -176,7 +176,7 @@ def test_other_threads_are_not_interpreted() -> None:
 
 
 def test_door_is_answered_by_who_has_a_word_for_it() -> None:
-    @door("greet")
+    @dispatched("greet")
     def greet(name: str) -> str:
         return f"hello {name}"
 

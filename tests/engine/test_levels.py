@@ -11,10 +11,10 @@ import minigrad
 from minigrad import errors
 from minigrad.autograd import forward_ad as fwAD
 from minigrad.engine.builtin import Builtin
-from minigrad.transforms import levels
-from minigrad.transforms.duals import make_dual, unpack_dual
-from minigrad.transforms.forward_mode import enter_level
-from minigrad.transforms.levels import exit_level
+from minigrad.transforms import forward_ad_levels
+from minigrad.transforms.forward_ad_duals import make_dual, unpack_dual
+from minigrad.transforms.forward_ad_interpreter import enter_level
+from minigrad.transforms.forward_ad_levels import exit_level
 from tests.engine.support import Boom
 
 
@@ -54,7 +54,7 @@ def test_levels_nest_to_higher_derivatives(cube: Any) -> None:
     assert first(x).item() == 12.0
     assert second(x).item() == 12.0
     assert derivative(second, x).item() == 6.0
-    assert levels.open_levels() == ()
+    assert forward_ad_levels.open_levels() == ()
 
 
 def test_levels_are_not_confused() -> None:
@@ -78,7 +78,7 @@ def test_inner_level_closes_after_an_exception() -> None:
 
     with pytest.raises(Boom):
         derivative(fails, minigrad.tensor(1.0))
-    assert levels.open_levels() == ()
+    assert forward_ad_levels.open_levels() == ()
 
 
 def test_product_with_itself_in_place_has_the_right_tangent() -> None:
@@ -109,7 +109,7 @@ def test_level_does_not_keep_its_duals_alive() -> None:
     gc.disable()
     with fwAD.dual_level():
         x = fwAD.make_dual(minigrad.tensor(2.0), minigrad.tensor(1.0))
-        (level,) = levels.open_levels()
+        (level,) = forward_ad_levels.open_levels()
         for _ in range(10):
             y = x * x
         assert set(level.duals.values()) == {x, y}
@@ -134,7 +134,7 @@ def test_threads_open_levels_without_disturbing_each_other() -> None:
     for thread in threads:
         thread.join()
     assert found == []
-    assert levels.open_levels() == ()
+    assert forward_ad_levels.open_levels() == ()
 
 
 @pytest.mark.rule("L28")

@@ -90,8 +90,8 @@ def one_ctx_for_a_class(patch: Patch) -> None:
     right = Function._create_ctx.__func__
     made: dict[Any, Any] = {}
 
-    def create(cls: Any, needs: Any, edges: Any) -> Any:
-        return made.setdefault(cls, right(cls, needs, edges))
+    def create(cls: Any, *more: Any) -> Any:
+        return made.setdefault(cls, right(cls, *more))
 
     patch.setattr(Function, "_create_ctx", classmethod(create))
 
@@ -115,7 +115,7 @@ def needs_input_grad_follows_grad_mode(patch: Patch) -> None:
         needs, edges = right(inputs)
         return tuple(n and minigrad.is_grad_enabled() for n in needs), edges
 
-    patch.setattr(function, "collect_edges", collect_edges)
+    patch.setattr(Function, "_collect_edges", staticmethod(collect_edges))
 
 
 def any_number_of_gradients(patch: Patch) -> None:
@@ -164,9 +164,8 @@ def forward_is_recorded(patch: Patch) -> None:
 
 
 def recorded_under_no_grad(patch: Patch) -> None:
-    patch.setattr(
-        function, "collect_edges", minigrad.enable_grad()(function.collect_edges)
-    )
+    recorded = minigrad.enable_grad()(function.collect_edges)
+    patch.setattr(Function, "_collect_edges", staticmethod(recorded))
 
 
 def saved_output_as_it_is(patch: Patch) -> None:
@@ -194,7 +193,7 @@ def list_of_outputs_unpacked(patch: Patch) -> None:
                 output._set_history(ctx, number)
         return right(ctx, inputs, result, *more)
 
-    patch.setattr(function, "wrap_outputs", wrap)
+    patch.setattr(Function, "_wrap_outputs", staticmethod(wrap))
 
 
 def list_of_gradients_unpacked(patch: Patch) -> None:
@@ -248,7 +247,7 @@ def dirty_inputs_keep_their_version(patch: Patch) -> None:
             one._version_counter.value = version
         return wrapped
 
-    patch.setattr(function, "wrap_outputs", wrap)
+    patch.setattr(Function, "_wrap_outputs", staticmethod(wrap))
 
 
 def backward_is_always_recorded(patch: Patch) -> None:

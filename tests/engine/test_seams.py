@@ -19,15 +19,21 @@ READERS = {
         "GraphTask._capture",
         "run_task",
     },
-    "engine/builtin.py": {"Builtin.apply", "create_builtin_ctx"},
+    "engine/builtin.py": {"create_builtin_ctx"},
     "engine/core/ctx.py": {
         "BackwardCFunction._run_backward",
         "BackwardCFunction._take_what_was_saved",
+        "BackwardCFunction._wire_edges",
         "FunctionCtx.save_for_backward",
     },
     "engine/core/function.py": {"Function.apply"},
     "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
-    "engine/short_way.py": {"of_one.apply", "of_two.apply"},
+    "engine/fast_path.py": {
+        "is_attended",
+        "of_any_number",
+        "of_one.apply",
+        "of_two.apply",
+    },
     "engine/core/tensor.py": {"Tensor._bump_version"},
     "nn/module.py": {"Module.__call__"},
     "nn/replaying/guard.py": {"refuse_listeners"},
@@ -104,7 +110,7 @@ def test_another_reader_is_found() -> None:
 
 
 def test_another_question_is_found() -> None:
-    line = "from minigrad.engine.observe import has, tell\n"
+    line = "from minigrad.engine.observe import has, notify\n"
     assert asks_in(line) == {"has"}
     assert asks_in("x = observe._observers") == {"_observers"}
-    assert asks_in("observe.tell('ctx_created')") == set()
+    assert asks_in("observe.notify('ctx_created')") == set()

@@ -7,9 +7,9 @@ import pytest
 import minigrad
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.gradients import roots_of, target_of, traverse
-from minigrad.transforms import levels
-from minigrad.transforms.forward_mode import enter_level
-from minigrad.transforms.levels import exit_level
+from minigrad.transforms import forward_ad_levels
+from minigrad.transforms.forward_ad_interpreter import enter_level
+from minigrad.transforms.forward_ad_levels import exit_level
 
 
 def gradient_of(output: Any, leaf: Any, as_tensors: bool) -> Any:
@@ -43,7 +43,7 @@ def test_open_level_makes_gradients_travel_as_tensors() -> None:
         exit_level(level)
     assert x.grad is not None
     assert x.grad.item() == 12.0
-    assert levels.open_levels() == ()
+    assert forward_ad_levels.open_levels() == ()
 
 
 @pytest.mark.parametrize("as_tensors", [False, True])

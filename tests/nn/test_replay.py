@@ -619,7 +619,7 @@ CHANGES: dict[str, tuple[Callable[[Recorded], Any], str]] = {
         lambda r: inside(minigrad.autograd.detect_anomaly(), r),
         "anomaly mode is on",
     ),
-    "recorder": (lambda r: inside(minigrad.record(), r), "a recorder listens"),
+    "recorder": (lambda r: inside(minigrad.record(), r), "a recording is running"),
     "forward mode": (
         lambda r: inside(minigrad.autograd.forward_ad.dual_level(), r),
         "a level of forward mode is open",

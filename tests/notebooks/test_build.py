@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from minigrad.course import build
+from minigrad.course.author import build
 
 LESSON = """\
 # %% [markdown]

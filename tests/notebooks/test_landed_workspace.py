@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from minigrad import _workspace, course
-from minigrad.course import catalogue, journal
+from minigrad.course.exercises import catalogue
+from minigrad.course.notebook import journal
 from tests.notebooks.test_run import (
     ROOT,
     kernel_sees_this_checkout,

@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 import minigrad
-from minigrad.course import build
+from minigrad.course.author import build
 
 SOURCES = Path(__file__).resolve().parents[2] / "notebooks/src"
 LESSONS = {

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import build, catalogue
+from minigrad.course.author import build
+from minigrad.course.exercises import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks/src").glob("[0-9][0-9]_*.py"))

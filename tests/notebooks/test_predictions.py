@@ -13,7 +13,7 @@ import pytest
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 
-from minigrad.course.build import FIRST_LINE, FOLD, unfolded
+from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
 from tests.notebooks.test_run import (
     LESSONS,
     ROOT,

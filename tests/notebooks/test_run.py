@@ -12,7 +12,7 @@ import pytest
 from nbformat import NotebookNode
 
 from minigrad import _workspace
-from minigrad.course.build import ASKED
+from minigrad.course.author.build import ASKED
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"

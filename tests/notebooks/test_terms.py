@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from minigrad import errors
-from minigrad.course import build, terms, vocabulary
-from minigrad.course.vocabulary import Term
+from minigrad.course import terms
+from minigrad.course.author import build
+from minigrad.course.notebook import glossary
+from minigrad.course.notebook.glossary import Term
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(
@@ -32,7 +34,7 @@ def forward_references(texts: Iterator[str], lesson: str) -> list[str]:
     return [
         f"{term.word} (lesson {term.lesson}): {' '.join(text.split())[:70]}"
         for text in texts
-        for term in vocabulary.read()
+        for term in glossary.read()
         if term.first > lesson
         and re.search(term.pattern, text, re.IGNORECASE)
         and f"lesson {term.lesson}" not in text
@@ -60,7 +62,7 @@ def texts_of(lesson: str) -> str:
     return "\n".join([path.read_text("utf8") for path in paths])
 
 
-@pytest.mark.parametrize("term", vocabulary.read(), ids=lambda term: term.word)
+@pytest.mark.parametrize("term", glossary.read(), ids=lambda term: term.word)
 def test_lesson_that_introduces_a_word_uses_it(term: Term) -> None:
     for lesson in {term.lesson, term.first}:
         text = texts_of(lesson)
@@ -71,6 +73,6 @@ def test_terms_are_found_by_a_part_of_the_word_and_shown() -> None:
     assert [term.word for term in terms("dirty")] == ["mark_dirty"]
     assert repr(terms("dirty")).startswith("mark_dirty (lesson 08): Says that")
     assert "<dt><b>mark_dirty</b> (lesson 08)</dt>" in terms("dirty")._repr_html_()
-    assert len(terms()) == len(vocabulary.read())
+    assert len(terms()) == len(glossary.read())
     with pytest.raises(errors.ArgumentValueError, match="has 'zebra' in it"):
         terms("zebra")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import minigrad
-from minigrad.course.engines import engine_of
+from minigrad.course.check.engines import engine_of
 
 torch = pytest.importorskip("torch")
 

@@ -1,1 +1,9 @@
-"""One module (cases, reference, wrong rules) and one text file for each exercise."""
+"""Exercises as data: a text file each, and a module for what only a program says."""
+
+from minigrad.course.exercises import catalogue
+from minigrad.course.exercises.catalogue import flat
+
+__all__ = [
+    "catalogue",
+    "flat",
+]

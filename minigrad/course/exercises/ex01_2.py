@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad.course.findings import Finding
+from minigrad.course.check import Finding
 
 HEAD = "def apply(cls, *inputs):\n"
 WHEN_MISSING = "Say each phase of apply aloud. Which of them has no line yet?"

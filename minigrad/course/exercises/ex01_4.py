@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
 
 CONTRACT = Contract(name="Mul", arguments=("x", "y"))
 

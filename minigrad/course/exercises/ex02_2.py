@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from minigrad.course.check import Contract
 from minigrad.course.exercises.gym import exp
-from minigrad.course.facts import Contract
 
 CONTRACT = Contract(name="Exp", arguments=("x",), keeps=("result",))
 

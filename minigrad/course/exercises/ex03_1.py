@@ -6,7 +6,7 @@ import gc
 from typing import Any
 
 import minigrad
-from minigrad.course.lifetimes import watch
+from minigrad.course.check import watch
 
 
 class Square(minigrad.autograd.Function):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.findings import Finding
-from minigrad.course.looks import lifetimes, seen
+from minigrad.course.check import Finding
+from minigrad.course.check.probes import lifetimes, seen
 
 ANSWER = "Exp"
 

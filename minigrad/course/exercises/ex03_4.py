@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import handed
-from minigrad.course.findings import Finding
-from minigrad.course.looks import chains, seen_alone
+from minigrad.course.check import Finding, submission
+from minigrad.course.check.probes import chains, seen_alone
 
 ANSWER = "peak"
 LENGTHS = (80, 100, 120)
@@ -18,7 +17,7 @@ WITHIN = 0.05
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Hold the formula against three chains."""
-    unusable = handed.no_function(answer, ANSWER)
+    unusable = submission.no_function(answer, ANSWER)
     if unusable:
         return [unusable]
     size = int(random.integers(4000, 6000))

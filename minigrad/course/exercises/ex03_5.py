@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from minigrad.course.check import Contract
 from minigrad.course.exercises.gym import relu
-from minigrad.course.facts import Contract
 
 CONTRACT = Contract(name="Relu", arguments=("x",), bytes_a_number=1)
 

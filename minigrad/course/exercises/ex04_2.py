@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 
 import minigrad
+from minigrad.course.check import Finding
 from minigrad.course.exercises.gym import linear
-from minigrad.course.findings import Finding
 from minigrad.ops import OPS
 
 CONTRACT = linear.CONTRACT

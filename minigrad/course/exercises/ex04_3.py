@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.findings import Finding
+from minigrad.course.check import Finding
 
 ANSWER = "Scale, Shift, Mix"
 

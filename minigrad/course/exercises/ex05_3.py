@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import graphs, handed
-from minigrad.course.casefile import pass_on_todo
-from minigrad.course.facts import Array, Crash
-from minigrad.course.findings import Finding
-from minigrad.course.looks import seen, walks
+from minigrad.course.check import Array, Crash, Finding, pass_on_todo, submission
+from minigrad.course.check.probes import seen, walks
+from minigrad.course.exercises import graphs
 
 ANSWER = "toposort"
 DEEP = 1000
@@ -89,7 +87,7 @@ def tried(random: np.random.Generator) -> list[Tried]:
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The first graph of which the order is not one."""
-    unusable = handed.no_function(answer, ANSWER)
+    unusable = submission.no_function(answer, ANSWER)
     if unusable:
         return [unusable]
     for graph in tried(random):

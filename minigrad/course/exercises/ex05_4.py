@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import graphs, handed
-from minigrad.course.findings import Finding
+from minigrad.course.check import Finding, submission
+from minigrad.course.exercises import graphs
 
 ANSWER = "gradients"
 
@@ -26,7 +26,7 @@ def gradients(order, edges):
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The diamond, then random graphs; the first join that is not the sum."""
-    unusable = handed.no_function(answer, ANSWER)
+    unusable = submission.no_function(answer, ANSWER)
     if unusable:
         return [unusable]
     cases = [(["y", "c", "b", "a"], graphs.DIAMOND)]

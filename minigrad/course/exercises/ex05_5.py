@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import handed
-from minigrad.course.casefile import pass_on_todo
-from minigrad.course.facts import Array, Crash
-from minigrad.course.findings import Finding
-from minigrad.course.looks import seen, traversals
-from minigrad.course.looks.traversals import Traversal
+from minigrad.course.check import Array, Crash, Finding, pass_on_todo, submission
+from minigrad.course.check.probes import seen, traversals
+from minigrad.course.check.probes.traversals import Traversal
 
 ANSWER = "backward"
 MOST_LINES = 15
@@ -125,7 +122,7 @@ def at_random(random: np.random.Generator) -> Program:
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Each program once; then how long the answer is."""
-    unusable = handed.no_function(answer, ANSWER)
+    unusable = submission.no_function(answer, ANSWER)
     if unusable:
         return [unusable]
     beside: Finding | None = None

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.casefile import says_todo
-from minigrad.course.exercises.gym.broadcasting import (
-    WRONG_SUMS,
-    Shape,
-    summed,
-)
-from minigrad.course.exercises.gym.drawing import numbers
-from minigrad.course.facts import Array
-from minigrad.course.findings import Finding
+from minigrad.course.check import Array, Finding, says_todo
+from minigrad.course.exercises.gym.broadcasting import WRONG_SUMS, Shape, summed
+from minigrad.course.exercises.gym.random_inputs import numbers
 
 ANSWER = "unbroadcast"
 

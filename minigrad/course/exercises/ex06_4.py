@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.catalogue import Part
-from minigrad.course.exercises.gym.drawing import numbers, sizes
-from minigrad.course.exercises.gym.rows import RAISES
-from minigrad.course.facts import Array, Arrays, Case, Contract
-from minigrad.course.findings import Finding
+from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
+from minigrad.course.exercises.gym.random_inputs import numbers, sizes
+from minigrad.course.exercises.gym.softmax_rows import RAISES
 
 ANSWER = "Expand, Sum"
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.exercises.gym.drawing import numbers
-from minigrad.course.facts import Array
-from minigrad.course.findings import Finding
+from minigrad.course.check import Array, Finding
+from minigrad.course.exercises.gym.random_inputs import numbers
 
 ANSWER = "Linear, MeanSquare, rates"
 

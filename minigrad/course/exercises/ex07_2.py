@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import (
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import (
     distinct,
     numbers,
     single_precision,
     sizes,
 )
-from minigrad.course.facts import Array, Arrays, Case, Contract
 
 CONTRACT = Contract(name="MinMax", arguments=("x",), outputs=("low", "high"))
 

@@ -11,8 +11,8 @@ from unittest import mock
 import numpy as np
 
 import minigrad
+from minigrad.course.check import Finding
 from minigrad.course.exercises.gym import two_outputs
-from minigrad.course.findings import Finding
 from minigrad.ops import OPS
 
 CONTRACT = replace(two_outputs.CONTRACT, name="SineAndSquare", second_derivative="any")

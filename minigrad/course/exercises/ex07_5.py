@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import minigrad
-from minigrad.course.casefile import says_todo
-from minigrad.course.catalogue import Part
+from minigrad.course.check import Finding, Part, says_todo
+from minigrad.course.check.probes import opinions, seen
 from minigrad.course.exercises.gym import straight_through_round
-from minigrad.course.findings import Finding
-from minigrad.course.looks import opinions, seen
 
 ANSWER = "Round, hands_on, why"
 FEWEST_WORDS = 5

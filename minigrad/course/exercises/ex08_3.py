@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from minigrad.course.check import Array, Arrays
 from minigrad.course.exercises.gym import inplace_square
-from minigrad.course.facts import Array, Arrays
 
 CONTRACT = replace(inplace_square.CONTRACT, name="Square_", bytes_a_number=8)
 

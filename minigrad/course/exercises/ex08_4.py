@@ -9,8 +9,7 @@ import numpy as np
 
 import minigrad
 from minigrad import errors
-from minigrad.course import handed
-from minigrad.course.findings import Finding
+from minigrad.course.check import Finding, submission
 
 ANSWER = "shrink, halved"
 NAMES = ("shrink", "halved")
@@ -20,7 +19,7 @@ Look = Callable[[Callable[..., Any], np.random.Generator], Iterator[Finding]]
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """First the weight that changes, then the half of it; the first thing wrong."""
-    answers, missing = handed.one_for_each(NAMES, answer, "08.4")
+    answers, missing = submission.one_for_each(NAMES, answer, "08.4")
     if missing:
         return missing
     looks: list[Look] = [look_at_shrink, look_at_halved]

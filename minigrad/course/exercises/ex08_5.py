@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from minigrad.course.check import Array, Arrays, Case, Contract
 from minigrad.course.exercises.gym import relu
-from minigrad.course.exercises.gym.drawing import numbers
 from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import numbers
 
 CONTRACT = Contract(
     name="Relu_",

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course import handed
-from minigrad.course.casefile import pass_on_todo, thrown
-from minigrad.course.exercises.told import History, drawn
-from minigrad.course.facts import Array, Crash
-from minigrad.course.findings import Finding
-from minigrad.course.looks import histories, seen
-from minigrad.course.looks.histories import Ending
+from minigrad.course.check import (
+    Array,
+    Crash,
+    Finding,
+    pass_on_todo,
+    submission,
+    thrown,
+)
+from minigrad.course.check.probes import histories, seen
+from minigrad.course.check.probes.histories import Ending
+from minigrad.course.exercises.toy_histories import History, drawn
 
 ANSWER = "Toy, Saved"
 NAMES = ("Toy", "Saved")
@@ -171,7 +175,7 @@ DRAWN = 24
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Run the histories; the first that ends wrong, and what all of them look like."""
-    answers, missing = handed.one_for_each(NAMES, answer, "08.6")
+    answers, missing = submission.one_for_each(NAMES, answer, "08.6")
     if missing:
         return missing
     for given, name in zip(answers, NAMES, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad
 from minigrad import func
-from minigrad.course.findings import Finding
+from minigrad.course.check import Finding
 
 METHODS = ("forward", "setup_context", "backward")
 WHERE = "your Power"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import numbers, single_precision, sizes
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import numbers, single_precision, sizes
 
 CONTRACT = Contract(
     name="Decay", arguments=("x", "rate", "hours"), keeps=("rate", "result")

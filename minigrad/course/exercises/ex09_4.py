@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from minigrad.course.check import Case
 from minigrad.course.exercises.gym import sigmoid
 from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
-from minigrad.course.facts import Case
 
 CONTRACT = replace(sigmoid.CONTRACT, keeps=("result",))
 

@@ -11,7 +11,7 @@ from minigrad import errors
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.core.validate import check_value, hook_name
 from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import AccumulateGrad
@@ -57,7 +57,7 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
         result = hook(leaf)
         if result is None or result is leaf:
             node = leaf._living_accumulate_node()
-            tell("hook_called", "accumulated", node, 0, hook, leaf, None)
+            notify("hook_called", "accumulated", node, 0, hook, leaf, None)
             continue
         check_value(hook, leaf, result)
         raise errors.HookError(

@@ -20,14 +20,14 @@ from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBas
 from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import sums_to, wrong_shape
+from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
 from minigrad.engine.grad_mode import (
     Entered,
     _Mode,
     _this_thread,
     running_task,
 )
-from minigrad.engine.observe import may_keep, tell
-from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
+from minigrad.engine.observe import may_keep, notify
 
 Root = tuple[_FunctionBase, int, Any]
 
@@ -98,7 +98,7 @@ class GraphTask:
                     note_own_after_hooks(self, node, gradients)
             attended = self.mode.attended
             if attended:
-                tell("node_picked", self, node, gradients)
+                notify("node_picked", self, node, gradients)
 
             # call its backward
             returned = node._run_backward(gradients, self.create_graph)
@@ -108,7 +108,7 @@ class GraphTask:
             if node._edges or node._attached is not None:
                 checked = self._check_returned(node, returned)
             if attended:
-                tell("node_returned", self, node, tuple(checked))
+                notify("node_returned", self, node, tuple(checked))
 
             # add into the receivers
             receiver: Any
@@ -126,7 +126,7 @@ class GraphTask:
                     total = gradient if total is None else total + gradient
                     inbox[output_nr] = total
                 if attended:
-                    self._tell_sent(node, slot, receiver, output_nr, gradient, total)
+                    self._notify_sent(node, slot, receiver, output_nr, gradient, total)
                 self.dependencies[receiver] -= 1
                 if self.dependencies[receiver] == 0:
                     place = -receiver._number, next(self.arrival), receiver
@@ -138,7 +138,7 @@ class GraphTask:
             # release
             if not self.retain_graph:
                 if attended:
-                    self._tell_released(node)
+                    self._notify_released(node)
                 node._saved = FREED
             gradients = returned = checked = gradient = inbox = total = None
 
@@ -151,7 +151,7 @@ class GraphTask:
             inbox[slot] = gradient if total is None else total + gradient
             nodes[node] = None
         if self.mode.attended:
-            tell("backward_started", self)
+            notify("backward_started", self)
         for node in nodes:
             if self.dependencies[node] == 0:
                 place = -node._number, next(self.arrival), node
@@ -190,12 +190,12 @@ class GraphTask:
             note_own(self, node, returned, gradients)
         return gradients
 
-    def _tell_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
-        tell("gradient_sent", self, node, slot, *sent)
+    def _notify_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
+        notify("gradient_sent", self, node, slot, *sent)
 
-    def _tell_released(self, node: _FunctionBase) -> None:
+    def _notify_released(self, node: _FunctionBase) -> None:
         dropped, node._saved = node._saved, FREED
-        tell("node_released", node, dropped)
+        notify("node_released", node, dropped)
 
     def _make_ready(self, place: tuple[int, int, _FunctionBase]) -> None:
         """Let a node run in its turn; if only its gradient is wanted, keep that."""
@@ -217,7 +217,7 @@ class GraphTask:
             if (node, slot) in self.targets:
                 self.captured[node, slot] = gradient
                 if self.mode.attended:
-                    tell("gradient_captured", node, slot, gradient)
+                    notify("gradient_captured", node, slot, gradient)
 
     def _run_hooks_before(self, place: tuple[Any, ...]) -> None:
         """Hooks of captured gradients, each when its node would have had its turn."""
@@ -394,7 +394,7 @@ def run_task(task: GraphTask) -> None:
     else:
         run_here(task, mode)
     if mode.attended:
-        tell("backward_finished", task)
+        notify("backward_finished", task)
 
 
 def run_here(task: GraphTask, mode: _Mode) -> None:
@@ -418,7 +418,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
             if task.hooks_to_run:
                 task.finish()
         except BaseException as error:
-            tell("backward_raised", task, error)
+            notify("backward_raised", task, error)
             raise
         for callback in task.callbacks:
             callback()

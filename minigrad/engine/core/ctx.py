@@ -20,7 +20,7 @@ from minigrad.engine.core.validate import (
 )
 from minigrad.engine.grad_mode import leave_open_modes, modes
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 
 if TYPE_CHECKING:
     from minigrad.engine.core.function import Function
@@ -131,7 +131,7 @@ class FunctionCtx:
         """
         self.to_save = tensors
         if modes.attended:
-            tell("values_saved", self, tensors)
+            notify("values_saved", self, tensors)
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep ``tensors`` for ``jvp``; a second call replaces the first.
@@ -247,7 +247,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         """Hang this node on every output that can carry a gradient."""
         dirty = self.dirty_tensors or ()
         metadata: list[OutputMetadata] = []
-        for output_nr, output in enumerate(outputs):
+        for output_nr, output in enumerate(outputs if self._edges else ()):
             if not isinstance(output, Tensor):
                 metadata.append(None)
                 continue
@@ -267,6 +267,8 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                 output.output_nr = output_nr
                 output._requires_grad = True
         self._output_metadata = tuple(metadata)
+        if modes.attended:
+            notify("edges_wired", self, tuple(outputs))
 
     def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
         """Keep what backward needs, and forget what forward has noted on ctx.
@@ -289,7 +291,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             if self._forward_cls.clear_saved_tensors_on_access:
                 self._saved = ReadOnce(self._saved)
         if modes.attended:
-            tell("saved_taken", self, to_save or ())
+            notify("saved_taken", self, to_save or ())
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
         function = self._forward_cls
@@ -299,7 +301,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         wrapped = wrap_gradients(self, gradients)
         attended = modes.attended
         if attended:
-            tell("rule_called", self, wrapped)
+            notify("rule_called", self, wrapped)
         if function.boxed_grads_call:
             gradients.clear()
             returned = rule(self, wrapped)
@@ -308,7 +310,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if self._attached is None:  # else the hooks that come after see them too
             leave_open_modes()
         if attended:
-            tell("rule_returned", self, returned)
+            notify("rule_returned", self, returned)
         return returned
 
     _check_returned = check_gradients

@@ -1,9 +1,10 @@
-"""Function.apply: the one door through which every recorded operation passes."""
+"""Function.apply: how an operation runs, and how it is recorded."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from minigrad import errors
@@ -20,9 +21,9 @@ from minigrad.engine.core.ctx import (
 from minigrad.engine.core.node import Edge, _FunctionBase, collect_edges
 from minigrad.engine.core.tensor import Tensor, ViewKind
 from minigrad.engine.core.validate import check_marked, contains, not_returned
-from minigrad.engine.grad_mode import _this_thread, unrecorded
+from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 
 
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
@@ -45,6 +46,15 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     generate_vmap_rule: ClassVar[bool] = False
     """Whether ``vmap`` may run forward, backward and jvp themselves on a batch."""
 
+    _on_arrays: ClassVar[bool] = False
+    """Whether forward maps arrays to arrays, as that of a built-in operation does.
+
+    Its arguments are bound by the function that users call.
+    """
+
+    _run_on_arrays: ClassVar[Any]  # of Builtin
+    _wrap_outputs: ClassVar[Callable[..., tuple[list[Any], list[bool]]]]
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward on ``args``; record it if a gradient may be asked for later.
@@ -52,37 +62,37 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         Every call makes one new ctx. Exceptions of forward pass through unchanged.
         """
         # collect inputs
-        takes_ctx = cls.setup_context is Function.setup_context
+        takes_ctx = cls.setup_context is no_setup_context
         inputs = args
-        if kwargs or not takes_ctx:
+        if kwargs or not (takes_ctx or cls._on_arrays):
             inputs = bind_arguments(cls, takes_ctx, args, kwargs)
         if interpreters.active and (top := interpreters.top()) is not None:
             return top.apply(cls, inputs)
-        needs_input_grad, edges = collect_edges(inputs)
+        needs_input_grad, edges = cls._collect_edges(inputs)
 
         # create ctx
-        ctx = cls._create_ctx(needs_input_grad, edges)
-        attended = _this_thread.mode.attended
+        ctx = cls._create_ctx(inputs, needs_input_grad, edges)
+        attended = modes.attended
         if attended:
-            tell("ctx_created", ctx, ctx._forward_cls, inputs)
+            notify("ctx_created", ctx, ctx._forward_cls, inputs)
 
         # run forward
         if takes_ctx:
             result = unrecorded(cls.forward, ctx, *inputs)
+        elif cls._on_arrays:
+            result = cls._run_on_arrays(inputs)
         else:
             result = unrecorded(cls.forward, *inputs)
             unrecorded(cls.setup_context, ctx, inputs, result)
         if attended:
-            tell("forward_returned", ctx, inputs, result)
+            notify("forward_returned", ctx, inputs, result)
 
         # wrap outputs
-        outputs, differentiable = wrap_outputs(ctx, inputs, result)
+        outputs, differentiable = cls._wrap_outputs(ctx, inputs, result)
 
         # wire edges
-        if edges:
+        if edges or attended:
             ctx._wire_edges(inputs, outputs, differentiable)
-        if attended:
-            tell("edges_wired", ctx, tuple(outputs))
 
         # take what was saved
         ctx._take_what_was_saved(inputs, result)
@@ -90,7 +100,10 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     @classmethod
     def _create_ctx(
-        cls, needs_input_grad: tuple[bool, ...], edges: tuple[Edge, ...]
+        cls,
+        inputs: tuple[Any, ...],
+        needs_input_grad: tuple[bool, ...],
+        edges: tuple[Edge, ...],
     ) -> Any:
         """A new ctx: a node that already knows where its inputs came from."""
         ctx = cls._backward_cls()
@@ -106,6 +119,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         ctx.dirty_tensors = None
         ctx.non_differentiable = None
         return ctx
+
+    _collect_edges = staticmethod(collect_edges)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         init_object(self)
@@ -270,6 +285,9 @@ def wrap_outputs(
             return [result], [True]
     values = result if isinstance(result, tuple) else (result,)
     return wrap_each(ctx, inputs, values, dirty or (), non_differentiable or ())
+
+
+Function._wrap_outputs = staticmethod(wrap_outputs)
 
 
 def wrap_each(

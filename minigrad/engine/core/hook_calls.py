@@ -18,7 +18,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import check_tuple, check_value
 from minigrad.engine.grad_mode import leave_open_modes
 from minigrad.engine.hooks import attached_to
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 
 if TYPE_CHECKING:
     from minigrad.engine.core.backward import GraphTask
@@ -34,7 +34,7 @@ def run_before(task: GraphTask, node: _FunctionBase, gradients: list[Any]) -> li
         if result is not None and result is not given:
             check_tuple(hook, given, result)
             values = list(result)
-        tell("hook_called", "pre", node, 0, hook, given, result)
+        notify("hook_called", "pre", node, 0, hook, given, result)
     task.received = tuple(values)
     return values if task.carries_tensors else as_arrays(values)
 
@@ -50,7 +50,7 @@ def run_tensor_hooks(node: _FunctionBase, gradients: list[Any]) -> list[Any]:
             if result is not None and result is not value:
                 check_value(hook, value, result)
                 values[output_nr] = result
-            tell("hook_called", "tensor", node, output_nr, hook, value, result)
+            notify("hook_called", "tensor", node, output_nr, hook, value, result)
     for output_nr, reference in list(attached.retained.items()):
         keep_grad(reference(), values[output_nr])
     return values
@@ -92,7 +92,7 @@ def run_after(
             check_tuple(hook, values, result)
         else:
             result = None
-        tell("hook_called", "post", node, 0, hook, values, result)
+        notify("hook_called", "post", node, 0, hook, values, result)
         values = values if result is None else result
     leave_open_modes()
     for slot, value in zip(slots, values, strict=True):

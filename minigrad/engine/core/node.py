@@ -30,11 +30,11 @@ from minigrad.engine.core.validate import no_leaf_any_more
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
-from minigrad.engine.facts import Size
 from minigrad.engine.grad_mode import _this_thread, leave_open_modes, modes
 from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 from minigrad.engine.tensor_grad import SameAsTensor
+from minigrad.engine.tensor_properties import Size
 
 FIRST_OF_ALL: Final = 2**64 - 1
 """The sequence number of nodes that run as soon as they are ready: AccumulateGrad."""
@@ -320,7 +320,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         hooks = variable._tensor_hooks
         self._attached = None if hooks is None else attached_to_leaf(hooks)
         if modes.attended:
-            tell("node_made", self)
+            notify("node_made", self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""
@@ -349,7 +349,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             own = first and is_own(self, gradient)
             leaf._grad = added(leaf, gradient, create_graph, own)
         if modes.attended:
-            tell("gradient_accumulated", leaf, first, gradient, leaf._grad)
+            notify("gradient_accumulated", leaf, first, gradient, leaf._grad)
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:

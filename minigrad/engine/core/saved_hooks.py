@@ -17,7 +17,7 @@ from minigrad.engine.core.saved import (
 )
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import unrecorded
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import _FunctionBase
@@ -90,7 +90,7 @@ class HookedRecord:
         Raises: SavedTypeError if the hook returns no Tensor.
         """
         unpacked = self.unpack_hook(self.packed)
-        tell("tensor_unpacked", self.unpack_hook, node, self.packed, unpacked)
+        notify("tensor_unpacked", self.unpack_hook, node, self.packed, unpacked)
         if not isinstance(unpacked, Tensor):
             raise errors.SavedTypeError(
                 errors.message(
@@ -136,7 +136,7 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
                 "12",
             )
         )
-    tell("tensor_packed", pack_hook, tensor, packed)
+    notify("tensor_packed", pack_hook, tensor, packed)
     return packed
 
 

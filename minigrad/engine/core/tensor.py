@@ -15,7 +15,6 @@ from minigrad import errors
 from minigrad.engine import inference, interpreters
 from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.dtypes import default_dtype
-from minigrad.engine.facts import TensorFacts
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_grad_enabled,
@@ -24,10 +23,11 @@ from minigrad.engine.grad_mode import (
     next_sequence_nr,
 )
 from minigrad.engine.hooks import follow
-from minigrad.engine.observe import tell
+from minigrad.engine.observe import notify
 from minigrad.engine.printing import tensor_text
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
+from minigrad.engine.tensor_properties import TensorProperties
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
@@ -85,7 +85,7 @@ class PlainViews:
         self.references.append(ref(view))
 
 
-class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
+class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     """An array that knows which operation made it.
 
     ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
@@ -183,7 +183,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         if self._memory is not None:
             self._memory = None
         self._remember_memory(value)
-        self._tell_accumulate_node()
+        self._update_accumulate_node()
 
     @data.deleter
     def data(self) -> None:
@@ -273,7 +273,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
             self._is_leaf_by_request = value
             self._requires_grad = value or self._base._requires_grad
         else:
-            self._tell_views()
+            self._update_views()
 
     requires_grad = property(
         operator.attrgetter("_requires_grad"),
@@ -282,7 +282,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         doc="Whether operations on this tensor are recorded.",
     )
 
-    @interpreters.door("require_grad")
+    @interpreters.dispatched("require_grad")
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor itself."""
         self.requires_grad = requires_grad
@@ -306,7 +306,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         if self._version_counter is not NO_COUNTER:
             self._version_counter.value += 1
         if modes.attended:
-            tell("changed_in_place", self)
+            notify("changed_in_place", self)
 
     def _an_example(self) -> Array:
         """An array with its shape, its dtype and its steps."""
@@ -387,7 +387,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
                 base._plain_views = PlainViews()
             base._plain_views.add(self)
 
-    def _tell_views(self) -> None:
+    def _update_views(self) -> None:
         """Let the views know whether this tensor, their base, requires grad now."""
         views = self._plain_views
         for reference in () if views is None else views.references:
@@ -421,7 +421,7 @@ class Tensor(TensorMethods, TensorFacts, TensorGrad, TensorHooks):
         self._grad_fn = None
         self.output_nr = 0
         self._requires_grad = False
-        self._tell_views()
+        self._update_views()
         return self
 
     def detach(self) -> Tensor:

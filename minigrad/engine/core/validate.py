@@ -1,4 +1,4 @@
-"""What the engine refuses of learners' code, and in which words.
+"""What the engine refuses, and in which words.
 
 A function either refuses what it is given, or returns the error for its caller to
 raise, so that the ``raise`` stands where the rule is.
@@ -7,6 +7,8 @@ raise, so that the ``raise`` stands where the rule is.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
@@ -122,6 +124,57 @@ def no_leaf_any_more(node: _FunctionBase) -> errors.GraphError:
             f"place by {node.name()} after it had been used as a leaf",
             "change a copy, x.clone()",
             "08",
+        )
+    )
+
+
+# what a built-in operation is given
+
+
+def no_forward_rule(operation: Any) -> errors.JvpMissingError:
+    """The error for an operation that forward mode cannot pass."""
+    name = operation.__name__.lower()
+    return errors.JvpMissingError(
+        errors.message(
+            name,
+            f"Trying to use forward AD with {name} that does not support it because it "
+            "has not been implemented yet.",
+            "use backward, or write the operation as a Function with a jvp",
+            "11",
+        )
+    )
+
+
+def check_operand(function: Any, value: Any, position: int) -> Any:
+    """An argument that is not a Tensor, as it is.
+
+    Raises: ArgumentTypeError for an array, which would leave the graph unnoticed, and
+    in the place of the only operand.
+    """
+    if position == 0 and function.operands == 1:
+        raise must_be_tensor(function.__name__.lower(), "input", 1, value)
+    if isinstance(value, np.ndarray):
+        raise errors.ArgumentTypeError(
+            errors.message(
+                function.__name__.lower(),
+                "the argument must be Tensor, not numpy.ndarray "
+                f"(of shape {value.shape})",
+                "wrap it: minigrad.tensor(array)",
+            )
+        )
+    return value
+
+
+def must_be_tensor(
+    where: str, name: str, position: int, value: Any
+) -> errors.ArgumentTypeError:
+    """The error for a number, a list or None in the place of a Tensor."""
+    kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+    return errors.ArgumentTypeError(
+        errors.message(
+            f"{where}()",
+            f"argument '{name}' (position {position}) must be Tensor, not {kind}",
+            "wrap it: minigrad.tensor(value)",
         )
     )
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, NoReturn
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
-from minigrad.engine.interpreters import kind_in_force
+from minigrad.engine.interpreters import current_kind
 from minigrad.engine.observe import RECORDED, who_attends
-from minigrad.engine.trees import LEAF, flatten
+from minigrad.engine.pytree import LEAF, flatten
 from minigrad.nn.replaying.alike import (
     PLAIN,
     Setting,
@@ -106,17 +106,17 @@ def refuse_listeners(name: str) -> None:
     Raises: ReplayError.
     """
     mode = this_mode()
-    is_heard = mode.attended >= RECORDED or kind_in_force()
+    is_heard = mode.attended >= RECORDED or current_kind()
     if not (is_heard or mode.saved_tensors_hooks):
         return
-    kind = kind_in_force()
-    listeners = {
+    kind = current_kind()
+    observers = {
         who_attends(RECORDED): mode.attended >= RECORDED,
         "a level of forward mode is open": kind == "level",
         "vmap, or another transform, is open": kind not in ("", "level"),
         "hooks for saved tensors are in force": mode.saved_tensors_hooks is not None,
     }
-    for what, is_on in listeners.items():
+    for what, is_on in observers.items():
         if is_on:
             raise refused(name, f"{what}; a replay makes no graph to look at", ANEW)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine import geometry, gradients, memory_order, observe
+from minigrad.engine import gradients, memory_order, observe, strides
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core import accumulate, node
 from minigrad.engine.core import tensor as tensors
@@ -35,10 +35,10 @@ from minigrad.optim import SGD, Adam
 
 WHOLE: tuple[Callable[..., Any], ...] = (
     accumulate.copied,
-    geometry.laid_out,
-    geometry.shown,
-    geometry.strided,
-    geometry.summed_into_base,
+    strides.laid_out,
+    strides.shown,
+    strides.strided,
+    strides.summed_into_base,
     gradients.in_own_memory,
     memory_order.copy_in_order,
     memory_order.in_rows,
@@ -143,7 +143,7 @@ class Lens:
         self._swap(node, "added", self._heard_gradient())
         self._swap(node, "is_own", lambda *args: False)
         self._undo.enter_context(observe.nobody())
-        self._swap(geometry, "address_of", lambda array: address_of(real(array)))
+        self._swap(strides, "address_of", lambda array: address_of(real(array)))
 
     def _noted_move(self, move: Any) -> Any:
         recording = self._recording
@@ -284,7 +284,7 @@ def watch_module(recording: Recording, module: Module) -> None:
         recording.watch(vars(inner), "training", inner.training, type(inner).__name__)
 
 
-address_of = geometry.address_of
+address_of = strides.address_of
 
 
 def of_class(noted: Any, function: Any) -> Any:

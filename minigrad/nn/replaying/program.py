@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.trees import LEAF, Structure, flatten, unflatten
+from minigrad.engine.pytree import LEAF, Structure, flatten, unflatten
 from minigrad.nn.replaying.alike import refused, same
 from minigrad.nn.replaying.calls import run_rule
 from minigrad.nn.replaying.noted import Noted

@@ -12,7 +12,7 @@ from minigrad import errors
 from minigrad.engine import randomness
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import this_mode
-from minigrad.engine.trees import Structure, flatten, unflatten
+from minigrad.engine.pytree import Structure, flatten, unflatten
 from minigrad.nn.replaying.alike import (
     Setting,
     current,

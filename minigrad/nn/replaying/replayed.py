@@ -9,8 +9,8 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.silence import NUMPY_WARNINGS, SILENCE
-from minigrad.engine.trees import flatten, mapped, unflatten
+from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
+from minigrad.engine.pytree import flatten, mapped, unflatten
 from minigrad.nn.replaying.alike import refused, same
 from minigrad.nn.replaying.guard import (
     Arguments,

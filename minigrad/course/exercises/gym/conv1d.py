@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from minigrad.course.exercises.gym.drawing import numbers, single_precision
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import numbers, single_precision
 
 CONTRACT = Contract(name="Conv1d", arguments=("x", "w", "padding"))
 

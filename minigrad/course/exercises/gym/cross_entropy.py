@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym import rows
-from minigrad.course.exercises.gym.drawing import numbers, single_precision
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym import softmax_rows
+from minigrad.course.exercises.gym.random_inputs import numbers, single_precision
 
 CONTRACT = Contract(name="CrossEntropy", arguments=("logits", "target"))
 
@@ -25,7 +25,7 @@ def gradients(g: Array, logits: Array, target: Array) -> Arrays:
 
 def _log_softmax(logits: Array, axis: int = -1) -> Array:
     shifted = logits - logits.max(axis, keepdims=True)
-    return np.asarray(shifted - np.log(rows.total(np.exp(shifted), axis)))
+    return np.asarray(shifted - np.log(softmax_rows.total(np.exp(shifted), axis)))
 
 
 def _of_targets(values: Array, target: Array) -> Array:
@@ -39,7 +39,7 @@ def _one_hot(logits: Array, target: Array) -> Array:
 
 
 def _slope(logits: Array, target: Array) -> Array:
-    away = rows.softmax(logits, -1) - _one_hot(logits, target)
+    away = softmax_rows.softmax(logits, -1) - _one_hot(logits, target)
     return np.asarray(away / len(target))
 
 
@@ -76,13 +76,13 @@ def wrong_gradients(
         yield name, (g * value, None)
     yield "C01", (_slope(logits, target), None)
     spread = -g * _one_hot(logits, target) / len(target)
-    yield "L09", (spread - rows.softmax(logits, -1), None)
+    yield "L09", (spread - softmax_rows.softmax(logits, -1), None)
 
 
 def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     """The wrong slopes, before they are multiplied by g."""
     batch, classes = logits.shape
-    p, marks = rows.softmax(logits, -1), _one_hot(logits, target)
+    p, marks = softmax_rows.softmax(logits, -1), _one_hot(logits, target)
     yield "R05", p - marks
     yield "R06", (p - marks) / classes
     yield "R06", (p - marks) / logits.size
@@ -95,7 +95,7 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     guessed = _one_hot(logits, logits.argmax(-1))
     yield "L11", (p - guessed) / batch
     yield "L08", -marks / batch
-    yield "L09", (p * rows.total(marks * p, -1) - marks) / batch
+    yield "L09", (p * softmax_rows.total(marks * p, -1) - marks) / batch
     yield "L08", p / batch
     yield "L07", marks * (p - 1) / batch
     yield "L01", (p + marks) / batch
@@ -103,8 +103,8 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "L05", (_log_softmax(logits) - marks) / batch
     with np.errstate(all="ignore"):
         yield "L05", (np.exp(logits) - marks) / batch
-        yield "L20", (rows.unstable(logits, -1) - marks) / batch
-    yield "R02", (rows.softmax(logits, 0) - marks) / batch
+        yield "L20", (softmax_rows.unstable(logits, -1) - marks) / batch
+    yield "R02", (softmax_rows.softmax(logits, 0) - marks) / batch
     first = (p - marks) * (np.arange(batch) == 0)[:, None]
     yield "R14", first
     yield "R14", first / batch
@@ -119,11 +119,11 @@ def wrong_results(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "R13", np.asarray(-_log_softmax(logits)[:, target].mean())
     yield "L01", -right
     with np.errstate(all="ignore"):
-        chosen = _of_targets(rows.unstable(logits, -1), target)
+        chosen = _of_targets(softmax_rows.unstable(logits, -1), target)
         yield "L20", np.asarray(-np.log(chosen).mean())
-        logs = logits - np.log(rows.total(np.exp(logits), -1))
+        logs = logits - np.log(softmax_rows.total(np.exp(logits), -1))
         yield "L20", np.asarray(-_of_targets(logs, target).mean())
-        chosen = _of_targets(rows.softmax(logits, -1), target)
+        chosen = _of_targets(softmax_rows.softmax(logits, -1), target)
         yield "L20", np.asarray(-np.log(chosen).mean())
     yield "R02", np.asarray(-_of_targets(_log_softmax(logits, 0), target).mean())
 

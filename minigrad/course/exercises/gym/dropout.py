@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import numbers, single_precision
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import numbers, single_precision
 
 CONTRACT = Contract(name="Dropout", arguments=("x", "p"), random=True)
 

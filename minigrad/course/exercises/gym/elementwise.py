@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import numbers, sizes
-from minigrad.course.facts import Array, Case
+from minigrad.course.check import Array, Case
+from minigrad.course.exercises.gym.random_inputs import numbers, sizes
 
 
 def tensors(random: np.random.Generator) -> list[tuple[str, Array]]:

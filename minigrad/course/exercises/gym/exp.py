@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from minigrad.course.check import Array, Arrays, Case, Contract
 from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
-from minigrad.course.facts import Array, Arrays, Case, Contract
 
 CONTRACT = Contract(name="Exp", arguments=("x",), second_derivative="wanted")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import numbers, single_precision, sizes
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import numbers, single_precision, sizes
 
 CONTRACT = Contract(name="InplaceScale", arguments=("x", "c"), in_place=True)
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import (
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import (
     distinct,
     numbers,
     single_precision,
     sizes,
 )
-from minigrad.course.exercises.gym.rows import RAISES, fits
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.softmax_rows import RAISES, fits
 
 CONTRACT = Contract(name="LayerNorm", arguments=("x", "w", "b", "eps"))
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym.drawing import numbers, single_precision
-from minigrad.course.exercises.gym.rows import RAISES
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym.random_inputs import numbers, single_precision
+from minigrad.course.exercises.gym.softmax_rows import RAISES
 
 CONTRACT = Contract(name="Linear", arguments=("x", "W", "b"), skips_unneeded=True)
 

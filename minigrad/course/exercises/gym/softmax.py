@@ -6,29 +6,29 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.course.exercises.gym import rows
-from minigrad.course.facts import Array, Arrays, Case, Contract
+from minigrad.course.check import Array, Arrays, Case, Contract
+from minigrad.course.exercises.gym import softmax_rows
 
 CONTRACT = Contract(name="Softmax", arguments=("x", "axis"))
 
 
 def reference(x: Array, axis: int) -> Array:
     """What forward returns."""
-    return rows.softmax(x, axis)
+    return softmax_rows.softmax(x, axis)
 
 
 def gradients(g: Array, x: Array, axis: int) -> Arrays:
     """The right gradients."""
-    return _coupled(g, rows.softmax(x, axis), axis), None
+    return _coupled(g, softmax_rows.softmax(x, axis), axis), None
 
 
 def _coupled(g: Array, y: Array, axis: int) -> Array:
-    return np.asarray(y * (g - rows.total(g * y, axis)))
+    return np.asarray(y * (g - softmax_rows.total(g * y, axis)))
 
 
 def cases(random: np.random.Generator) -> list[Case]:
     """Every axis of several shapes, and large numbers."""
-    return rows.cases(random)
+    return softmax_rows.cases(random)
 
 
 def wrong_gradients(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Arrays]]:
@@ -38,16 +38,16 @@ def wrong_gradients(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Arrays
 
 
 def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
-    y = rows.softmax(x, axis)
-    coupling = rows.total(g * y, axis)
+    y = softmax_rows.softmax(x, axis)
+    coupling = softmax_rows.total(g * y, axis)
     yield "L07", y * (1 - y) * g
     yield "C07", g - coupling
     yield "L08", g - coupling
     yield "L08", y * g
-    yield "L08", y * (g - rows.total(g, axis))
-    yield "L08", y * (g - rows.total(g, axis) / x.shape[axis])
-    yield "L08", y * g - rows.total(g * y, axis)
-    yield "L08", g - y * rows.total(g, axis)
+    yield "L08", y * (g - softmax_rows.total(g, axis))
+    yield "L08", y * (g - softmax_rows.total(g, axis) / x.shape[axis])
+    yield "L08", y * g - softmax_rows.total(g * y, axis)
+    yield "L08", g - y * softmax_rows.total(g, axis)
     yield "L08", -y * coupling
     yield "L01", y * (g + coupling)
     yield "L05", _coupled(g, x, axis)
@@ -55,23 +55,23 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
         yield "L05", _coupled(g, np.exp(x), axis)
         yield "L05", _coupled(g, np.log(y), axis)
     yield "L05", x * (g - coupling)
-    yield "R12", y * (g - rows.total(g, axis) * y)
+    yield "R12", y * (g - softmax_rows.total(g, axis) * y)
     through_log = g * y
-    yield "L09", through_log - y * rows.total(through_log * y, axis)
+    yield "L09", through_log - y * softmax_rows.total(through_log * y, axis)
     yield "L09", through_log - y
     powers = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
     yield "S01", _coupled(g, powers, axis)
-    for name, sums in rows.wrong_totals(g * y, axis):
-        yield name, sums if sums is rows.RAISES else y * (g - sums)
+    for name, sums in softmax_rows.wrong_totals(g * y, axis):
+        yield name, sums if sums is softmax_rows.RAISES else y * (g - sums)
     for other in (0, -1):
-        again = rows.softmax(x, other)
+        again = softmax_rows.softmax(x, other)
         yield "R08", _coupled(g, again, other)
     with np.errstate(all="ignore"):
-        yield "L20", _coupled(g, rows.unstable(x, axis), axis)
+        yield "L20", _coupled(g, softmax_rows.unstable(x, axis), axis)
 
 
 def wrong_results(x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     """Wrong results of forward that have a name."""
-    yield "L20", rows.unstable(x, axis)
-    yield "R08", rows.softmax(x, 0)
-    yield "R08", rows.softmax(x, -1)
+    yield "L20", softmax_rows.unstable(x, axis)
+    yield "R08", softmax_rows.softmax(x, 0)
+    yield "R08", softmax_rows.softmax(x, -1)

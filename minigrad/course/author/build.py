@@ -1,0 +1,324 @@
+"""Build every notebook from its percent-format source; nothing else writes one.
+
+notebooks/src/NN_slug.py -> notebooks/NN_slug.ipynb
+notebooks/src/NN_slug.instructor.md -> solutions/NN_slug/instructor_notes.md
+solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
+                         -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
+
+A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
+Explanations after it are folded, up to the next Try, Predict, Because or heading. So
+nothing gives the answer away.
+
+The result depends on the text of the source alone, byte for byte, and holds no outputs.
+Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
+current here too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from minigrad.course.notebook import faq, table_file
+
+TAGS = frozenset(
+    {
+        "because",
+        "check",
+        "exercise",
+        "explain",
+        "hide-input",
+        "predict",
+        "raises-exception",
+        "recall",
+        "review",
+        "slide",
+        "slow",
+        "solution",
+        "step",
+        "try",
+    }
+)
+
+ASKED = re.compile(r"Q\d\d")
+"""A tag that says which question the cell answers; see ``faq.py``."""
+
+_MARKER = re.compile(r"# %%(?P<markdown> \[markdown\])?(?: tags=(?P<tags>\[.*\]))?")
+_OPEN = re.compile(r"(?P<indent> *)# region solution: (?P<prompt>\S.*)")
+_LOOSE_OPEN = re.compile(r" *# *region\b.*")
+_CLOSE = re.compile(r" *# endregion")
+
+
+class SourceError(ValueError):
+    """A notebook source breaks a rule of the build; says file, cell and line."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a source file; ``first`` is the line number of its first line."""
+
+    file: str
+    number: int
+    first: int
+    markdown: bool
+    tags: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def error(self, offset: int, what: str) -> SourceError:
+        """An error that points at line ``offset`` (from 0) of this cell."""
+        line = self.first + offset
+        return SourceError(f"{self.file}, cell {self.number}, line {line}: {what}")
+
+
+def read_cells(text: str, file: str) -> list[Cell]:
+    """Cut a percent-format script into its cells."""
+    lines = text.splitlines()
+    starts = [i for i, line in enumerate(lines) if re.match(r"# %%(\s|$)", line)]
+    before = lines[: starts[0]] if starts else lines[:1]
+    if not starts or any(line and not line.startswith("# ruff:") for line in before):
+        raise SourceError(f"{file}, cell 0, line 1: text before the first '# %%'")
+    cells = []
+    for number, (start, end) in enumerate(
+        zip(starts, [*starts[1:], len(lines)], strict=True), 1
+    ):
+        body = tuple("\n".join(lines[start + 1 : end]).rstrip().split("\n"))
+        cell = Cell(file, number, start + 2, False, (), body)
+        marker = _MARKER.fullmatch(lines[start].rstrip())
+        if marker is None:
+            raise cell.error(-1, f"not a cell marker: {lines[start]}")
+        cell = replace(
+            cell,
+            markdown=marker["markdown"] is not None,
+            tags=tuple(json.loads(marker["tags"] or "[]")),
+        )
+        for tag in cell.tags:
+            if tag not in TAGS and not ASKED.fullmatch(tag):
+                raise cell.error(-1, f"unknown tag {tag!r}; known: {sorted(TAGS)}")
+        cells.append(cell)
+    return cells
+
+
+def prose(cell: Cell) -> str:
+    """The text of a markdown cell, without its comment signs."""
+    for offset, line in enumerate(cell.lines):
+        if line != "#" and not line.startswith("# "):
+            raise cell.error(offset, f"markdown line without '# ': {line!r}")
+    return "\n".join(line[2:] for line in cell.lines)
+
+
+def code(cell: Cell, *, solved: bool) -> str:
+    """The text of a code cell, its solution regions kept or turned into TODOs.
+
+    A line ``# %%step`` or ``# %matplotlib`` becomes the magic that it names.
+    """
+    out: list[str] = []
+    opened = -1
+    for offset, line in enumerate(cell.lines):
+        start = _OPEN.fullmatch(line)
+        if start:
+            if opened >= 0:
+                raise cell.error(offset, "a solution region inside another one")
+            opened = offset
+            if not solved:
+                todo = json.dumps(f"TODO: {start['prompt']}", ensure_ascii=False)
+                out.append(f"{start['indent']}raise NotImplementedError({todo})")
+        elif _CLOSE.fullmatch(line):
+            if opened < 0:
+                raise cell.error(offset, "'# endregion' without a region")
+            opened = -1
+        elif _LOOSE_OPEN.fullmatch(line):
+            raise cell.error(offset, "write '# region solution: <what to write>'")
+        elif opened < 0 or solved:
+            out.append(re.sub(r"^# (?=%)", "", line))
+    if opened >= 0:
+        raise cell.error(opened, "this solution region is never closed")
+    text = "\n".join(out)
+    try:
+        ast.parse(re.sub(r"^%.*", "pass", text, flags=re.MULTILINE))
+    except SyntaxError as error:
+        raise cell.error((error.lineno or 1) - 1, f"not Python: {error.msg}") from None
+    return text
+
+
+FIRST_LINE = "# Hidden, because it knows the answer"
+"""What a notebook still shows of a collapsed cell."""
+
+FOLD = "<details><summary>After your Commit: what happened, in words</summary>\n\n"
+UNFOLD = "\n\n</details>"
+
+
+def folded(text: str) -> str:
+    """An explanation that is opened by hand: it gives an answer away."""
+    return f"{FOLD}{text}{UNFOLD}"
+
+
+def unfolded(text: str) -> str:
+    """The same for a wall, where a presenter says when it comes."""
+    return text.removeprefix(FOLD).removesuffix(UNFOLD)
+
+
+def metadata_of(cell: Cell) -> dict[str, object]:
+    """The tags, and what hides a source in JupyterLab, Notebook 7 and nbconvert."""
+    found: dict[str, object] = {"tags": list(cell.tags)} if cell.tags else {}
+    if "hide-input" in cell.tags:
+        found["jupyter"] = {"source_hidden": True}
+        found["transient"] = {"remove_source": True}
+    return found
+
+
+def notebook(text: str, file: str, *, solved: bool) -> str:
+    """The ``.ipynb`` text of one source; ``solved=False`` is the learner's version."""
+    seen: Counter[str] = Counter()
+    cells: list[dict[str, object]] = []
+    faq = False
+    for cell in read_cells(text, file):
+        source = prose(cell) if cell.markdown else code(cell, solved=solved)
+        if "solution" in cell.tags and not solved:
+            continue
+        if "hide-input" in cell.tags:
+            faq, source = True, f"{FIRST_LINE}\n{source}"
+        elif {"try", "predict", "because"} & set(cell.tags) or source.startswith("## "):
+            faq = False
+        elif faq and cell.markdown and "explain" in cell.tags:
+            source = folded(source)
+        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+        seen[digest] += 1
+        built: dict[str, object] = {
+            "cell_type": "markdown" if cell.markdown else "code",
+            "id": f"{digest}-{seen[digest]}",
+            "metadata": metadata_of(cell),
+            "source": source.splitlines(keepends=True),
+        }
+        cells.append(
+            built if cell.markdown else built | {"execution_count": None, "outputs": []}
+        )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def op_stubs() -> dict[str, str]:
+    """The type stubs generated from the op table, and which family has what."""
+    from minigrad.ops import _stubs
+
+    return _stubs.built_files()
+
+
+def answer_table(root: Path | None = None) -> dict[str, str]:
+    """The table of what people ask and which cell answers it."""
+    root = root or Path(__file__).resolve().parents[3]
+    found = []
+    for source in sorted(
+        [*root.glob("notebooks/src/*.py"), *root.glob("solutions/src/*.py")]
+    ):
+        lesson = source.parts[-3] == "notebooks"
+        name = (
+            f"{source.stem}.ipynb" if lesson else f"{source.stem}/{source.stem}.ipynb"
+        )
+        notebook = f"{'notebooks' if lesson else 'exercises'}/{name}"
+        section = ""
+        for cell in read_cells(source.read_text("utf8"), source.name):
+            for line in cell.lines if cell.markdown else ():
+                if line.startswith(("# # ", "# ## ")):
+                    section = line.lstrip("# ")
+            code = [line for line in cell.lines if line and line[0] != "#"]
+            # Of a hidden cell only the question is seen, not the program before it.
+            called = "course.predict(" if "hide-input" in cell.tags else ""
+            first = next((line for line in code if called in line), "")
+            for tag in filter(ASKED.fullmatch, cell.tags):
+                found.append((tag, notebook, section, first))
+    return {faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found))}
+
+
+GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
+    op_stubs,
+    table_file,
+    answer_table,
+)
+
+
+def wanted(root: Path) -> dict[str, str]:
+    """Every built file the repository should hold: relative path -> exact text."""
+    files: dict[str, str] = {}
+    for source in sorted((root / "notebooks/src").glob("*.py")):
+        text, name = source.read_text("utf8"), f"notebooks/src/{source.name}"
+        files[f"notebooks/{source.stem}.ipynb"] = notebook(text, name, solved=True)
+    for source in sorted((root / "notebooks/src").glob("*.instructor.md")):
+        stem = source.name.removesuffix(".instructor.md")
+        files[f"solutions/{stem}/instructor_notes.md"] = source.read_text("utf8")
+    for source in sorted((root / "solutions/src").glob("*.py")):
+        text, name = source.read_text("utf8"), f"solutions/src/{source.name}"
+        for folder in ("solutions", "exercises"):
+            solved = folder == "solutions"
+            path = f"{folder}/{source.stem}/{source.stem}.ipynb"
+            files[path] = notebook(text, name, solved=solved)
+    for generate in GENERATORS:
+        files |= generate()
+    return files
+
+
+def orphans(root: Path, files: dict[str, str]) -> list[str]:
+    """Notebooks in the built places that no source stands for."""
+    places = (
+        "notebooks/*.ipynb",
+        "solutions/*/*.ipynb",
+        "solutions/*/instructor_notes.md",
+        "exercises/*/*.ipynb",
+    )
+    found = (path for place in places for path in root.glob(place))
+    names = (path.relative_to(root).as_posix() for path in found)
+    return sorted(name for name in names if name not in files and "/." not in name)
+
+
+def main(argv: Sequence[str], root: Path | None = None) -> int:
+    """Write what is stale and remove orphans, or with ``--check`` only list them."""
+    parser = argparse.ArgumentParser(
+        prog="python -m minigrad build",
+        description="Write the notebooks from their sources, and the text that is "
+        "generated: type stubs, the table of rules.",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; say what is stale"
+    )
+    check = parser.parse_args(list(argv)).check
+    root = root or Path(__file__).resolve().parents[3]
+    try:
+        files = wanted(root)
+    except SourceError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    stale = [
+        name
+        for name, text in files.items()
+        if not (root / name).is_file() or (root / name).read_bytes() != text.encode()
+    ]
+    extra = orphans(root, files)
+    if check:
+        for name in stale:
+            sys.stderr.write(f"stale: {name}\n")
+        for name in extra:
+            sys.stderr.write(f"orphan: {name}\n")
+        if stale or extra:
+            sys.stderr.write("fix: python -m minigrad build\n")
+        return 1 if stale or extra else 0
+    for name in stale:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(files[name].encode())
+        sys.stdout.write(f"built: {name}\n")
+    for name in extra:
+        (root / name).unlink()
+        sys.stdout.write(f"removed: {name}\n")
+    return 0

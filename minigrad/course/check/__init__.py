@@ -1,0 +1,133 @@
+"""Check an answer: run it, write down facts, find the mistakes, say them in words."""
+
+from minigrad.course.check import (
+    calls,
+    examination,
+    facts,
+    forbidden_api,
+    formulas,
+    observation,
+    probes,
+    questions,
+    submission,
+    trials,
+    verdict,
+)
+from minigrad.course.check.calls import Call
+from minigrad.course.check.casefile import (
+    CaseFile,
+    error_of,
+    pass_on_todo,
+    says_todo,
+    thrown,
+    tolerance,
+)
+from minigrad.course.check.declared import declare
+from minigrad.course.check.diagnosis import Diagnosis, diagnose
+from minigrad.course.check.engines import MINIGRAD
+from minigrad.course.check.examination import NO_ANSWER, SECONDS
+from minigrad.course.check.exercise import Exercise, Line, Part, Question
+from minigrad.course.check.facts import (
+    Array,
+    Arrays,
+    Case,
+    Contract,
+    Crash,
+    Facts,
+    Output,
+    Pass,
+    Returned,
+    Second,
+    Tangent,
+    Trial,
+)
+from minigrad.course.check.findings import Finding
+from minigrad.course.check.lifetimes import peak_bytes, watch
+from minigrad.course.check.limits import (
+    Deadline,
+    OutOfTimeError,
+    as_imported,
+    own_random_numbers,
+    silence,
+)
+from minigrad.course.check.questions import Outcome, answers_of
+from minigrad.course.check.references import References
+from minigrad.course.check.spy import Watch, crash_of
+from minigrad.course.check.trials import Planned
+from minigrad.course.check.verdict import (
+    CRASHED,
+    NOT_TRIED,
+    SIGNS,
+    SOLVED,
+    WRONG,
+    CheckFailed,
+    Verdict,
+    panel,
+    with_code,
+)
+
+__all__ = [
+    "CRASHED",
+    "MINIGRAD",
+    "NOT_TRIED",
+    "NO_ANSWER",
+    "SECONDS",
+    "SIGNS",
+    "SOLVED",
+    "WRONG",
+    "Array",
+    "Arrays",
+    "Call",
+    "Case",
+    "CaseFile",
+    "CheckFailed",
+    "Contract",
+    "Crash",
+    "Deadline",
+    "Diagnosis",
+    "Exercise",
+    "Facts",
+    "Finding",
+    "Line",
+    "OutOfTimeError",
+    "Outcome",
+    "Output",
+    "Part",
+    "Pass",
+    "Planned",
+    "Question",
+    "References",
+    "Returned",
+    "Second",
+    "Tangent",
+    "Trial",
+    "Verdict",
+    "Watch",
+    "answers_of",
+    "as_imported",
+    "calls",
+    "crash_of",
+    "declare",
+    "diagnose",
+    "error_of",
+    "examination",
+    "facts",
+    "forbidden_api",
+    "formulas",
+    "observation",
+    "own_random_numbers",
+    "panel",
+    "pass_on_todo",
+    "peak_bytes",
+    "probes",
+    "questions",
+    "says_todo",
+    "silence",
+    "submission",
+    "thrown",
+    "tolerance",
+    "trials",
+    "verdict",
+    "watch",
+    "with_code",
+]

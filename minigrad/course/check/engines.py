@@ -1,0 +1,102 @@
+"""The engine that an answer was written for: minigrad, or torch where it is installed.
+
+Both have the same names; here stands what is not the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.autograd import Function
+from minigrad.course.check.facts import Array
+
+
+class Engine:
+    """minigrad itself."""
+
+    def __init__(self, module: Any = minigrad, function: Any = Function) -> None:
+        self.module = module
+        self.function = function
+        self.tensor_class = module.Tensor
+
+    def is_tensor(self, value: object) -> bool:
+        """Whether this is a tensor of this engine."""
+        return isinstance(value, self.tensor_class)
+
+    def tensor(self, array: Array, requires_grad: bool = False) -> Any:
+        """A leaf with a copy of these numbers, in the same order in memory."""
+        leaf = self.module.tensor(array.copy(order="K"))
+        return leaf.requires_grad_(requires_grad)
+
+    def memory(self, tensor: Any) -> Array:
+        """The numbers of a tensor, not copied."""
+        array: Array = tensor.array
+        return array
+
+    def saved(self, ctx: Any) -> list[Any]:
+        """The tensors that save_for_backward kept, without a look at versions."""
+        return [s.tensor for s in ctx._raw_saved_tensors]
+
+    def held(self, ctx: Any) -> list[Any]:
+        """The same tensors, and none once backward has released them."""
+        # A tensor that nobody has changed in place stands there itself.
+        kept = [
+            item if self.is_tensor(item) else getattr(item, "tensor", None)
+            for item in ctx._saved
+        ]
+        return [tensor for tensor in kept if tensor is not None]
+
+    def materializes(self, ctx: Any, noted: bool) -> bool:
+        """Whether an unused output sends zeros; ``noted``: what ctx was told."""
+        return bool(ctx._materialize_grads)
+
+    def forward_ad(self) -> Any:
+        """The module of forward mode."""
+        return self.module.autograd.forward_ad
+
+
+class TorchEngine(Engine):
+    """torch, imported by whoever wrote the Function."""
+
+    def __init__(self) -> None:
+        torch = sys.modules["torch"]
+        super().__init__(torch, torch.autograd.Function)
+
+    def tensor(self, array: Array, requires_grad: bool = False) -> Any:
+        # torch.tensor would put the numbers in row order.
+        leaf = self.module.from_numpy(array.copy(order="K"))
+        return leaf.requires_grad_(requires_grad)
+
+    def memory(self, tensor: Any) -> Array:
+        return np.asarray(tensor.detach().numpy())
+
+    def saved(self, ctx: Any) -> list[Any]:
+        return list(ctx.saved_tensors)
+
+    def held(self, ctx: Any) -> list[Any]:
+        try:
+            return [tensor for tensor in ctx.saved_tensors if tensor is not None]
+        except RuntimeError:  # released, or changed in place
+            return []
+
+    def materializes(self, ctx: Any, noted: bool) -> bool:
+        return noted  # torch's ctx cannot be asked
+
+
+MINIGRAD = Engine()
+
+
+def engine_of(answer: object) -> Engine | None:
+    """The engine that this Function class belongs to; None if it is no Function."""
+    if not isinstance(answer, type):
+        return None
+    if issubclass(answer, Function):
+        return MINIGRAD
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(answer, torch.autograd.Function):
+        return TorchEngine()
+    return None

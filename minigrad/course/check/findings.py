@@ -1,0 +1,74 @@
+"""What a check found in an answer: which mistake of the table, where, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from minigrad.course.check.facts import Array
+from minigrad.mistakes import TABLE
+
+UNNAMED: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The element that shows a mistake: which one, both values, what came from above.
+
+    ``of`` is the argument whose gradient it is, or the output (``"result"``) that
+    forward returned. ``number`` and ``trial`` say which call it was, so that it can be
+    made again; ``values`` and ``right`` are the whole arrays, for a picture.
+    """
+
+    case: str
+    of: str
+    index: tuple[int, ...]
+    got: float
+    expected: float
+    upstream: float | None = None
+    number: int = 0
+    trial: str = "plain"
+    values: Array | None = field(default=None, compare=False, repr=False)
+    right: Array | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake in one answer: what happened (in numbers), where, what it looks like.
+
+    ``ids`` holds more than one id where no probe can tell the stories apart, and none
+    for a mistake without a name. ``crashed`` says that an exception stopped the answer,
+    ``values_right`` that all values are right and the way there is not what was asked.
+    """
+
+    ids: tuple[str, ...]
+    what: str
+    where: str
+    looks_like: str = ""
+    hint: str = ""
+    evidence: Evidence | None = None
+    crashed: bool = False
+    values_right: bool = False
+
+    @property
+    def id(self) -> str:
+        """The first id, or an empty string."""
+        return self.ids[0] if self.ids else ""
+
+    @property
+    def name(self) -> str:
+        """The names of the mistake, or an empty string."""
+        return ", or ".join(TABLE[i].name for i in self.ids)
+
+    @property
+    def story(self) -> str:
+        """What the mistake looks like, in one or two sentences."""
+        return self.looks_like or (TABLE[self.id].looks_like if self.ids else "")
+
+    @property
+    def next_step(self) -> str:
+        """One thing to try next; never the repair itself."""
+        return self.hint or (TABLE[self.id].hint if self.ids else "")
+
+    def with_hint(self, hint: str) -> Finding:
+        """This finding with the next step replaced, unless ``hint`` is empty."""
+        return replace(self, hint=hint) if hint else self

@@ -1,0 +1,209 @@
+"""Wrong rules that an exercise's text file states as formulas, without any Python.
+
+``wrong = { x = "grad_output * x" }`` in a ``[[mistakes]]`` says what that mistake
+returns for the argument ``x``. A formula knows the arguments, ``grad_output`` (or
+``g``) and ``result`` by name, numbers, arithmetic, comparisons and the functions of
+``FUNCTIONS``; with several outputs the names are those of the outputs, and ``grad_``
+before them.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.course.check.facts import Array, Arrays, Contract
+from minigrad.mistakes import TABLE, MistakeTableError
+
+NAMES = """
+abs sign exp expm1 log log1p sqrt square sin cos tan tanh sinh cosh round floor ceil
+trunc maximum minimum where clip sum mean max min amax amin prod cumsum transpose
+swapaxes expand_dims squeeze outer dot matmul flip sort argsort ones_like zeros_like
+"""
+
+FUNCTIONS = frozenset(NAMES.split())
+
+ARITHMETIC: Mapping[type, Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+Names = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One wrong rule: the mistake it stands for, and a formula for each name."""
+
+    id: str
+    formulas: Mapping[str, ast.expr]
+
+    def gradients(self, contract: Contract, names: Names) -> Arrays | None:
+        """What it returns for each argument; None for a rule about forward's result."""
+        if not set(self.formulas) <= set(contract.arguments):
+            return None
+        return tuple(self._value(name, names) for name in contract.arguments)
+
+    def results(self, contract: Contract, names: Names) -> Arrays | None:
+        """What forward returns by it; None for a rule about gradients."""
+        if not set(self.formulas) <= set(contract.outputs):
+            return None
+        return tuple(self._value(name, names) for name in contract.outputs)
+
+    def _value(self, name: str, names: Names) -> Array | None:
+        if name not in self.formulas:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(value_of(self.formulas[name], names), np.float64)
+        except (ValueError, TypeError, ArithmeticError):
+            return None  # it does not apply to these shapes
+
+
+def names_of(
+    contract: Contract, inputs: Sequence[Any], gs: Arrays, ys: Arrays
+) -> Names:
+    """What each name stands for in a formula, on one case."""
+    found = dict(zip(contract.outputs, ys, strict=True))
+    for name, g in zip(contract.outputs, gs, strict=True):
+        found[f"grad_{name}"] = g
+    if len(gs) == 1:
+        found |= {"g": gs[0], "grad_output": gs[0], "result": ys[0]}
+    return found | dict(zip(contract.arguments, inputs, strict=True))
+
+
+def value_of(node: ast.expr, names: Names) -> Any:
+    """The value of a formula that ``parsed`` has let through."""
+    if isinstance(node, ast.Constant):
+        number: Any = node.value
+        return number if isinstance(number, bool) else np.float64(number)
+    if isinstance(node, ast.Name):
+        return names[node.id]
+    if isinstance(node, ast.UnaryOp):
+        return ARITHMETIC[type(node.op)](value_of(node.operand, names))
+    if isinstance(node, ast.BinOp):
+        left, right = value_of(node.left, names), value_of(node.right, names)
+        return ARITHMETIC[type(node.op)](left, right)
+    if isinstance(node, ast.Compare):
+        left, right = value_of(node.left, names), value_of(node.comparators[0], names)
+        return ARITHMETIC[type(node.ops[0])](left, right)
+    assert isinstance(node, ast.Call)
+    options = {str(k.arg): _option(k.value, names) for k in node.keywords}
+    values = [value_of(value, names) for value in node.args]
+    return getattr(np, function_name(node.func))(*values, **options)
+
+
+def _option(node: ast.expr, names: Names) -> Any:
+    """A keyword such as ``axis=-1``: an int, not a float."""
+    value = value_of(node, names)
+    return int(value) if isinstance(value, np.float64) else value
+
+
+def function_name(node: ast.expr) -> str:
+    """``exp`` for both ``exp`` and ``np.exp``; else an empty string."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr if node.value.id == "np" else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def rules_of(
+    tables: Sequence[Mapping[str, Any]], contract: Contract, file: str
+) -> tuple[Rule, ...]:
+    """The wrong rules among the ``[[mistakes]]`` of a text file.
+
+    Raises: MistakeTableError for an id that the table lacks, or a bad formula.
+    """
+    found = []
+    for number, table in enumerate(tables, 1):
+        where = f"{file}, [[mistakes]] number {number} ({table.get('id', 'no id')})"
+        if table.get("id") not in TABLE:
+            what = "this id is not in the table of mistakes"
+            fix = "use an id of minigrad/mistakes.toml, or add it there first"
+            raise MistakeTableError(errors.message(where, what, fix))
+        if "wrong" in table:
+            formulas = _formulas(table["wrong"], contract, where)
+            found.append(Rule(table["id"], formulas))
+    return tuple(found)
+
+
+def _formulas(wrong: object, contract: Contract, where: str) -> dict[str, ast.expr]:
+    arguments, outputs = set(contract.arguments), set(contract.outputs)
+    if not (
+        isinstance(wrong, dict)
+        and wrong
+        and (set(wrong) <= arguments or set(wrong) <= outputs)
+    ):
+        what = f"wrong = {wrong!r} does not say for which argument it is"
+        fix = f'write wrong = {{ {contract.arguments[0]} = "..." }}'
+        raise MistakeTableError(errors.message(where, what, fix))
+    known = arguments | outputs | {f"grad_{name}" for name in outputs}
+    if len(outputs) == 1:
+        known |= {"g", "grad_output", "result"}
+    return {name: parsed(text, known, where) for name, text in wrong.items()}
+
+
+def parsed(text: object, known: set[str], where: str) -> ast.expr:
+    """A formula as a syntax tree that holds nothing but what is allowed.
+
+    Raises: MistakeTableError
+    """
+    try:
+        tree = ast.parse(str(text), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        what, fix = (
+            f"{text!r} is not a formula",
+            "write it as Python would, in one line",
+        )
+        raise MistakeTableError(errors.message(where, what, fix)) from None
+    for reason in _refusals(tree, known):
+        what = f"{text!r} has {reason}"
+        fix = (
+            f"use {', '.join(sorted(known))}, numbers, + - * / ** @ and NumPy functions"
+        )
+        raise MistakeTableError(errors.message(where, what, fix))
+    return tree
+
+
+def _refusals(node: ast.expr, known: set[str]) -> Iterator[str]:
+    """Why this part of a formula is not allowed."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Name):
+        if node.id not in known:
+            yield f"the name {node.id!r}, which stands for nothing here"
+    elif isinstance(node, ast.Constant):
+        if not isinstance(node.value, int | float):
+            yield f"the constant {node.value!r}"
+    elif isinstance(node, ast.UnaryOp) and type(node.op) in ARITHMETIC:
+        parts = [node.operand]
+    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        if type(node.ops[0]) not in ARITHMETIC:
+            yield "a comparison that arrays do not have"
+        parts = [node.left, *node.comparators]
+    elif isinstance(node, ast.Call) and function_name(node.func) in FUNCTIONS:
+        if any(k.arg is None for k in node.keywords):
+            yield "a ** among the options of a function"
+        parts = [*node.args, *(k.value for k in node.keywords)]
+    else:
+        yield f"{ast.unparse(node)!r}, which a formula cannot hold"
+    for part in parts:
+        yield from _refusals(part, known)

@@ -1,0 +1,301 @@
+"""Wrong gradients: which element shows it, and which story explains all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from minigrad.course.check import known_mistakes, partial_match, shape_mistakes, wording
+from minigrad.course.check.casefile import CaseFile, error_of
+from minigrad.course.check.facts import Array, Facts, Trial, is_float
+from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.samples import LINEAR, Sample, close_to, rounding, samples_of
+
+Slots = dict[int, list[Sample]]
+
+BOTH = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("C01", "C04"),
+        ("C01", "C05"),
+        ("L04", "S02"),
+        ("L04", "A03"),
+        ("L02", "C06"),
+        ("L05", "S01"),
+        ("S03", "L05"),
+        ("M04", "L05"),
+        ("L02", "C07"),
+        ("L02", "C03"),
+        ("C03", "C07"),
+        ("R04", "R06"),
+        ("A10", "L05"),
+        ("L05", "L03"),
+        ("L07", "L09"),
+        ("L08", "C03"),
+        ("L08", "C07"),
+        ("R07", "R08"),
+        ("R07", "R03"),
+        ("R14", "R10"),
+        ("S01", "L03"),
+    )
+)
+"""Mistakes that no numbers can tell apart; both are named then."""
+
+FORMULA = frozenset({"L02", "L03", "L04", "L05", "L06", "S01", "A03", "L21"})
+"""Stories of the numbers alone, which a wrong state on ctx may explain better."""
+
+
+def gradient_values(case: CaseFile) -> Iterator[Finding]:
+    """Wrong numbers and shapes, slot by slot, each with the story that fits everywhere.
+
+    A case in which backward raised counts for no story, and against none.
+    """
+    slots = samples_of(case, *LINEAR, "output ")
+    wrong = [i for i, samples in slots.items() if any(map(_is_off, samples))]
+    if not wrong:
+        return
+    crashed = [
+        f for f, _, run in case.passes("plain") if run.crash and run.crash.inside
+    ]
+    named = {i: _named(case, slots, i, crashed) for i in wrong}
+    if exchanged := _exchanged(case, slots, wrong):
+        first, second = (slots[i][0].right.shape for i in exchanged)
+        state = ["S02", "S03", "M04", *(["S01"] if first == second else [])]
+        for i in exchanged:
+            if (*named[i], "")[0] not in state:
+                named[i] = ("A03", "L04") if "L04" in named[i] else ("A03",)
+    for ids in dict.fromkeys(named.values()):
+        yield _finding(case, ids, [i for i in wrong if named[i] == ids], slots)
+
+
+def _is_off(sample: Sample) -> bool:
+    return sample.is_wrong or shape_mistakes.has_wrong_shape(sample)
+
+
+def _named(
+    case: CaseFile, slots: Slots, i: int, crashed: Sequence[Facts]
+) -> tuple[str, ...]:
+    """What to call the mistake in one slot."""
+    samples = slots[i]
+    if not any(s.is_wrong for s in samples):
+        shape = shape_mistakes.explained(case, samples)
+        return (shape,) if shape else UNNAMED
+    ids = _fitting(case, samples)
+    if ids[:1] == ["M04"] and _is_kept(case, samples[0].trial.inputs[0]):
+        ids = _fitting(case, samples, but="M04")  # the old value is there
+    if not ids and any(map(shape_mistakes.has_wrong_shape, samples)):
+        shape = shape_mistakes.explained(case, samples)
+        ids = [shape] if shape else []
+    if not ids and not crashed:
+        ids = _by_behaviour(samples)
+    if not ids:
+        ids = [id for id in [partial_match.named(case, samples, crashed)] if id]
+    if not ids and not crashed:
+        ids = _for_one_option(case, samples)
+    return _with_state(case, i, ids)
+
+
+def _fitting(case: CaseFile, samples: Sequence[Sample], but: str = "") -> list[str]:
+    """The stories that fit: the most specific, and what cannot be told from it."""
+    for tellers in (
+        (*known_mistakes.SPECIFIC, *known_mistakes.GENERAL),
+        known_mistakes.COSTLY,
+    ):
+        found = known_mistakes.fitting(case, samples, tellers)
+        found = [id for id in found if id != but]
+        found = [id for id in found if id != "A10" or case.mistakes_parameters]
+        if found:
+            first = "A10" if "A10" in found else found[0]
+            twins = [id for id in found if frozenset((first, id)) in BOTH]
+            if first == "C06":
+                twins = ["L02"]
+            return [first, *twins]
+    return []
+
+
+def _for_one_option(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
+    """A story that holds with one value of an option only; the rest is right."""
+    wrong = [s for s in samples if s.is_wrong]
+    if not partial_match.follows_an_option(case, [s.fact for s in wrong]):
+        return []
+    story = _fitting(case, wrong)[:1]
+    return ["R08", *story] if story else []
+
+
+def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
+    """Not linear in the upstream gradient, or a constant times the right gradient."""
+    if _scales(samples, 1.0) and _scales(samples, 1.0, "negative"):
+        return ["C01"]
+    if _scales(samples, 4.0) and _scales(samples, 1.0, "negative"):
+        return ["C02"]
+    if _is_mirrored(samples):
+        return ["L01"]
+    return ["L02"] if ratio(samples) is not None else []
+
+
+def _is_mirrored(samples: Sequence[Sample]) -> bool:
+    """Whether signs are all that is wrong, and not all of them are."""
+    return all(
+        s.got is not None
+        and s.got.shape == s.right.shape
+        and error_of(np.abs(s.got), np.abs(s.right)) <= close_to(s.tolerance)
+        for s in samples
+    )
+
+
+def _scales(samples: Sequence[Sample], factor: float, name: str = "double") -> bool:
+    """Whether that other upstream gradient gives ``factor`` times the gradient."""
+    by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
+    some = False
+    for (fact, trial), got in by_name.items():
+        other = by_name.get((fact, name))
+        if trial != "plain" or got is None or other is None or not np.any(got):
+            continue
+        if not np.all(np.isfinite(got)):
+            return False
+        if error_of(other, factor * got) > (1e-4 if got.dtype == np.float32 else 1e-6):
+            return False
+        some = True
+    return some
+
+
+def ratio(samples: Sequence[Sample]) -> float | None:
+    """The constant that all gradients of a slot are off by; None if there is none."""
+    got = [s.got for s in samples]
+    arrays = [a for a in got if a is not None]
+    if len(arrays) < len(got) or any(map(shape_mistakes.has_wrong_shape, samples)):
+        return None
+    return known_mistakes.ratio_of(arrays, [s.right for s in samples])
+
+
+def _exchanged(case: CaseFile, slots: Slots, wrong: Sequence[int]) -> tuple[int, ...]:
+    """Two slots, each of which returns just what the other one should."""
+    for i in wrong:
+        for j in wrong:
+            if i < j and _is_for(case, slots[i], j) and _is_for(case, slots[j], i):
+                return (i, j)
+    return ()
+
+
+def _is_for(case: CaseFile, samples: Sequence[Sample], other: int) -> bool:
+    """Whether these gradients are the right ones for the other slot."""
+    for s in samples:
+        right = case.truth(s.trial, s.run)[other]
+        if s.raw is None or right is None:
+            return False
+        if error_of(s.raw, right) > close_to(s.tolerance):
+            return False
+    return True
+
+
+def _with_state(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
+    """Look whether what forward kept explains the numbers better than a formula."""
+    changed = any(
+        not _alike(s.at_call, s.packed) for _, trial in case.plain for s in trial.saved
+    )
+    if changed and not case.contract.in_place:
+        return ("S03", *ids[:1])
+    if ids and ids[0] not in FORMULA:
+        return tuple(ids)
+    if case.permuted:
+        return ("S02", *[id for id in ids if id == "L04"])
+    if changed:
+        return ("M04", *ids[:1])
+    _, trial = next(case.plain)
+    if trial.save_calls > 1:
+        return ("A15", *ids[:1])
+    if "L03" in ids and "L05" in ids:
+        # What is right for the input's own values has a wrong exponent.
+        first = "L03" if _is_kept(case, trial.inputs[i]) else "L05"
+        ids = [first, *[id for id in ids if id != first]]
+    if ids and ids[0] in ("L04", "L05", "S01"):
+        return _what_was_kept(case, i, ids)
+    return tuple(ids)
+
+
+def _is_kept(case: CaseFile, value: object) -> bool:
+    """Whether ctx holds these numbers after the first call."""
+    trial = next((t for _, t in case.plain if t.saved or t.attributes), None)
+    if trial is None:
+        return False
+    kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
+    return any(np.array_equal(np.asarray(value), a) for a in kept)
+
+
+def _alike(a: Array, b: Array) -> bool:
+    return a.shape == b.shape and error_of(a, b) == 0.0
+
+
+def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
+    """Wrong formula for what was kept, or the wrong thing kept for the formula?"""
+    trial = next((t for _, t in case.plain if t.saved or t.attributes), None)
+    if trial is None:
+        return tuple(ids)
+
+    def is_kept(array: object) -> bool:
+        return _is_kept(case, array)
+
+    others = [j for j, x in enumerate(trial.inputs) if j != i and is_float(x)]
+    arrays = [trial.inputs[j] for j in others if _depends(case, trial, i, j)]
+    if arrays and not all(map(is_kept, arrays)):
+        return ("S01", *[id for id in ids if id != "S01"][:1])
+    if {"S01", "L03"} <= set(ids):
+        return ("L03", "S01") if is_kept(trial.inputs[i]) else ("S01", "L03")
+    if ids[0] == "S01" and arrays and is_kept(trial.inputs[i]):
+        return ("L04", "S02")
+    if ids[0] != "L05":
+        return tuple(ids)
+    saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
+    if saved and unpacked and saved != unpacked and not is_kept(trial.inputs[i]):
+        return ("S01", "L05")
+    has_output = any(is_kept(y.value) for y in trial.outputs)
+    return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)
+
+
+def _depends(case: CaseFile, trial: Trial, i: int, j: int) -> bool:
+    """Whether the right gradient for argument ``i`` moves with argument ``j``."""
+    inputs, run = trial.inputs, trial.passes[0]
+    moved = (*inputs[:j], inputs[j] * 1.5 + 0.25, *inputs[j + 1 :])
+    before = case.truth(trial, run)[i]
+    after = case.gradients(trial, run.upstreams, moved)[i]
+    return before is None or after is None or error_of(after, before) > 1e-9
+
+
+def _finding(
+    case: CaseFile, ids: tuple[str, ...], slots: list[int], every: Slots
+) -> Finding:
+    samples = every[slots[0]]
+    what, evidence = wording.of_gradient(case, next(filter(_is_off, samples)))
+    where = " and ".join(case.slot(j) for j in slots)
+    if len(slots) == len(every) > 1:
+        where = f"{case.name}.backward, every value it returns"
+    looks_like, hint = "", ""
+    if ids == ("L02",):
+        k = ratio(samples)
+        if k is not None:
+            looks_like = (
+                f"Your gradient is {k:.4g} times the right one, for every input."
+            )
+    if ids == ("A03", "L04"):
+        looks_like = (
+            "Each value you return is the right one for the other input: either they"
+            " are in each other's places, or each formula uses its own input."
+        )
+    if not ids:
+        hint = "Work this one element out by hand, then print each factor."
+        if any(map(shape_mistakes.has_wrong_shape, samples)):
+            hint = "Print the shape of each factor, and of what you return."
+    return Finding(ids, what, where, looks_like, hint, evidence)
+
+
+def precision(case: CaseFile) -> Iterator[Finding]:
+    """Gradients that are right to a few digits only."""
+    for samples in samples_of(case, *LINEAR).values():
+        for s in samples:
+            if s.error > rounding(s.tolerance):
+                what, evidence = wording.of_gradient(case, s)
+                single = s.raw is not None and s.raw.dtype == np.float32
+                ids = ("T01", "T03") if single else ("T01",)
+                yield Finding(ids, what, case.slot(s.slot), evidence=evidence)
+                return

@@ -1,0 +1,282 @@
+"""Second derivatives and forward mode, beside the slopes of the right gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import partial_match
+from minigrad.course.check.casefile import CaseFile, error_of, lacks_values, thrown
+from minigrad.course.check.facts import (
+    Array,
+    Arrays,
+    Facts,
+    Second,
+    Tangent,
+    Trial,
+    is_float,
+)
+from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.forward_checks import where_of
+
+STEP = 1e-5
+CLOSE = 1e-4
+"""How well central differences agree with a right second derivative."""
+
+
+def second_derivatives(case: CaseFile) -> Iterator[Finding]:
+    """Gradients whose own derivative is refused, lost or wrong, against the task."""
+    seen = [fact for fact in case.facts if fact.second is not None]
+    wanted = case.contract.second_derivative
+    if wanted == "refused":
+        yield from _not_refused(case, seen)
+        return
+    for fact in seen if wanted == "wanted" else seen[:1]:
+        second = fact.second
+        assert second is not None
+        found = _of_one_case(case, fact, second)
+        if found:
+            yield found
+            return
+
+
+def _not_refused(case: CaseFile, seen: Sequence[Facts]) -> Iterator[Finding]:
+    for fact in seen:
+        second = fact.second
+        if second is None or _is_refused(second) or not fact.case.inputs[0].size:
+            continue
+        where = f"{case.name}.backward"
+        lost = _of_one_case(case, fact, second)
+        if lost:
+            yield Finding(("D02",), f"{lost.what}; nothing refused it", where)
+        else:
+            what = "a second derivative passes; the task asks that it is refused"
+            hint = "What does the task say about a second derivative?"
+            yield Finding(UNNAMED, what, where, hint=hint)
+        return
+
+
+def _is_refused(second: Second) -> bool:
+    crash = second.crash
+    return crash is not None and (
+        "OnceDifferentiableError" in crash.kinds or "once_differentiable" in crash.text
+    )
+
+
+def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
+    where = f"{case.name}.backward"
+    wanted = case.contract.second_derivative == "wanted"
+    if _is_refused(second):
+        if not wanted:
+            return None
+        return Finding(("D03",), "a second derivative was refused", where)
+    if second.crash is not None:
+        if not wanted:
+            return None
+        what = f"for {fact.case.name}, the derivative of your gradients:"
+        what += f" {thrown(second.crash)}"
+        hint = "Which of the things that backward works with has a graph?"
+        where = where_of(case, second.crash)
+        return Finding(UNNAMED, what, where, hint=hint, crashed=True)
+    off = _lost(case, fact, second)
+    if not off:
+        return None
+    what = f"the derivative of your gradients for {', '.join(off)}"
+    if not all(g is None or np.all(np.isfinite(g)) for g in second.gradients):
+        ids = (
+            ("L20",) if partial_match.largest(fact) >= partial_match.LARGE else ("L19",)
+        )
+        return Finding(ids, f"for {fact.case.name}, {what} is not finite", where)
+    what += " is missing or wrong"
+    ids = ("D01",) if second.recorded and _keeps_intermediates(case) else ("D02",)
+    return Finding(ids, what, where)
+
+
+def _lost(case: CaseFile, fact: Facts, second: Second) -> list[str]:
+    """The names of the values whose second derivative is not the right one."""
+    places = fact.case.differentiable
+    gs = [i for i, g in enumerate(fact.case.upstreams) if g is not None]
+    names = [case.argument(i) for i in places]
+    names += [_upstream_name(case, i) for i in gs]
+    slopes = _slopes(case, fact, second)
+    off = []
+    for name, got, slope in zip(names, second.gradients, slopes, strict=True):
+        right = slope(STEP)
+        seen = np.zeros_like(right) if got is None else got
+        # Where two step sizes disagree there is a kink, and no slope.
+        if error_of(seen, right) > CLOSE >= error_of(right, slope(3 * STEP)):
+            off.append(name)
+    return off
+
+
+def _upstream_name(case: CaseFile, i: int) -> str:
+    if len(case.contract.outputs) == 1:
+        return "the upstream gradient"
+    return f"the upstream gradient of {case.contract.outputs[i]}"
+
+
+def _slopes(
+    case: CaseFile, fact: Facts, second: Second
+) -> Iterator[Callable[[float], Array]]:
+    """The slope of the weighted right gradients by a step, for each input and each g.
+
+    To be asked one by one, before the next.
+    """
+    places = fact.case.differentiable
+    inputs, upstreams = list(fact.case.inputs), list(fact.case.upstreams)
+    trial = next(t for t in fact.trials if t.name == "plain")
+    for values, where in ((inputs, places), (upstreams, None)):
+        chosen = range(len(values)) if where is None else where
+        for i in chosen:
+            if values[i] is None:
+                continue
+            kept = values[i]
+            moved = np.array(kept, np.float64)
+            values[i] = moved
+            weighted = _Weighted(case, trial, second, places, inputs, upstreams)
+            yield partial(weighted.slope, moved)
+            values[i] = kept
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    """The sum of the right gradients, weighted, at values that may be moved."""
+
+    case: CaseFile
+    trial: Trial
+    second: Second
+    places: Sequence[int]
+    inputs: list[Any]
+    upstreams: list[Array | None]
+
+    def slope(self, moved: Array, step: float) -> Array:
+        """Central differences, moving one of the arrays in place and back."""
+        slope = np.empty(moved.shape)
+        for at in np.ndindex(moved.shape):
+            middle, ends = moved[at], []
+            for sign in (1, -1):
+                moved[at] = middle + sign * step
+                ends.append(self.value())
+            moved[at] = middle
+            slope[at] = (ends[0] - ends[1]) / (2 * step)
+        return slope
+
+    def value(self) -> float:
+        """The weighted sum as things are."""
+        found = self.case.gradients(
+            self.trial, tuple(self.upstreams), tuple(self.inputs)
+        )
+        pairs = zip(self.second.weights, [found[i] for i in self.places], strict=True)
+        return sum(float(np.sum(w * f)) for w, f in pairs if f is not None)
+
+
+def _keeps_intermediates(case: CaseFile) -> bool:
+    """Whether something was kept that is neither an input nor an output."""
+    for _, trial in case.plain:
+        known = [x for x in trial.inputs if isinstance(x, np.ndarray)]
+        known += [y.value for y in trial.outputs if y.value is not None]
+        if any(not s.in_graph for s in trial.saved):
+            return True
+        kept = [a.value for a in trial.attributes if a.kind != "ndarray"]
+        for array in kept:
+            if not any(np.array_equal(array, a, equal_nan=True) for a in known):
+                return True
+    return False
+
+
+def tangents(case: CaseFile) -> Iterator[Finding]:
+    """Forward mode against the right gradients, turned round."""
+    if not case.contract.jvp:
+        return
+    for fact in case.facts:
+        for run in fact.tangents:
+            found = _of_tangent(case, fact, run)
+            if found:
+                yield found
+                return
+
+
+def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
+    where = f"{case.name}.jvp"
+    names = [
+        n
+        for n, t in zip(case.contract.arguments, run.tangents, strict=True)
+        if t is not None
+    ]
+    what = f"for {fact.case.name}, with a tangent for {' and '.join(names)}"
+    if run.crash is not None:
+        what = f"{what}: {thrown(run.crash)}"
+        ids = _named_crash(run)
+        return Finding(ids, what, where_of(case, run.crash), crashed=True)
+    trial = next(t for t in fact.trials if t.name == "plain")
+    rights = _pushed(case, trial, run.tangents)
+    for place, right in enumerate(rights):
+        got = run.result[place] if place < len(run.result) else None
+        seen = np.zeros_like(right) if got is None else got
+        if error_of(seen, right) <= CLOSE / 10:
+            continue
+        what += ", the tangent of the result is not what these contribute"
+        turned = tuple(reversed(run.tangents))
+        swaps = _can_turn(run.tangents) and len(turned) == 2
+        if swaps and _agrees(case, fact):
+            return Finding(("D04",), what, where)
+        return Finding(("D05",), what, where)
+    return None
+
+
+def _named_crash(run: Tangent) -> tuple[str, ...]:
+    crash = run.crash
+    assert crash is not None
+    if not crash.inside:
+        return ("D05",)
+    if "invalid number of forward gradients" in crash.text:
+        return ("D05",)
+    empty = lacks_values(crash) or "index out of range" in crash.text
+    if "saved_tensors" in crash.line or empty:
+        return ("D06",)
+    if "NoneType" in crash.text:
+        return ("D07",) if any(t is None for t in run.tangents) else ("D06",)
+    return UNNAMED
+
+
+def _can_turn(found: Arrays) -> bool:
+    return len({t.shape for t in found if t is not None}) == 1
+
+
+def _agrees(case: CaseFile, fact: Facts) -> bool:
+    """Whether every tangent that was tried fits the arguments in turned order."""
+    trial = next(t for t in fact.trials if t.name == "plain")
+    for run in fact.tangents:
+        turned = tuple(reversed(run.tangents))
+        rights = _pushed(case, trial, turned)
+        for place, right in enumerate(rights):
+            got = run.result[place] if place < len(run.result) else None
+            seen = np.zeros_like(right) if got is None else got
+            if error_of(seen, right) > CLOSE / 10:
+                return False
+    return True
+
+
+def _pushed(case: CaseFile, trial: Trial, given: Arrays) -> list[Array]:
+    """The tangents of the outputs, element by element, as the gradients say."""
+    ys = case.results(trial)
+    found = []
+    for place, y in enumerate(ys):
+        tangent = np.zeros(y.shape)
+        if is_float(y):
+            for at in np.ndindex(y.shape):
+                ones = [np.zeros_like(each) for each in ys]
+                ones[place][at] = 1.0
+                slopes = case.gradients(trial, tuple(ones))
+                pairs = zip(slopes, given, strict=True)
+                tangent[at] = sum(
+                    float(np.sum(s * t))
+                    for s, t in pairs
+                    if s is not None and t is not None
+                )
+        found.append(tangent)
+    return found

@@ -1,0 +1,153 @@
+"""Turn facts into findings; the facts may come from here or from another process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from minigrad.course.check import (
+    backward_checks,
+    forward_checks,
+    gradient_checks,
+    higher_order,
+    robustness_checks,
+    saved_checks,
+)
+from minigrad.course.check.casefile import CaseFile
+from minigrad.course.check.exercise import Exercise
+from minigrad.course.check.facts import Facts, Trial
+from minigrad.course.check.findings import Finding
+from minigrad.course.check.references import References
+
+Look = Callable[[CaseFile], Iterator[Finding]]
+
+ONE_BY_ONE: Sequence[Look] = (
+    forward_checks.crashed,
+    forward_checks.result,
+    forward_checks.values,
+    backward_checks.returned_values,
+    backward_checks.crashed,
+    backward_checks.missing_gradients,
+    backward_checks.changed_arguments,
+    robustness_checks.drawn_again,
+    gradient_checks.gradient_values,
+    robustness_checks.single_outputs,
+    robustness_checks.frozen_inputs,
+    robustness_checks.one_tensor_twice,
+    robustness_checks.two_live_calls,
+    saved_checks.nothing_on_ctx,
+    robustness_checks.other_numbers,
+    robustness_checks.second_backward,
+    robustness_checks.expanded_upstream,
+    gradient_checks.precision,
+    saved_checks.on_ctx,
+    saved_checks.more_than_needed,
+    saved_checks.more_bytes_than_allowed,
+    robustness_checks.written_inputs,
+    higher_order.second_derivatives,
+    higher_order.tangents,
+)
+"""Of these the first that finds something ends the search: the rest may follow from it.
+
+Exceptions stand before malformed values, these before wrong numbers, and numbers before
+what is only seen in other circumstances.
+"""
+
+ALWAYS: Sequence[Look] = (
+    saved_checks.on_ctx,
+    saved_checks.numbers_saved,
+    saved_checks.elsewhere,
+    saved_checks.saved_twice,
+    saved_checks.other_dtypes,
+    saved_checks.without_staticmethod,
+    forward_checks.marks,
+    robustness_checks.zeros_arrive,
+    robustness_checks.unneeded_gradients,
+)
+"""What follows from nothing else, and is said beside the first finding."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Why an answer is refused, and what is to be said about it even if it is right."""
+
+    findings: tuple[Finding, ...]
+    remarks: tuple[Finding, ...]
+
+
+def judge(
+    facts: Sequence[Facts], exercise: Exercise, references: References | None = None
+) -> Judgement:
+    """Name the mistakes behind ``facts``; what the exercise only remarks is apart."""
+    case = CaseFile(facts, exercise, references)
+    remarked = case.remarks
+    findings: list[Finding] = []
+    remarks: list[Finding] = []
+    for look in ONE_BY_ONE:
+        found = list(look(case))
+        allowed = look in _MAY_BE_REMARKS
+        for each in found:
+            (remarks if allowed and each.id in remarked else findings).append(each)
+        if findings:
+            break
+    if findings and findings[0].crashed and not findings[0].id:
+        findings += _without_crashes(facts, exercise, references)
+    first = findings[0] if findings else None
+    # An exception without a name may be less than what the other cases show.
+    stopped = first is not None and (
+        bool(first.crashed and first.id) or first.id == "A17"
+    )
+    if not stopped:
+        for look in ALWAYS:
+            for each in look(case):
+                if each.id == "A07" and first is not None and first.id == "A06":
+                    continue  # the flags are not ignored: they are read elsewhere
+                (remarks if each.id in remarked else findings).append(each)
+    if findings:
+        return Judgement(tuple(_hinted(exercise, _once(findings))), ())
+    return Judgement((), tuple(_once(remarks)))
+
+
+def _without_crashes(
+    facts: Sequence[Facts], exercise: Exercise, references: References | None
+) -> list[Finding]:
+    """What the cases say in which nothing was raised; only what has a name."""
+    if not any(_raised(trial) for f in facts for trial in f.trials):
+        return []
+    rest = [
+        replace(f, trials=tuple(t for t in f.trials if not _raised(t)))
+        for f in facts
+        if not _raised(f.trials[0])
+    ]
+    found = judge(rest, exercise, references).findings if rest else ()
+    return [finding for finding in found if finding.id]
+
+
+def _raised(trial: Trial) -> bool:
+    return trial.crash is not None or any(run.crash for run in trial.passes)
+
+
+_MAY_BE_REMARKS = (
+    saved_checks.on_ctx,
+    robustness_checks.written_inputs,
+    higher_order.second_derivatives,
+)
+"""The rest of what is looked for one by one is refused by every exercise."""
+
+
+def _once(found: Sequence[Finding]) -> list[Finding]:
+    """Each mistake once, where two ways of looking have seen it."""
+    seen: set[str] = set()
+    kept = []
+    for each in found:
+        if each.id and each.id in seen:
+            continue
+        seen.update(each.ids)
+        kept.append(each)
+    return kept
+
+
+def _hinted(exercise: Exercise, found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings with the exercise's own hints."""
+    for each in found:
+        yield each.with_hint(exercise.mistake_hints.get(each.id, ""))

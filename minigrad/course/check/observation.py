@@ -1,0 +1,129 @@
+"""Look at an answer: run it in many ways and write down facts, judging nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from minigrad.autograd import Function
+from minigrad.course.check import trials
+from minigrad.course.check.calls import Call, forward_mode
+from minigrad.course.check.declared import declare
+from minigrad.course.check.facts import Case, Contract, Facts, Second, Tangent, Trial
+from minigrad.course.check.limits import Deadline, OutOfTimeError
+from minigrad.course.check.spy import Watch, grown, same
+from minigrad.course.check.trials import Planned
+
+
+class StoppedError(Exception):
+    """The time was up while the answer ran; says on which case, and in which phase."""
+
+    def __init__(self, case: str, phase: str) -> None:
+        super().__init__(case, phase)
+        self.case, self.phase = case, phase
+
+
+def observe(
+    answer: type[Function],
+    contract: Contract,
+    cases: Sequence[Case],
+    deadline: Deadline | None = None,
+    before_forward: Callable[[], None] | None = None,
+) -> list[Facts]:
+    """Run ``answer`` on each case in every way a mistake could show itself.
+
+    ``before_forward`` is called before each forward, to draw the same numbers again.
+    Raises: StoppedError if it still runs at the deadline (an hour, without one).
+    """
+    watch = Watch(answer, deadline or Deadline(3600.0), before_forward)
+    seen_in_class = declare(answer)
+    before, on_class, shared = watch.contents_of_class(), *watch.kept_elsewhere()
+    found: list[Facts] = []
+    changed: set[str] = set()
+    for number, case in enumerate(cases):
+        try:
+            probe = _Probe(watch, contract, cases, number)
+            found.append(Facts(case, seen_in_class, *probe.look()))
+        except OutOfTimeError:
+            raise StoppedError(case.name, watch.phase) from None
+        # After the last case it may hold what an earlier check has left there.
+        now = watch.contents_of_class()
+        changed |= {n for n, value in now.items() if before.get(n) != value}
+        if found[0].trials[0].crash is not None:
+            break
+    on_class_now, shared_now = watch.kept_elsewhere()
+    declared = replace(
+        seen_in_class,
+        state_on_class=tuple(sorted(changed)),
+        tensors_on_class=grown(on_class, on_class_now),
+        tensors_shared=grown(shared, shared_now),
+    )
+    return [replace(facts, declared=declared) for facts in found]
+
+
+class _Probe:
+    """All the trials of one case."""
+
+    def __init__(
+        self, watch: Watch, contract: Contract, cases: Sequence[Case], number: int
+    ) -> None:
+        self.watch, self.contract, self.number = watch, contract, number
+        self.case = cases[number]
+        self.planned = trials.plan(contract, cases, number)
+
+    def look(self) -> tuple[tuple[Trial, ...], Second | None, tuple[Tangent, ...]]:
+        """Run every trial; a forward that fails is tried in one way only."""
+        first, *planned = self.planned
+        plain = self._trial(first)
+        if plain.crash is not None:
+            return (plain,), None, ()
+        found = [plain]
+        rest = iter(planned)
+        for each in rest:
+            if each.name == trials.FIRST:
+                found += self._beside(each, next(rest))
+            else:
+                found.append(self._trial(each))
+        second = None
+        if self.number == 0 or self.contract.second_derivative != "any":
+            second = self._second()
+        return tuple(found), second, tuple(self._tangents())
+
+    def _call(self, planned: Planned) -> Call:
+        same = planned.name == trials.SAME
+        call = Call(
+            self.watch, self.contract, planned.inputs, planned.needed, same=same
+        )
+        return call.forward()
+
+    def _trial(self, planned: Planned) -> Trial:
+        """One call, and a backward pass for each upstream gradient."""
+        call = self._call(planned)
+        kind, _, place = planned.name.partition(" ")
+        if kind == trials.EXPANDED:
+            return call.backward_of_the_sum().trial(planned.name)
+        if kind == trials.WRITTEN and "crash" not in call.facts:
+            call.write_into(int(place))
+        for left, upstream in enumerate(planned.upstreams, 1 - len(planned.upstreams)):
+            call.backward(upstream, keep=left < 0)
+        return call.trial(planned.name)
+
+    def _beside(self, one: Planned, other: Planned) -> tuple[Trial, Trial]:
+        """Two calls before the first backward."""
+        first, second = self._call(one), self._call(other)
+        first.backward(*one.upstreams)
+        returned = first.raw_copies()
+        second.backward(*other.upstreams)
+        rewritten = not same(returned, first.raw_copies())
+        return first.trial(one.name, rewritten=rewritten), second.trial(other.name)
+
+    def _second(self) -> Second | None:
+        if self.contract.random:
+            return None
+        return self._call(self.planned[0]).second(self.case.upstreams)
+
+    def _tangents(self) -> list[Tangent]:
+        return [
+            forward_mode(self.watch, self.contract, self.case.inputs, tangents)
+            for tangents in trials.tangents(self.contract, self.case)
+        ]

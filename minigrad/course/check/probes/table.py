@@ -1,0 +1,34 @@
+"""All looks by name, and the records in which they say what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.course.check.probes.chains import peaks_of_chains
+from minigrad.course.check.probes.histories import Ending, tell
+from minigrad.course.check.probes.lifetimes import (
+    Left,
+    gradient_of_a_sum,
+    kept_on_ctx,
+    left_behind,
+)
+from minigrad.course.check.probes.opinions import Opinion, opinion_on
+from minigrad.course.check.probes.traversals import Program, Traversal, traverse
+from minigrad.course.check.probes.walks import Graph, Walk, walk
+
+LOOKS: dict[str, Callable[..., Any]] = {
+    look.__name__: look
+    for look in (
+        walk,
+        traverse,
+        tell,
+        left_behind,
+        gradient_of_a_sum,
+        kept_on_ctx,
+        opinion_on,
+        peaks_of_chains,
+    )
+}
+
+RECORDS = (Graph, Walk, Program, Traversal, Ending, Left, Opinion)

@@ -1,0 +1,276 @@
+"""Gradients that are right once, and not in other circumstances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check.casefile import CaseFile, error_of, thrown
+from minigrad.course.check.facts import Array, Pass, Trial
+from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.forward_checks import where_of
+from minigrad.course.check.samples import COARSE, coarse
+
+
+def frozen_inputs(case: CaseFile) -> Iterator[Finding]:
+    """With one input frozen, the gradients of the others must stay the same."""
+    for fact, trial, run in case.passes("only "):
+        wrong = _wrong_slots(case, trial, run)
+        needed = " and ".join(
+            case.argument(i) for i in fact.case.differentiable if trial.needed[i]
+        )
+        what = f"for {fact.case.name}, with only {needed} requiring grad"
+        if run.crash:
+            what = f"{what}: {thrown(run.crash)}"
+            ids = ("A06",) if _met_none(run) else UNNAMED
+            yield Finding(ids, what, where_of(case, run.crash), crashed=True)
+        elif wrong:
+            i = wrong[0]
+            if run.gradients[i] is None:
+                what = f"{what}, {case.argument(i)}.grad is None after backward"
+                yield Finding(("A06",), what, case.slot(i))
+            else:
+                what = f"{what}, the gradient of {case.argument(i)} is another one"
+                what += " than with all of them"
+                ids = ("S02",) if case.permuted else UNNAMED
+                yield Finding(ids, what, case.slot(i))
+        else:
+            continue
+        return
+
+
+def _met_none(run: Pass) -> bool:
+    crash = run.crash
+    return crash is not None and crash.inside and "NoneType" in crash.text
+
+
+def _wrong_slots(case: CaseFile, trial: Trial, run: Pass) -> list[int]:
+    """The slots whose gradient is missing or off."""
+    found = []
+    for i, right in enumerate(case.truth(trial, run)):
+        if right is None or not trial.needed[i]:
+            continue
+        got = run.gradients[i] if i < len(run.gradients) else None
+        if got is None or error_of(got, right) > coarse(case.tolerance(trial)):
+            found.append(i)
+    return found
+
+
+def unneeded_gradients(case: CaseFile) -> Iterator[Finding]:
+    """Gradients that nobody needs, where the contract asks to skip them."""
+    if not case.contract.skips_unneeded:
+        return
+    for fact, trial, run in case.passes("only "):
+        for i in fact.case.differentiable:
+            came = len(run.returned) > i and run.returned[i].value is not None
+            if not trial.needed[i] and came:
+                what = f"with {case.argument(i)} frozen, backward still returned a"
+                what += " gradient for it"
+                yield Finding(("A07",), what, case.slot(i))
+                return
+
+
+def single_outputs(case: CaseFile) -> Iterator[Finding]:
+    """With one output unused, the others must still send their share."""
+    for fact, trial, run in case.passes("output "):
+        place = int(trial.name.removeprefix("output "))
+        name = case.contract.outputs[place]
+        what = f"for {fact.case.name}, with only the output {name} used"
+        wrong = _wrong_slots(case, trial, run)
+        if run.crash:
+            met_none = "NoneType" in run.received
+            ids = ("N02",) if met_none and run.crash.inside else UNNAMED
+            what = f"{what}: {thrown(run.crash)}"
+            yield Finding(ids, what, where_of(case, run.crash), crashed=True)
+        elif wrong and run.gradients[wrong[0]] is None and _right_with_all(case):
+            i = wrong[0]
+            what = f"{what}, {case.argument(i)}.grad is None after backward"
+            yield Finding(("N06",), what, case.slot(i))
+        else:
+            continue
+        return
+
+
+def _right_with_all(case: CaseFile) -> bool:
+    """Whether the gradients are right where every output is used."""
+    return not any(_wrong_slots(case, t, run) for _, t, run in case.passes("plain"))
+
+
+def zeros_arrive(case: CaseFile) -> Iterator[Finding]:
+    """Zeros for an unused output, where the contract asks for None."""
+    if case.contract.materialize_grads:
+        return
+    if any(trial.materialize_grads for _, trial in case.plain):
+        what = "for an output that nobody used, backward is given zeros, not None"
+        yield Finding(("N03",), what, case.name)
+
+
+def one_tensor_twice(case: CaseFile) -> Iterator[Finding]:
+    """A tensor in every argument's place gets the sum of all the gradients."""
+    for fact, trial, run in case.passes("same"):
+        rights = [a for a in case.truth(trial, run) if a is not None]
+        right = np.asarray(sum(rights))
+        got = run.gradients[0] if run.gradients else None
+        if got is None or error_of(got, right) > coarse(case.tolerance(trial)):
+            x = case.argument(0)
+            call = f"{case.name}.apply({', '.join([x] * len(trial.inputs))})"
+            what = f"for {fact.case.name}, the gradient of {x} after {call} is not the"
+            what += " sum of what each of its places should get"
+            hint = "Which line of yours treats one tensor in two places differently?"
+            yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
+            return
+
+
+def expanded_upstream(case: CaseFile) -> Iterator[Finding]:
+    """The upstream gradient of ``y.sum()`` is one number, shown many times."""
+    for fact, trial, run in case.passes("expanded"):
+        if run.crash is None and not _wrong_slots(case, trial, run):
+            continue
+        what = f"for {fact.case.name}, after y.sum().backward()"
+        where = f"{case.name}.backward"
+        if run.crash:
+            what = f"{what}: {thrown(run.crash)}"
+            where = where_of(case, run.crash)
+        else:
+            what = f"{what}, the gradient of {_names(case, trial, run)} is wrong"
+        yield Finding(("T04",), what, where, crashed=run.crash is not None)
+        return
+
+
+def _names(case: CaseFile, trial: Trial, run: Pass) -> str:
+    return " and ".join(case.argument(i) for i in _wrong_slots(case, trial, run))
+
+
+def drawn_again(case: CaseFile) -> Iterator[Finding]:
+    """Zeros in other places than forward's: the draw was repeated."""
+    if not case.contract.random:
+        return
+    for fact, trial, run in case.passes("plain"):
+        for i in _wrong_slots(case, trial, run):
+            got, (g, *_) = run.gradients[i], run.upstreams
+            y = trial.outputs[0].value
+            if got is None or g is None or y is None or got.shape != y.shape:
+                continue
+            if not _other_zeros(got, y, trial.inputs[i], g):
+                continue
+            again = _differs(case, i)
+            if again or _is_another_draw(got, trial.inputs, y, g):
+                what = f"for {fact.case.name}, the zeros of the gradient for"
+                what += f" {case.argument(i)} are not where the result has its zeros"
+                what += ", and a second backward gives others" if again else ""
+                yield Finding(("S09",), what, case.slot(i))
+                return
+
+
+def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:
+    told = (x != 0) & (g != 0)
+    return bool(np.any((got == 0)[told] != (y == 0)[told]))
+
+
+def _is_another_draw(got: Array, inputs: tuple[Any, ...], y: Array, g: Array) -> bool:
+    """Whether the gradient is right for a mask that no threshold explains."""
+    x, p = inputs[0], float(inputs[1])
+    passed = got != 0
+    if error_of(got, g * passed / (1 - p)) > COARSE:
+        return False
+    return not any(
+        _is_threshold(passed, values) for values in (x, np.abs(x), y, np.abs(y), g)
+    )
+
+
+def _is_threshold(passed: Array, values: Array) -> bool:
+    """Whether those that passed are all larger, or all smaller, than the others."""
+    inside, outside = values[passed], values[~passed]
+    if not inside.size or not outside.size:
+        return True
+    return bool(inside.min() >= outside.max() or inside.max() <= outside.min())
+
+
+def _differs(case: CaseFile, i: int) -> bool:
+    """Whether two backward passes through one graph differ anywhere."""
+    for _, trial in case.trials("again"):
+        firsts = [run.gradients[i] for run in trial.passes if not run.crash]
+        arrays = [a for a in firsts if a is not None]
+        if len(arrays) == 2 and error_of(*arrays) > COARSE:
+            return True
+    return False
+
+
+def two_live_calls(case: CaseFile) -> Iterator[Finding]:
+    """Two calls before the first backward must not see each other's values."""
+    on_class = case.declared.state_on_class
+    for fact, trial, run in case.passes("first", "second"):
+        wrong = run.crash is not None or bool(_wrong_slots(case, trial, run))
+        if not (trial.rewritten or (wrong and _is_right_alone(case, trial, run))):
+            continue
+        what = (
+            f"for {fact.case.name}: after a = {case.name}.apply(...) and then"
+            f" b = {case.name}.apply(...) with other numbers,"
+        )
+        if wrong:
+            what += f" the gradients of the {trial.name} call are not its own"
+        else:
+            what += " backward of b changed the gradients that a had returned"
+        where = f"{case.name}, two calls alive at once"
+        ids = ("S04",) if on_class else ("S05",)
+        if on_class:
+            where = ", ".join(f"{case.name}.{name}" for name in on_class)
+        yield Finding(ids, what, where)
+        return
+
+
+def _is_right_alone(case: CaseFile, trial: Trial, run: Pass) -> bool:
+    """Whether the same numbers went through a call that was alone."""
+    return any(
+        _same_numbers(trial.inputs, alone.inputs)
+        and _same_numbers(run.upstreams, before.upstreams)
+        for _, alone, before in case.passes("plain")
+    )
+
+
+def _same_numbers(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def other_numbers(case: CaseFile) -> Iterator[Finding]:
+    """A gradient that is wrong for numbers that no other trial has tried."""
+    for _, trial, run in case.passes("first", "second"):
+        if run.crash is None and _wrong_slots(case, trial, run):
+            what = f"for other numbers, the gradient of {_names(case, trial, run)}"
+            what += " is wrong"
+            hint = "What else than its inputs could your backward depend on?"
+            yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
+            return
+
+
+def second_backward(case: CaseFile) -> Iterator[Finding]:
+    """The same graph must give the same gradient again."""
+    for fact, trial, run in case.passes("again"):
+        if run.crash is None and not _wrong_slots(case, trial, run):
+            continue
+        seen = thrown(run.crash) if run.crash else "other numbers came back"
+        what = f"for {fact.case.name}, a second backward with retain_graph: {seen}"
+        where = where_of(case, run.crash) if run.crash else f"{case.name}.backward"
+        modified = run.crash is not None and "SavedModifiedError" in run.crash.kinds
+        yield Finding(("M05",) if modified else ("S10",), what, where)
+        return
+
+
+def written_inputs(case: CaseFile) -> Iterator[Finding]:
+    """An input that is changed after forward must be noticed, or not matter."""
+    for fact, trial, run in case.passes("written "):
+        if run.crash is not None or not _wrong_slots(case, trial, run):
+            continue
+        i = int(trial.name.removeprefix("written "))
+        what = f"for {fact.case.name}: {case.argument(i)} was changed after forward,"
+        what += " the gradient changed with it, and no error was raised"
+        arrays = any(a.kind == "ndarray" and a.shares_memory for a in trial.attributes)
+        shared = case.declared.tensors_shared or case.declared.tensors_on_class
+        if shared and not trial.attributes:
+            ids = ("S04",) if case.declared.tensors_on_class else ("S05",)
+        else:
+            ids = ("S08",) if arrays else ("S06",)
+        yield Finding(ids, what, f"{case.name}, what forward leaves on ctx")
+        return

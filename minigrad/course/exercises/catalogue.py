@@ -1,0 +1,130 @@
+"""Exercises as data: a spec module and a text file each, found by their id."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from minigrad import errors
+from minigrad.course.check import Exercise, Line, Question, formulas
+
+
+class ExerciseUnknownError(errors.MinigradError, KeyError):
+    """No exercise has this id."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def names() -> list[str]:
+    """The ids of the lessons' exercises, in order."""
+    folder = resources.files("minigrad.course.exercises")
+    files = (file.name for file in folder.iterdir())
+    texts = (name.removesuffix(".toml") for name in files if name.endswith(".toml"))
+    return sorted(stem.removeprefix("ex").replace("_", ".") for stem in texts)
+
+
+def gym_names() -> list[str]:
+    """The ids of the practice Functions of the gym, such as ``"gym.Power"``."""
+    folder = resources.files("minigrad.course.exercises.gym")
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    texts = [file for file in files if file.name.endswith(".toml")]
+    tables = [tomllib.loads(text.read_text("utf8")) for text in texts]
+    return [t["id"] for t in sorted(tables, key=lambda t: (t["points"], t["id"]))]
+
+
+def stem_of(exercise_id: str) -> str:
+    """The module of an exercise, below ``minigrad.course.exercises``.
+
+    >>> stem_of("01.4"), stem_of("gym.MulConstant")
+    ('ex01_4', 'gym.mul_constant')
+    """
+    area, _, name = exercise_id.partition(".")
+    if area != "gym":
+        return "ex" + exercise_id.replace(".", "_")
+    return "gym." + re.sub("(?<=[a-z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+@cache
+def load(exercise_id: str) -> Exercise:
+    """The exercise with this id, such as ``"01.4"`` or ``"gym.Power"``.
+
+    >>> load("01.4").answer
+    'Mul'
+    """
+    stem = stem_of(str(exercise_id))
+    parts = stem.split(".")
+    file = resources.files("minigrad.course.exercises").joinpath(
+        *parts[:-1], f"{parts[-1]}.toml"
+    )
+    if not all(part.isidentifier() for part in parts) or not file.is_file():
+        what = f"no exercise {exercise_id!r}"
+        fix = f"use one of {', '.join([*names(), *gym_names()])}"
+        raise ExerciseUnknownError(errors.message("exercise", what, fix))
+    text = tomllib.loads(file.read_text("utf8"))
+    spec = importlib.import_module(f"minigrad.course.exercises.{stem}")
+    contract = getattr(spec, "CONTRACT", None)
+    return Exercise(
+        id=text["id"],
+        title=text["title"],
+        kind=text["kind"],
+        statement=text["statement"].strip(),
+        points=text["points"],
+        minutes=text["minutes"],
+        hints=tuple([flat(hint) for hint in text.get("hints", [])]),
+        mistake_hints=mistake_hints_of(text.get("mistakes", [])),
+        wrong_rules=formulas.rules_of(text.get("mistakes", []), contract, str(file))
+        if contract
+        else (),
+        half_step=flowing(text.get("half_step", "")),
+        questions=tuple([question_of(each) for each in text.get("questions", [])]),
+        lines=tuple([line_of(each) for each in text.get("lines", [])]),
+        spec=spec,
+    )
+
+
+def mistake_hints_of(tables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The exercise's own hints by mistake; the first of several stands."""
+    hints: dict[str, str] = {}
+    for table in tables:
+        if "hint" in table:
+            hints.setdefault(table["id"], flat(table["hint"]))
+    return hints
+
+
+def question_of(table: Mapping[str, Any]) -> Question:
+    """A question as the text file states it."""
+    return Question(
+        id=table["id"],
+        text=flat(table["text"]),
+        choices=tuple(table.get("choices", [])),
+        wrong={w["answer"]: flat(w["looks_like"]) for w in table.get("wrong", [])},
+        why=flat(table.get("why", "")),
+        hint=flat(table.get("hint", "")),
+    )
+
+
+def line_of(table: Mapping[str, Any]) -> Line:
+    """A line as the text file states it; its indentation counts."""
+    return Line(
+        table["id"],
+        table["text"],
+        flat(table.get("mistake", "")),
+        flat(table.get("hint", "")),
+    )
+
+
+def flat(text: str) -> str:
+    """A paragraph in one line."""
+    return " ".join(text.split())
+
+
+def flowing(text: str) -> str:
+    """Each paragraph in one line; one with an indented line keeps its lines."""
+    paragraphs = re.split(r"\n\s*\n", text.strip("\n").rstrip())
+    return "\n".join([p if "\n " in f"\n{p}" else flat(p) for p in paragraphs])

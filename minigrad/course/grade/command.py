@@ -1,0 +1,509 @@
+"""``python -m minigrad grade``: a class from its files to its points."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import concurrent.futures as futures
+import contextlib
+import hashlib
+import importlib
+import os
+import secrets
+import sys
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from minigrad import errors
+from minigrad.course.check import SOLVED
+from minigrad.course.grade import attempts, pages, results, sandbox, submissions
+from minigrad.course.grade.confine import UNSAFE
+from minigrad.course.grade.examiner import NOT_GRADED, Result, Work, grade, not_graded
+from minigrad.course.grade.progress import Progress
+from minigrad.course.grade.quotas import BUDGET, Limits, said_of
+from minigrad.course.grade.results import Ledger
+from minigrad.course.grade.submissions import Left, Submitted
+from minigrad.errors import count_of
+
+_boxes: dict[tuple[str, Limits], sandbox.Box] = {}
+_boxes_lock = threading.Lock()
+
+FEWEST_BYTES = 16
+"""A shorter secret is none."""
+
+TIMES = 3
+"""How often a grading is begun whose own process has died."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Grade, and say where the results are."""
+    options = parser().parse_args(arguments)
+    try:
+        return run(options)
+    except (
+        sandbox.BoxError,
+        submissions.SubmissionsError,
+        results.BusyError,
+        results.StorageError,
+    ) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command understands."""
+    made = argparse.ArgumentParser(
+        prog="minigrad grade",
+        description="Grade the submissions of a class, each in a box of its own.",
+    )
+    made.add_argument(
+        "submissions",
+        type=Path,
+        help="a folder with one folder a student, a zip of it, or an LMS's export",
+    )
+    made.add_argument("--out", type=Path, required=True, help="where results go")
+    made.add_argument(
+        "--jobs",
+        type=at_least_one,
+        default=os.cpu_count() or 1,
+        help="how many are graded at once (%(default)s)",
+    )
+    made.add_argument(
+        "--seed-file",
+        type=Path,
+        help="a secret of yours; the same one draws the same numbers",
+    )
+    made.add_argument(
+        "--shard", type=shard_of, help="only one part of several: 2/4 is the second"
+    )
+    made.add_argument(
+        "--executor",
+        default="threads",
+        help="who hands out the work: threads (the default) or dask://host:port",
+    )
+    made.add_argument(
+        "--unsafe",
+        action="store_true",
+        help="run without a box, if there is none: for code you trust like your own",
+    )
+    made.add_argument(
+        "--seconds",
+        type=at_least_one,
+        default=Limits.seconds,
+        help="for one exercise of one submission (%(default)g), and as many to load it;"
+        " a right answer takes a hundredth of it",
+    )
+    made.add_argument(
+        "--student-seconds",
+        type=at_least_one,
+        help="for everything that a student has handed in"
+        f" ({BUDGET} times --seconds: {BUDGET * Limits.seconds:g})",
+    )
+    made.add_argument(
+        "--retry",
+        action="store_true",
+        help="try again what could not be graded in an earlier run",
+    )
+    return made
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Which part of how many.
+
+    >>> shard_of("2/4")
+    (2, 4)
+    """
+    try:
+        number, count = (int(part) for part in text.split("/"))
+    except ValueError:
+        raise argparse.ArgumentTypeError("write it like this: 2/4") from None
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError(f"there is no part {number} of {count}")
+    return number, count
+
+
+def at_least_one(text: str) -> float:
+    """A number of things, or of seconds; less would grade nobody."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 1 <= number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    """Grade what is not graded yet, then write the pages from all there is."""
+    out: Path = options.out
+    found = found_in(options.submissions)
+    make_folder(out)
+    mode = sandbox.best_mode(options.unsafe)
+    if mode == UNSAFE:
+        words = "UNSAFE: submissions run as you, and can do whatever you can"
+        print(words, file=sys.stderr)
+    else:
+        see_that_nothing_is_in_sight([options.submissions, out])
+    limits = Limits(seconds=options.seconds)
+    see_that_right_answers_pass(mode)
+    print(f"memory: {counted_by(mode)}", file=sys.stderr)
+    secret = secret_of(options.seed_file, out)
+    with Ledger(out / results.ledger_name(options.shard)) as ledger:
+        before = list(results.read(out))
+        tried = [r for r in before if not (options.retry and r.state == NOT_GRADED)]
+        progress = Progress(len(found))
+        budget = Budget(options.student_seconds or BUDGET * options.seconds, before)
+        missing = attempts.missing(found, set(map(results.key_of, tried)), progress)
+        students = ([w for w in own if is_of(options.shard, w)] for own in missing)
+        how = mode, limits, secret
+        with executor_of(options.executor, int(options.jobs)) as (executor, jobs):
+            count = work_off(students, executor, jobs, ledger, how, progress, budget)
+    print(f"{count} graded, {len(tried)} were graded before", file=sys.stderr)
+    if options.shard is None:
+        left = [*progress.left, *with_nothing(options.submissions, out, found)]
+        if left:
+            words = f"{count_of(len(left), 'thing')} could not be graded at all"
+            print(f"{words}: class.html says which", file=sys.stderr)
+        write_pages(out, left, progress.not_counted)
+        print(f"results: {out / 'class.html'}, {out / 'results.csv'}")
+    return 0
+
+
+def counted_by(mode: str) -> str:
+    """Who counts the memory of submissions, in words."""
+    groups = box_of(mode, Limits()).groups
+    if groups is None:
+        return "counted from outside, ten times a second"
+    return f"counted and bounded by the kernel ({groups.kind.name})"
+
+
+class Budget:
+    """The seconds that everything of one student may take together.
+
+    What was graded in earlier runs counts, too: a run that is stopped and goes on
+    comes to the same end.
+    """
+
+    def __init__(self, seconds: float, before: Iterable[Result] = ()) -> None:
+        self.seconds = seconds
+        self.taken: defaultdict[str, float] = defaultdict(float)
+        for result in before:
+            self.add(result)
+
+    def add(self, result: Result) -> None:
+        """Count what one result has taken."""
+        self.taken[result.student] += result.seconds
+
+    def why_not(self, work: Work) -> str:
+        """Why this isn't graded any more; empty if it is."""
+        if self.taken[work.student] < self.seconds:
+            return ""
+        return (
+            f"The {self.seconds:g} seconds for everything that a student hands in"
+            " were over before it was its turn."
+        )
+
+
+def found_in(source: Path) -> list[Submitted]:
+    """What was handed in. Raises: SubmissionsError for nothing."""
+    found = list(submissions.find(source))
+    if not found:
+        what = f"there is no notebook (.ipynb) and no program (.py) in {source}"
+        fix = "put what each student handed in into a folder of its own in there"
+        raise submissions.SubmissionsError(errors.message("grade", what, fix))
+    return found
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder for the results. Raises: SubmissionsError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"{out} cannot be a folder for results ({error.strerror})"
+        fix = "choose another --out"
+        raise submissions.SubmissionsError(errors.message("grade", what, fix)) from None
+
+
+def with_nothing(source: Path, out: Path, found: Sequence[Submitted]) -> list[Left]:
+    """The students in whose folder there is nothing that could be graded."""
+    names = submissions.without_files(source, found)
+    own = out.resolve()
+    return [
+        (name, "", "There is no notebook and no program in the folder.")
+        for name in names
+        if own != (source / name).resolve()
+    ]
+
+
+CONTROL = """
+import minigrad as mg
+
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+"""
+
+
+CONTROL_WORK = Work("", "gym.Square", "", "", (CONTROL,))
+
+
+def see_that_right_answers_pass(mode: str) -> None:
+    """Grade a right answer first: no class fails because of the machine.
+
+    Raises: BoxError.
+    """
+    result = grade_here(CONTROL_WORK, mode, Limits(), b"")
+    if result.state != SOLVED:
+        what = f"a right answer is not solved here: {result.note or result.rows}"
+        fix = "nothing was graded; look at this machine's Python, NumPy and sandbox"
+        raise sandbox.BoxError(errors.message("grade", what, fix))
+
+
+def see_that_nothing_is_in_sight(paths: Sequence[Path]) -> None:
+    """Refuse to grade what lies in a folder that every box can read.
+
+    Raises: BoxError.
+    """
+    for path in paths:
+        for folder in sandbox.visible():
+            if path.resolve().is_relative_to(folder):
+                what = f"{path} lies in {folder}, which every submission can read"
+                fix = "move it to a folder of its own"
+                raise sandbox.BoxError(errors.message("grade", what, fix))
+
+
+def secret_of(path: Path | None, out: Path) -> bytes:
+    """What the numbers are drawn from: a file of the user's, or one made once.
+
+    Raises: SubmissionsError if it cannot be read, or could be guessed.
+    """
+    if path is not None:
+        try:
+            secret = path.read_bytes()
+        except OSError as error:
+            secret, what = b"", f"{path} cannot be read ({error.strerror})"
+        else:
+            what = f"{path} has {len(secret)} bytes: whoever tries them all has it"
+        if len(secret) < FEWEST_BYTES:
+            fix = f"write at least {FEWEST_BYTES} random bytes into it"
+            raise submissions.SubmissionsError(errors.message("grade", what, fix))
+        return secret
+    kept = out / "secret.key"
+    if not kept.exists():
+        fresh = out / f".secret.{os.getpid()}"
+        try:
+            with results.storing(kept):
+                number = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(number, "w") as file:
+                    file.write(secrets.token_hex(32))
+                # Of several graders that begin at once, one has made it.
+                with contextlib.suppress(FileExistsError):
+                    os.link(fresh, kept)
+        finally:
+            fresh.unlink(missing_ok=True)
+    return kept.read_bytes()
+
+
+def is_of(shard: tuple[int, int] | None, work: Work) -> bool:
+    """Whether this belongs to the part; the parts are the same on every machine."""
+    if shard is None:
+        return True
+    number, count = shard
+    digest = hashlib.sha256("\n".join(work.key).encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "big") % count == number - 1
+
+
+@contextlib.contextmanager
+def executor_of(name: str, jobs: int) -> Iterator[tuple[futures.Executor, int]]:
+    """Who runs the gradings, and how many at once: threads here, or a cluster.
+
+    Raises: BoxError.
+    """
+    if name == "threads":
+        with futures.ThreadPoolExecutor(max(1, jobs)) as threads:
+            yield threads, max(1, jobs)
+    elif name.startswith("dask://"):
+        client = cluster_at(name.replace("dask://", "tcp://", 1))
+        with client, client.get_executor() as executor:
+            yield executor, max(1, sum(client.nthreads().values()))
+    else:
+        what, fix = f"no executor is called {name!r}", "use threads or dask://host:port"
+        raise sandbox.BoxError(errors.message("grade", what, fix))
+
+
+def cluster_at(address: str) -> Any:
+    """A client of the Dask cluster there. Raises: BoxError."""
+    try:
+        distributed: Any = importlib.import_module("dask.distributed")
+        return distributed.Client(address)
+    except ImportError:
+        what, fix = "there is no Dask here", "pip install distributed"
+    except OSError:
+        what, fix = f"no cluster answers at {address}", "is its scheduler running?"
+    raise sandbox.BoxError(errors.message("grade", what, fix))
+
+
+def work_off(
+    students: Iterator[list[Work]],
+    executor: futures.Executor,
+    jobs: int,
+    ledger: Ledger,
+    how: tuple[str, Limits, bytes],
+    progress: Progress,
+    budget: Budget,
+) -> int:
+    """Grade them all, a few students at a time, each one's answers one by one.
+
+    A result is kept as soon as it is there. Raises: BoxError, StorageError.
+    """
+    waiting: dict[futures.Future[Result], tuple[deque[Work], int]] = {}
+    count = 0
+
+    def keep(result: Result) -> None:
+        nonlocal count
+        ledger.add(result)
+        budget.add(result)
+        count += 1
+        progress.show(count, result)
+
+    def hand_out(own: deque[Work], times: int = 1) -> None:
+        while own and (why := budget.why_not(own[0])):
+            keep(not_graded(own.popleft(), why))
+        if own:
+            waiting[executor.submit(grade_here, own[0], *how)] = own, times
+
+    try:
+        more = True
+        while more or waiting:
+            while more and len(waiting) < 2 * jobs:
+                works = next(students, None)
+                more = works is not None
+                hand_out(deque(works or ()))
+            ended, _ = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
+            for future in ended:
+                own, times = waiting.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    if times < TIMES:
+                        # A process has died here, and not in the submission's box.
+                        hand_out(own, times + 1)
+                        continue
+                    see_that_it_is_not_the_machine(executor, how, error)
+                    result = not_graded(own[0], f"{said_of(error)}, {TIMES} times.")
+                own.popleft()
+                keep(result)
+                hand_out(own)
+    except BaseException:
+        # What still runs is not kept: nobody has to wait for it.
+        for future in waiting:
+            future.cancel()
+        close_boxes()
+        raise
+    progress.end()
+    return count
+
+
+def see_that_it_is_not_the_machine(
+    executor: futures.Executor, how: tuple[str, Limits, bytes], error: Exception
+) -> None:
+    """After an error, look whether right answers still pass.
+
+    Raises: BoxError if they do not.
+    """
+    try:
+        passes = executor.submit(grade_here, CONTROL_WORK, *how).result()
+        words = f"{passes.state}, {passes.note or passes.rows}"
+    except Exception as again:
+        words = said_of(again)
+    else:
+        if passes.state == SOLVED:
+            return
+    what = f"nobody can be graded here any more ({said_of(error)}; then {words})"
+    fix = "what was graded is kept; mend this machine, then run the same command again"
+    raise sandbox.BoxError(errors.message("grade", what, fix)) from error
+
+
+def grade_here(work: Work, mode: str, limits: Limits, secret: bytes) -> Result:
+    """Grade in this process, in the box that it has or makes.
+
+    Whatever one submission brings about, the others are graded. Raises: BoxError.
+    """
+    began = time.monotonic()
+    try:
+        return grade(work, box_of(mode, limits), secret)
+    except sandbox.BoxError:
+        raise
+    except Exception as error:
+        why = f"The judge failed at it ({said_of(error)})."
+        return not_graded(work, why, time.monotonic() - began)
+
+
+def box_of(mode: str, limits: Limits) -> sandbox.Box:
+    """The box of this process, made when it is first asked for."""
+    with _boxes_lock:
+        own = _boxes.get((mode, limits))
+        if own is None:
+            own = _boxes[mode, limits] = sandbox.Box(mode, limits)
+    return own
+
+
+@atexit.register
+def close_boxes() -> None:
+    """End every box of this process."""
+    with _boxes_lock:
+        for each in _boxes.values():
+            each.close()
+        _boxes.clear()
+
+
+MOST_LEFT = 5
+"""Files of one student that are named where nothing could be graded of them."""
+
+
+def write_pages(
+    out: Path, left: Sequence[Left] = (), not_counted: Sequence[Left] = ()
+) -> None:
+    """The table and the pages, anew from the lines; ``left`` was not graded at all."""
+    found = results.best(results.read(out))
+    left = few_of_each(left)
+    results.write(out / "results.csv", results.table(found, left))
+    left += few_of_each(not_counted)
+    results.write(out / "class.html", pages.of_class(found, left))
+    folder = out / "students"
+    with results.storing(folder):
+        folder.mkdir(exist_ok=True)
+    by_student: dict[str, list[Result]] = {student: [] for student, _, _ in left}
+    for result in found:
+        by_student.setdefault(result.student, []).append(result)
+    for student, own in by_student.items():
+        path = folder / pages.file_of(student)
+        own_left = [each for each in left if each[0] == student]
+        results.write(path, pages.of_student(student, own, own_left))
+
+
+def few_of_each(left: Iterable[Left]) -> list[Left]:
+    """The first of each student, and how many more there are."""
+    by_student: dict[str, list[Left]] = {}
+    for each in left:
+        by_student.setdefault(each[0], []).append(each)
+    found: list[Left] = []
+    for student, own in by_student.items():
+        found += own[:MOST_LEFT]
+        if len(own) > MOST_LEFT:
+            found.append((student, "", f"And {len(own) - MOST_LEFT} more files."))
+    return found

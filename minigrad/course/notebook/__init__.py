@@ -1,0 +1,36 @@
+"""What a learner uses in a notebook: forms, checks, hints, progress, recall, search."""
+
+from minigrad.course.notebook import faq, journal
+from minigrad.course.notebook.checking import Hint, check, examine, hint
+from minigrad.course.notebook.faq import answers
+from minigrad.course.notebook.glossary import terms
+from minigrad.course.notebook.predictions import predict
+from minigrad.course.notebook.progress import gym, progress
+from minigrad.course.notebook.replay import step_through
+from minigrad.course.notebook.restore import reset
+from minigrad.course.notebook.rulebook import rules, table_file
+from minigrad.course.notebook.spaced_repetition import ask, recall, review
+from minigrad.course.notebook.widgets import because, exercise
+
+__all__ = [
+    "Hint",
+    "answers",
+    "ask",
+    "because",
+    "check",
+    "examine",
+    "exercise",
+    "faq",
+    "gym",
+    "hint",
+    "journal",
+    "predict",
+    "progress",
+    "recall",
+    "reset",
+    "review",
+    "rules",
+    "step_through",
+    "table_file",
+    "terms",
+]

@@ -1,0 +1,155 @@
+"""Slides from the tagged cells of a lesson: what is on which, and nothing from afar."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from minigrad import errors
+from minigrad.course.author import build, slides
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def text_cell(source: str, *tags: str) -> NotebookNode:
+    return new_markdown_cell(source, metadata={"tags": list(tags)})
+
+
+def run_cell(source: str, *tags: str, shows: str = "", html: str = "") -> NotebookNode:
+    data = {"text/plain": shows} | ({"text/html": html} if html else {})
+    outputs = [new_output("display_data", data)] if shows or html else []
+    return new_code_cell(source, outputs=outputs, metadata={"tags": list(tags)})
+
+
+def laid_out(*cells: NotebookNode) -> list[tuple[str, str]]:
+    """The part of each cell in the slides, with its source or what it shows."""
+    found = slides.cells_of_slides(new_notebook(cells=list(cells)), "notes")
+    return [
+        (
+            cell.metadata["slideshow"]["slide_type"],
+            cell.source or cell.outputs[0].data["text/plain"],
+        )
+        for cell in found
+    ]
+
+
+def test_outcomes_and_explanations_wait_and_players_have_a_slide() -> None:
+    assert laid_out(
+        text_cell("Title", "slide"),
+        text_cell("not on a slide"),
+        text_cell("Question", "slide"),
+        run_cell("f()", "predict", "slide", shows="outcome"),
+        text_cell("Because", "explain", "slide"),
+        run_cell("mg.step(f)", "step", "slide", shows="player", html="<iframe>"),
+        text_cell("Seen", "explain", "slide"),
+        run_cell("plain", "slide", shows="at once"),
+    ) == [
+        ("slide", "Title"),
+        ("notes", "notes"),
+        ("slide", "Question"),
+        ("-", "f()"),
+        ("fragment", "outcome"),
+        ("fragment", "Because"),
+        ("-", "mg.step(f)"),
+        ("slide", "player"),
+        ("subslide", "Seen"),
+        ("-", "plain"),
+    ]
+
+
+def test_error_under_a_player_has_a_slide_of_its_own() -> None:
+    failing = run_cell("%%step", "step", "slide", shows="player", html="<iframe>")
+    failing.outputs.append(new_output("display_data", {"text/plain": "an error"}))
+    assert [each for each in laid_out(failing) if each[0] != "notes"] == [
+        ("-", "%%step"),
+        ("slide", "player"),
+        ("subslide", "an error"),
+    ]
+
+
+def test_what_does_not_fit_goes_to_a_slide_below() -> None:
+    long = "\n".join(["x = 1"] * (slides.LINES - 2))
+    kinds = [
+        kind
+        for kind, _ in laid_out(
+            text_cell("Question", "slide"),
+            run_cell(long, "slide"),
+            run_cell("short", "slide"),
+            run_cell("x", "slide"),
+        )
+    ]
+    assert kinds == ["slide", "notes", "subslide", "subslide", "-"]
+
+
+def test_question_is_text_and_its_outcome_is_run() -> None:
+    asks = run_cell(
+        'course.predict("00.x", "What is x?", ["2", "3"], then=lambda: f(1))',
+        "predict",
+        "slide",
+    )
+    question, outcome = slides.question_and_outcome(asks)
+    assert question.source == "**Predict.** What is x?\n\na. 2\n\nb. 3"
+    assert outcome.source == "f(1)"
+    named = run_cell('course.predict("00.x", "What?", ["2"], then=program)')
+    assert slides.question_and_outcome(named)[1].source == "program()"
+    set_up = run_cell('x = f()\ncourse.predict("00.x", "What?", ["2"], then=x.g)')
+    sources = [cell.source for cell in slides.question_and_outcome(set_up)]
+    assert sources == ["x = f()", "**Predict.** What?\n\na. 2", "x.g()"]
+    asks = run_cell('course.predict("00.x", "What?", ["2"], then=f, so=str)')
+    asks.metadata |= build.metadata_of(HIDDEN)
+    question, outcome = slides.question_and_outcome(asks)
+    assert "transient" not in question.metadata
+    assert outcome.source.endswith("so=str, show=True)")
+    assert outcome.metadata["transient"] == {"remove_source": True}
+    other = run_cell("x = 1")
+    assert slides.question_and_outcome(other) == [other]
+
+
+HIDDEN = build.Cell("x.py", 1, 1, False, ("predict", "hide-input"), ())
+
+
+def asked_of_the_network(page: str) -> list[str]:
+    tags = re.findall(r"<(?:script|link|img|iframe)\b[^>]*", page)
+    return [t for t in tags if re.search(r"(?:src|href)=[\"']?(?:https?:)?//", t)]
+
+
+def test_slides_of_a_lesson_are_whole_and_ask_the_network_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    out = tmp_path / "four.html"
+    assert slides.main(["04", "--out", str(out)]) == 0
+    assert str(out) in capsys.readouterr().out
+    page = out.read_text("utf8")
+    assert "<title>Who needs a gradient?</title>" in page
+    assert "expected 2, got 1" in page
+    assert "<b>Planned error" in page or "<strong>Planned error" in page
+    assert page.count('class="notes"') == 1
+    assert asked_of_the_network(page) == []
+    far = '<link rel="stylesheet" href="//far.org/a.css"><script src=https://far.org/b>'
+    assert len(asked_of_the_network(page + far)) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["four.html"]
+
+
+def test_every_lesson_has_slides() -> None:
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        book = nbformat.read(path, as_version=4)
+        tagged = [c for c in book.cells if "slide" in c.metadata.get("tags", [])]
+        assert len(tagged) >= 5, path.name
+        whole = "\n".join([build.unfolded(cell.source) for cell in tagged])
+        assert "## What to remember" in whole, path.name
+        assert whole.count("<summary>") == 3, path.name
+
+
+def test_lesson_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert slides.main(["77"]) == 2
+    said = capsys.readouterr().err
+    assert "there is no lesson '77'" in said
+    assert "00, 01, 02" in said
+    with pytest.raises(errors.ArgumentValueError):
+        slides.lesson_file("4")

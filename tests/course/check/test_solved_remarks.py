@@ -1,0 +1,107 @@
+"""A right answer is told what would not count where answers are graded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+from minigrad import sigmoid as known_before
+from minigrad.course import examine
+from minigrad.course.check import forbidden_api
+
+
+def made(name: str, forward: Any, backward: Any) -> Any:
+    """A Function with these two methods."""
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(mg.autograd.Function)(name, (mg.autograd.Function,), methods)
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + (-x.clamp(-700, 700)).exp())
+
+
+def answer(value_of: Callable[[Any], Any]) -> Any:
+    def forward(ctx: Any, x: Any) -> Any:
+        y = value_of(x)
+        ctx.save_for_backward(y)
+        return y
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return grad * y * (1 - y)
+
+    return made("Sigmoid", forward, backward)
+
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "a function": lambda x: mg.sigmoid(x),
+    "a method": lambda x: x.sigmoid(),
+    "a module": lambda x: mg.nn.Sigmoid()(x),
+    "a name from before": lambda x: known_before(x),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_operation_that_is_asked_for_is_remarked(way: str) -> None:
+    verdict = examine("gym.Sigmoid", answer(WAYS[way]))
+    assert verdict.state == "solved"
+    assert "The engine's own `sigmoid` does the work" in verdict.message
+    assert "taken away, and this one would stop there" in verdict.message
+
+
+def test_formula_of_ones_own_has_no_remark_whatever_its_name() -> None:
+    assert examine("gym.Sigmoid", answer(sigmoid)).remarks == ()
+    assert sys.getprofile() is None
+
+
+def test_what_is_taken_away_is_what_is_remarked() -> None:
+    names = set(forbidden_api.codes_of(["softmax", "linear"]).values())
+    assert names == {"softmax", "linear"}
+
+
+def test_derivative_by_the_engine_is_remarked() -> None:
+    def asks(ctx: Any, grad: Any) -> Any:
+        x, y = [t.detach().requires_grad_() for t in ctx.saved_tensors]
+        with mg.enable_grad():
+            return mg.autograd.grad(x * y, (x, y), grad)
+
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    def formula(ctx: Any, grad: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return grad * y, grad * x
+
+    said = examine("01.4", made("Mul", forward, asks)).message
+    assert "A method of the answer has the engine differentiate" in said
+    assert examine("01.4", made("Mul", forward, formula)).remarks == ()
+
+
+CHANGES = {
+    "x.add_(1)": False,
+    "x += mg.ones_like(x)": False,
+    "x[...] = x + 1": False,
+    "x.detach().add_(1)": False,
+    "x.data.add_(1)": True,
+    "x.data += 1": True,
+    "x.numpy()[...] += 1": True,
+}
+
+
+@pytest.mark.parametrize(("change", "is_remarked"), CHANGES.items())
+def test_change_that_only_its_mark_counts_is_remarked(
+    change: str, is_remarked: bool
+) -> None:
+    scope: dict[str, Any] = {"mg": mg}
+    exec(
+        f"def forward(ctx, x):\n    {change}\n    ctx.mark_dirty(x)\n    return x",
+        scope,
+    )
+    verdict = examine("08.2", made("AddOne_", scope["forward"], lambda ctx, g: g))
+    assert verdict.state == "solved"
+    assert ("behind the engine's back" in verdict.message) == is_remarked
