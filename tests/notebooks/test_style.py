@@ -108,7 +108,7 @@ def test_exercise_keeps_the_house_rules(path: Path) -> None:
 
 def test_nothing_that_new_left_to_be_written_is_still_to_be_written() -> None:
     notes = (ROOT / "notebooks/src").glob("*.md")
-    cards = (ROOT / "minigrad/course/recall_cards").glob("*.toml")
+    cards = (ROOT / "minigrad/course/notebook/recall_cards").glob("*.toml")
     written = [*LESSONS, *EXERCISES, *notes, *cards]
     assert [p.name for p in written if "TODO" in p.read_text("utf8")] == []
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from minigrad.course.author import authoring, build, new_lesson
-from minigrad.course.notebook import journal
-from minigrad.course.notebook import spaced_repetition as remember
+from minigrad.course.notebook import journal, spaced_repetition
 from tests.answers import rows
 from tests.notebooks.test_style import cells_of, problems
 
@@ -89,7 +88,7 @@ def test_cards_and_rows_are_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -
     new_lesson.main(ASKED)
     cards = clone / "minigrad/course/notebook/recall_cards"
     monkeypatch.setattr("importlib.resources.files", lambda _: cards)
-    (card,) = remember.cards()
+    (card,) = spaced_repetition.cards()
     assert card.answer in card.question.choices
     monkeypatch.setattr(rows, "FOLDER", clone / "tests/answers")
     assert [answer.state for answer in rows.answers_to.__wrapped__("19.1")] == [
