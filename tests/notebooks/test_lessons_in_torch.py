@@ -17,7 +17,7 @@ from minigrad.course import build
 
 SOURCES = Path(__file__).resolve().parents[2] / "notebooks/src"
 LESSONS = {
-    "01_where_ctx_comes_from": 9,
+    "01_where_ctx_comes_from": 11,
     "02_what_should_ctx_remember": 6,
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,

@@ -76,8 +76,15 @@ def lesson_problems(cells: list[build.Cell], texts: list[str]) -> Iterator[str]:
         yield "no 'What to remember'"
     if "n PyTorch this is" not in whole:
         yield "no 'in PyTorch this is'"
-    if whole.count("<summary>") != 3:
+    cards = [
+        text for cell, text in zip(cells, texts, strict=True) if "recall" in cell.tags
+    ]
+    if "\n".join(cards).count("<summary>") != 3:
         yield "not three recall cards"
+    for number, cell in enumerate(cells):
+        after = [c for c in cells[number + 1 :] if c.markdown][:1]
+        if "try" in cell.tags and not any("explain" in c.tags for c in after):
+            yield f"cell {cell.number}: no answer after the Try"
     if whole.count("**Predict.**") + whole.count("course.predict(") < 2:
         yield "fewer than two predictions"
 
