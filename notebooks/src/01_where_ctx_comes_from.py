@@ -351,9 +351,9 @@ print("Halve.forward:", Halve.forward(model, x).grad_fn.name())
 # %% [markdown] tags=["explain", "slide"]
 # | you write | what runs |
 # |---|---|
-# | `model(x)` | the hooks of the Module, and its `forward` |
-# | `model.forward(x)` | `forward` alone: no hooks, so prefer `model(x)` |
-# | `Halve.apply(x)` | `forward` without recording; then your `backward` is used |
+# | `model(x)` | the Module's hooks (lesson 05), and its `forward` |
+# | `model.forward(x)` | `forward` alone, without hooks: prefer `model(x)` |
+# | `Halve.apply(x)` | `forward`, not recorded; later your `backward` |
 # | `Halve.forward(..., x)` | an ordinary function: its division is recorded, and your `backward` never runs |
 
 # %% [markdown]

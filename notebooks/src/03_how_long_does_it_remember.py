@@ -75,8 +75,8 @@ y.grad_fn.saved_tensors
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?
 #
-# Here's the same rule with an attribute. (Teaching mode warns about it, as it did in
-# lesson 02.)
+# Here's the same rule, but with an attribute instead of a saved tensor. (Teaching mode
+# warns about it, as it did in lesson 02.)
 
 
 # %% tags=["slide"]

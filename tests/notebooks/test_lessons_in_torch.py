@@ -20,7 +20,7 @@ LESSONS = {
     "01_where_ctx_comes_from": 11,
     "02_what_should_ctx_remember": 6,
     "03_how_long_does_it_remember": 4,
-    "04_who_needs_a_gradient": 9,
+    "04_who_needs_a_gradient": 8,
     "05_how_backward_finds_its_way": 11,
     "06_shapes_that_stretched": 5,
     "07_several_outputs": 9,
