@@ -307,10 +307,10 @@ x, y, seen = watched()
 mg.autograd.grad(y, x), seen, x.grad
 
 # %% [markdown]
-# Nodes have hooks too, called when their rule is done. So they can tell us the order,
-# and the *thread*: a breakpoint only stops on threads that the debugger watches. The
-# last node below is the leaf `w`, which is added to `y` at the end. **Predict** the
-# order.
+# Only the third isn't called: nothing was added to a `.grad`. Nodes have hooks too,
+# called when their rule is done. So they can tell us the order, and the *thread*: a
+# breakpoint only stops on threads that the debugger watches. The last node below is the
+# leaf `w`, which is added to `y` at the end. **Predict** the order.
 
 # %% tags=["predict", "Q17"]
 w = mg.tensor(1.0, requires_grad=True)

@@ -22,7 +22,7 @@ LESSONS = {
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 8,
     "05_how_backward_finds_its_way": 10,
-    "06_shapes_that_stretched": 5,
+    "06_shapes_that_stretched": 4,
     "07_several_outputs": 9,
     "08_changing_things_in_place": 12,
 }
