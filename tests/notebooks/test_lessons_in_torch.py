@@ -23,7 +23,7 @@ LESSONS = {
     "04_who_needs_a_gradient": 8,
     "05_how_backward_finds_its_way": 10,
     "06_shapes_that_stretched": 4,
-    "07_several_outputs": 9,
+    "07_several_outputs": 7,
     "08_changing_things_in_place": 12,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
