@@ -264,7 +264,8 @@ mg.autograd.grad(value, x)
 #
 # </details>
 #
-# So you notice a wrong mark. What about a missing one?
+# But add the value to something else that requires grad, and there's no error: `x` just
+# doesn't get the value's part. And what about a missing mark?
 
 # %% [markdown] tags=["slide"]
 # ## A mask as an output
@@ -326,10 +327,10 @@ x.grad, mask.requires_grad
 # one that was never counted. With the mark, `g_mask` is zeros, whatever the loss does
 # with the mask.
 #
-# | output | without a mark | with `mark_non_differentiable` |
+# | output | not marked | marked |
 # |---|---|---|
 # | integers, True and False | no gradient | no gradient |
-# | floats that should have one | right | no gradient, and an error if you ask for it |
+# | floats that should have a gradient | right | **its part is missing** |
 # | floats that shouldn't, such as a mask | **silently wrong** | no gradient |
 
 # %% tags=["because"]
