@@ -43,17 +43,17 @@ class MulConstant(mg.autograd.Function):
 # and can put things on it. Nothing in this program makes that object.
 #
 # **Predict.** What's the name of its class: `FunctionCtx`, `MulConstant` or
-# `MulConstantBackward`? Decide, then run.
+# `MulConstantBackward`? Decide, then run. (Teaching mode is off for this call: its
+# advice would give a later question away.)
 
 # %% tags=["predict", "slide"]
 tensor = mg.ones((5, 1), requires_grad=True)
-result = MulConstant.apply(tensor, 10)
+with mg.teaching(False):
+    result = MulConstant.apply(tensor, 10)
 
 # %% [markdown] tags=["explain", "slide"]
-# It's a `MulConstantBackward`: a class you didn't write. It was created when the
-# `class` statement ran, because `Function` has a metaclass that does this for every
-# subclass. (The warning comes from teaching mode. The section *self or ctx?* explains
-# why the program runs without `@staticmethod`.)
+# It's a `MulConstantBackward`: a class you didn't write. It was created for you when
+# the `class` statement ran, as for every subclass of `Function`.
 
 # %% tags=["explain", "slide"]
 MulConstant._backward_cls
@@ -70,7 +70,8 @@ MulConstant._backward_cls
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q42"]
 def call():
-    return MulConstant.apply(tensor, 10)
+    with mg.teaching(False):
+        return MulConstant.apply(tensor, 10)
 
 
 course.predict(
@@ -180,7 +181,7 @@ seen[2] is seen[0], seen[2] is a.grad_fn
 # | | x | Double | y | times 5 | L |
 # |---|---|---|---|---|---|
 # | forward | 3 | → | 6 | → | 30 |
-# | for each 1 that comes in | | 2 go out | | 5 go out | |
+# | input + 1 means | | result + 2 | | result + 5 | |
 # | backward | **10** | ← times 2 | **5** | ← times 5 | **1** |
 
 # %% tags=["slide", "Q31"]
@@ -283,7 +284,7 @@ CustomFunction.apply(mg.tensor(1.0, requires_grad=True)).backward()
 # </details>
 
 # %% [markdown] tags=["slide"]
-# ## self or ctx?
+# ## What is self?
 #
 # When you call a method on an object, Python passes that object as the first argument,
 # usually named `self`. Here's a `forward` that has a `self` and no decorator.
@@ -307,9 +308,9 @@ half.grad_fn, half.grad_fn.note
 
 # %% [markdown] tags=["explain", "slide"]
 # `self` is ctx. `apply` calls `forward` through the *class* and passes ctx as the first
-# argument, whatever you named it. `apply` never makes an object of type `Halve`.
-# `@staticmethod` states this openly: Python isn't to fill in a `self` here. torch's
-# documentation asks for it, and teaching mode reminds you.
+# argument, whatever you named it. `apply` never makes an object of type `Halve`. With
+# `@staticmethod` you say openly that there's no `self` here. torch's documentation asks
+# for it, and teaching mode reminds you.
 
 # %% [markdown]
 # Two more calls that people ask about. Old programs made an object of the class and

@@ -116,19 +116,22 @@ watched
 # %% [markdown] tags=["slide"]
 # ## Backward twice
 #
-# **Predict.** After one backward the node of a `Square` is empty. What happens if
-# backward runs through the same graph again?
+# The error above speaks of going *backward through the graph a second time*: that reads
+# the saved tensors again. `retain_graph=True` asks the engine to release nothing.
+# **Predict.** We want to run backward twice. Does this work, with `retain_graph=True`
+# in the second call?
 
-# %% tags=["predict", "raises-exception", "slide"]
+# %% tags=["predict", "raises-exception", "slide", "Q25"]
 x = mg.tensor(3.0, requires_grad=True)
 y = Square.apply(x)
 y.backward()
-y.backward()
+y.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# You get an error, because what the rule needs has been released. `retain_graph=True`
-# asks the engine to keep it: no node releases anything, and the memory stays in use as
-# long as the graph exists. So don't ask for it without a reason. Here there is one:
+# It's too late: the first backward has released what the second one needs. So
+# `retain_graph=True` belongs in the *first* call. No node releases anything then, and
+# the memory stays in use as long as the graph exists, so don't ask for it without a
+# reason.
 
 # %% tags=["slide", "Q25", "Q68"]
 x.grad = None
@@ -140,7 +143,7 @@ x.grad
 # %% [markdown]
 # **Try.** You got 12, twice the gradient 6: a *leaf*, a tensor you made yourself, adds
 # up what arrives. Next comes the class with the attribute, and nothing is retained.
-# What is `x.grad` now: 6, 12 or an error? Which line would you add to get 6, although
+# What's `x.grad` now: 6, 12 or an error? Which line would you add to get 6, although
 # backward runs twice?
 
 # %% tags=["try"]

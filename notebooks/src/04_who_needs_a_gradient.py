@@ -18,11 +18,10 @@ mg.teaching()
 course.recall("04")
 
 # %% [markdown] tags=["slide"]
-# ## One value for each argument
+# ## How many values does backward return?
 #
-# `backward` returns one value for each argument that `apply` got, in the same order.
-# `Scale` multiplies a tensor by a plain number `k`, and a number has no gradient, so
-# one value looks like enough. **Predict** what the engine says.
+# `Scale` multiplies a tensor by a plain number `k`. A number has no gradient, so this
+# `backward` returns one value, the gradient for `x`. **Predict**: does it run?
 
 
 # %% tags=["predict", "raises-exception", "slide", "Q04"]
@@ -40,9 +39,10 @@ class Scale(mg.autograd.Function):
 Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 
 # %% [markdown] tags=["explain", "slide"]
-# *Expected 2, got 1.* The engine can't guess which argument a gradient is for, so it
-# counts positions. Non-tensor arguments count too: return `None` for them. (To save you
-# from reading the class again, the next line replaces just its `backward`.)
+# *Expected 2, got 1.* `backward` returns one value for each argument that `apply` got,
+# in the same order. The engine can't guess which argument a gradient is for, so it
+# counts positions, and non-tensor arguments count too: return `None` for them. (To save
+# you from reading the class again, the next line replaces just its `backward`.)
 
 # %% tags=["slide", "Q04"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))

@@ -273,44 +273,12 @@ y.backward()
 names(y.grad_fn), x.grad
 
 # %% [markdown] tags=["slide"]
-# ## Watching with hooks
+# ## In which order do nodes run?
 #
-# A **hook** is a function that you register and the engine calls. The first one below
-# gets the gradient of `a`, the second that of `x`, and the third is called after
-# `x.grad` has changed.
-#
-# **Predict.** How often is the hook at `a` called: twice, with 2 and with 3, or once,
-# with 5?
-
-
-# %% tags=["predict", "slide", "Q64"]
-def watched():
-    x, a, *_, y = diamond()
-    seen = []
-    a.register_hook(lambda g: seen.append(("a", g.item())))
-    x.register_hook(lambda g: seen.append(("x", g.item())))
-    x.register_post_accumulate_grad_hook(lambda leaf: seen.append("x.grad is there"))
-    return x, y, seen
-
-
-x, y, seen = watched()
-y.backward()
-seen
-
-# %% [markdown] tags=["explain", "slide"]
-# Once, with 5: a hook gets what the node is about to be called with. If it returns a
-# tensor, that replaces the gradient. Now `autograd.grad`, which returns the gradient
-# and leaves `.grad` alone. Which of the three hooks isn't called?
-
-# %% tags=["explain", "Q64"]
-x, y, seen = watched()
-mg.autograd.grad(y, x), seen, x.grad
-
-# %% [markdown]
-# Only the third isn't called: nothing was added to a `.grad`. Nodes have hooks too,
-# called when their rule is done. So they can tell us the order, and the *thread*: a
-# breakpoint only stops on threads that the debugger watches. The last node below is the
-# leaf `w`, which is added to `y` at the end. **Predict** the order.
+# A **hook** is a function that you register and the engine calls. Hooks of a node are
+# called when its rule is done, so they can tell us the order. They can also tell us the
+# *thread*: a breakpoint only stops on threads that the debugger watches. The last node
+# below belongs to a leaf `w`, which is added to `y` at the end. **Predict** the order.
 
 # %% tags=["predict", "Q17"]
 w = mg.tensor(1.0, requires_grad=True)

@@ -85,8 +85,8 @@ g = mg.tensor(
 # %% [markdown] tags=["slide"]
 # **Predict.** Which four numbers will `b.grad` be? Then step to the end. On the way,
 # look at ctx: how many of the twelve numbers of `x` does it keep? At the end click on
-# AccumulateGrad in the graph, then on the 111 that appears: the player shows which sum
-# it is. (The level *Story* shows fewer steps.)
+# AccumulateGrad in the graph, then on the first number that appears: the player shows
+# which sum it is. (The level *Story* shows fewer steps.)
 
 
 # %% tags=["predict", "step", "slide"]
@@ -183,11 +183,12 @@ mg.live(added, b=mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
 # </details>
 
 # %% [markdown] tags=["slide"]
-# ## The bias that learned n times too fast
+# ## Where does 1/n go?
 #
 # Gradients of copies add up. So does a bias learn 1000 times as fast in a batch of 1000
 # rows? Not if the loss is a *mean* over the rows: then each row's gradient arrives
-# divided by n. Some backward has to do that division. Here it's missing:
+# divided by n. Some backward has to do that division. Here's a mean of squares as a
+# Function, and the same with the engine's own operations.
 
 
 # %% tags=["slide"]
@@ -209,8 +210,7 @@ def mean_square(y, target):
 
 # %% [markdown] tags=["slide"]
 # **Predict.** The bias starts at 0 and should become 1, in each of 8 rows. The engine's
-# own operations, in `mean_square`, give it a gradient of -2. What does `MeanSquare`
-# give?
+# own operations, in `mean_square`, give it a gradient of -2. Does `MeanSquare` agree?
 
 
 # %% tags=["predict", "slide", "Q77"]
@@ -277,9 +277,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # Too large is **summed**, with no message (except from teaching mode). Too small is
 # **refused**: should the one number be copied to four positions, shared among them, or
-# is it a mistake? So in an addition you can leave the sum to the engine; in a `Sum` you
-# can't leave it the copying. Not every library does this: JAX's `custom_vjp` refuses
-# both.
+# is it a mistake? So you can leave the summing of an addition to the engine, but not
+# the copying of a sum. Not every library does this: JAX's `custom_vjp` refuses both.
 
 # %% [markdown] tags=["slide"]
 # **Predict.** And a wrong gradient whose shape happens to be right? Now `x` is square,

@@ -119,7 +119,7 @@ arrived[-1], a.grad, b.grad
 # </details>
 
 # %% [markdown] tags=["slide"]
-# ## Can we do without the zeros?
+# ## What does an unused output cost?
 #
 # Suppose the unused output has a million numbers. The zeros for it take time and
 # memory. `ctx.set_materialize_grads(False)` asks the engine not to *materialize* them,
@@ -214,12 +214,12 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain"]
-# Find the phase *wrap outputs* in the next recording and read its sentence about output
-# 1. Then look at the node in the graph. Which of its outputs does an edge lead to, and
-# what's shown at the other one?
+# `place` has no node. In the player, read what the phase *wrap outputs* says about
+# output 1. Then look at the node in the graph: which of its outputs does an edge lead
+# to, and what's shown at the other one? Here's the same call again, with a product
+# behind it:
 
-# %% tags=["step", "slide"]
-# %%step
+# %% tags=["explain", "slide"]
 x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
 value, place = Largest.apply(x)
 double = value * 2

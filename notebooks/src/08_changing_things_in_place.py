@@ -133,8 +133,8 @@ mg.autograd.grad(h, [x, b])
 # `y` and `h` are one tensor, at version 2. `add_` in forward made it 1, and `apply`
 # made it 2 because of the mark: forward may have written in a way that isn't counted,
 # such as through NumPy. And the `grad_fn` of `h` is the new node now, with the
-# product's node behind it. Everyone who uses `h` from here on uses the new value, so
-# its gradient has to go through the new node: 1 for `b`, and 2 arrives at `x`.
+# product's node behind it. Whatever uses `h` from here on uses the new value, so its
+# gradient has to go through the new node: 1 for `b`, and 2 arrives at `x`.
 
 # %% [markdown] tags=["slide"]
 # ## What happens without the mark?
@@ -159,22 +159,8 @@ mg.autograd.grad(h, [x, b], allow_unused=True)
 # %% [markdown] tags=["explain", "slide"]
 # `h` is 10, but its `grad_fn` is still the product. The path to `b` starts at the
 # tensor that `apply` returned, a *different* one, and we didn't keep it. So `b` learns
-# nothing. PyTorch is silent about it; the warning comes from teaching mode.
-
-# %% [markdown]
-# The other mistake is to mark the tensor and return a different one. You can't miss
-# this one. To repair the class, delete `.clone()`:
-
-
-# %% tags=["explain", "raises-exception", "Q24"]
-class Unreturned(Add_):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.mark_dirty(a)
-        return a.add_(b).clone()
-
-
-Unreturned.apply(x * 2, b)
+# nothing. PyTorch is silent about that; the warning comes from teaching mode. (If you
+# mark a tensor and return a different one, you do get an error.)
 
 # %% [markdown] tags=["slide"]
 # ## The leaf rule

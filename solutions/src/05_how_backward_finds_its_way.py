@@ -289,6 +289,46 @@ check("05.6")
 hint("05.6")
 
 # %% [markdown]
+# ## For the curious: hooks on tensors
+#
+# A tensor can have hooks too. Here `a` is used twice, as in the lesson's diamond. The
+# first hook gets the gradient of `a`, the second that of `x`, and the third is called
+# after `x.grad` has changed.
+#
+# **Predict.** How often is the hook at `a` called: twice, with 2 and with 3, or once,
+# with 5?
+
+
+# %% tags=["predict", "Q64"]
+def watched():
+    x = mg.tensor(0.0, requires_grad=True)
+    a = x.exp()
+    y = a * 3 + a**2
+    seen = []
+    a.register_hook(lambda g: seen.append(("a", g.item())))
+    x.register_hook(lambda g: seen.append(("x", g.item())))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append("x.grad is there"))
+    return x, y, seen
+
+
+x, y, seen = watched()
+y.backward()
+seen
+
+# %% [markdown]
+# Once, with 5: a hook gets what the node is about to be called with. If it returns a
+# tensor, that replaces the gradient. Now `autograd.grad`, which returns the gradient
+# and leaves `.grad` alone. Which of the three hooks isn't called?
+
+# %% tags=["explain", "Q64"]
+x, y, seen = watched()
+mg.autograd.grad(y, x), seen, x.grad
+
+# %% [markdown]
+# The third: it's called after something was added to `x.grad`, and `grad` adds nothing
+# there.
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/05_how_backward_finds_its_way.ipynb): answer each
