@@ -165,6 +165,15 @@ class Frugal(mg.autograd.Function):
         return for_x, for_w
 
 
+# %% [markdown]
+# How do you remember which factor to transpose, and the order? A gradient has the shape
+# of its input, and with three different sizes just one product fits. For `x` it's (2,
+# 4) @ (4, 3). With square matrices the wrong ones fit as well.
+
+# %% tags=["explain", "Q69"]
+g = mg.ones(2, 4)
+(g @ weight.T).shape, (data.T @ g).shape
+
 # %% [markdown] tags=["slide"]
 # **Predict.** Now `weight` is frozen too: `detach` returns the same numbers as a tensor
 # without history, which doesn't require grad. The data doesn't need a gradient either.

@@ -106,6 +106,15 @@ class Scaled(mg.autograd.Function):  # noqa: F811  the repaired class
         return grad_output * ctx.factor, None
 
 
+# %% [markdown]
+# Two calls, then backward through the first one, which was made with a factor of 2.
+# What gradient do you get, before your repair and after it?
+
+# %% tags=["Q58"]
+x = mg.tensor(1.0, requires_grad=True)
+first, second = Scaled.apply(x, 2.0), Scaled.apply(x, 3.0)
+mg.autograd.grad(first, x)
+
 # %% tags=["check"]
 check("01.3", Scaled)
 
@@ -214,7 +223,7 @@ class Clean(mg.autograd.Function):
         # endregion
 
 
-# %% tags=["check", "Q58"]
+# %% tags=["check"]
 check("01.5", [Leaky, Clean])
 
 # %%

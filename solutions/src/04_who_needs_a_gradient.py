@@ -20,7 +20,7 @@ mg.teaching()
 #
 # Five calls. Choose for each, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise", "Q76"]
+# %% tags=["exercise"]
 exercise("04.1")
 
 # %% tags=["solution"]
@@ -63,7 +63,7 @@ class Linear(mg.autograd.Function):
         # endregion
 
 
-# %% tags=["check", "Q69"]
+# %% tags=["check"]
 check("04.2", Linear)
 
 # %%
@@ -243,6 +243,36 @@ check("04.5")
 
 # %%
 hint("04.5")
+
+# %% [markdown]
+# ## For the curious: what autograd.grad asks for
+#
+# `autograd.grad(y, x)` asks for one gradient only. **Predict.** Does `backward` see
+# that in its flags, so that it can skip the gradient for `w`?
+
+
+# %% tags=["predict", "Q76"]
+class Product(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        print("backward sees", ctx.needs_input_grad)
+        x, w = ctx.saved_tensors
+        return grad_output * w, grad_output * x
+
+
+x, w = mg.tensor(2.0, requires_grad=True), mg.tensor(5.0, requires_grad=True)
+y = Product.apply(x, w)
+mg.autograd.grad(y, x)
+
+# %% [markdown]
+# It doesn't. The flags were set before forward ran, and they say what each argument
+# requires, not what you ask for later. So the gradient for `w` is computed and thrown
+# away. If that matters, pass `w.detach()`.
 
 # %% [markdown]
 # ## Where next

@@ -21,7 +21,7 @@ LESSONS = {
     "01_where_ctx_comes_from": 11,
     "02_what_should_ctx_remember": 6,
     "03_how_long_does_it_remember": 4,
-    "04_who_needs_a_gradient": 8,
+    "04_who_needs_a_gradient": 9,
     "05_how_backward_finds_its_way": 8,
     "06_shapes_that_stretched": 4,
     "07_several_outputs": 7,
@@ -30,6 +30,7 @@ LESSONS = {
 """How many values each shows: one that is no longer compared would go unseen."""
 
 CURIOUS = {
+    "04_who_needs_a_gradient": 1,
     "05_how_backward_finds_its_way": 2,
     "06_shapes_that_stretched": 1,
     "08_changing_things_in_place": 3,
