@@ -89,7 +89,7 @@ class Add(mg.autograd.Function):
 
 # %% tags=["slide"]
 def follow(node, gradient):
-    if hasattr(node, "variable"):  # a leaf: the way ends here
+    if hasattr(node, "variable"):  # a leaf: nothing comes after it
         arrived.append(gradient.item())
         return
     calls.append(node.name())
@@ -142,7 +142,7 @@ course.predict(
     then=two_adds,
     so=lambda ran: f"{calls_for(10)} times",
     why="Each Add doubles the paths below it, and `follow` walks every path. (The player "
-    "has two Adds, and is where the lower one's rule is called for the second time.)",
+    "shows two Adds, at the second call of the lower one's rule.)",
     at=["Add.backward, line"] * 3,
 )
 

@@ -85,7 +85,7 @@ def g_minus(ran):
 
 course.predict(
     "07.unused",
-    "backward(ctx, g_plus, g_minus) runs, and nobody used minus. What is g_minus?",
+    "backward(ctx, g_plus, g_minus) runs, and minus isn't used. What's g_minus?",
     ["a tensor of zeros", "None", "there is an error", "the same as g_plus"],
     then=without_minus,
     so=g_minus,
@@ -205,7 +205,7 @@ def node_of_place(ran):
 
 course.predict(
     "07.place",
-    "x requires grad, and place is a tensor of integers. What is place.grad_fn?",
+    "x requires grad, and place is a tensor of integers. What's place.grad_fn?",
     ["the node of Largest, as for value", "None", "apply refuses it as an output"],
     then=largest,
     so=node_of_place,

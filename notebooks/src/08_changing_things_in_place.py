@@ -45,7 +45,7 @@ def both():
 
 course.predict(
     "08.saved",
-    "h = x * 2, then y is made of h, then h.add_(1), then backward. Which y is refused?",
+    "h = x * 2, then y from h, then h.add_(1), then backward. Which y is refused?",
     [
         "y = h.exp() and y = h * h",
         "only y = h.exp()",
@@ -220,7 +220,7 @@ def slope_at_3():
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "08.square",
-    "The slope of x squared is 2 times x. What comes out at x = 3?",
+    "The derivative of x squared is 2 times x. What comes out at x = 3?",
     ["6", "18", "an error that names two versions"],
     then=slope_at_3,
     so=lambda ran: (

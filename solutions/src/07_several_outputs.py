@@ -182,7 +182,7 @@ class Round(mg.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        # region solution: hand on what arrives
+        # region solution: pass on what arrives
         return grad_output
         # endregion
 
