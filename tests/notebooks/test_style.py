@@ -115,7 +115,7 @@ def test_exercise_keeps_the_house_rules(path: Path) -> None:
 
 def test_rules_refuse_a_careless_notebook() -> None:
     code = "# %%\nimport os\n" + "x = 1\n" * 25 + "\n"
-    text = "# %% [markdown]\n# Words.\n\n" + code * 4
+    text = "# %% [markdown]\n# Words.\n\n" + code * 4 + '# %% tags=["try"]\nx = 1\n'
     found = "\n".join(problems(build.read_cells(text, "bad.py"), lesson=True))
     assert "title" in found
     assert "You will" in found
@@ -124,6 +124,7 @@ def test_rules_refuse_a_careless_notebook() -> None:
     assert "imports os" in found
     assert "more than three code cells" in found
     assert "no cell tagged predict" in found
+    assert "no answer after the Try" in found
     assert "recall cards" in found
 
 
