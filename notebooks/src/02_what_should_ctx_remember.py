@@ -1,10 +1,12 @@
+# ruff: noqa: E501  (a link)
+
 # %% [markdown] tags=["slide"]
 # # What should ctx remember?
 #
 # You will
-# * see what happens if a tensor changes after `forward` and before `backward`,
-# * tell what belongs in `save_for_backward`, and what is a plain attribute,
-# * choose what to keep so that backward costs next to nothing.
+# * see what happens when a tensor changes between `forward` and `backward`,
+# * decide what goes into `save_for_backward` and what becomes an attribute,
+# * compare what different rules have to keep.
 
 # %%
 import minigrad as mg
@@ -16,12 +18,12 @@ mg.teaching()
 course.recall("02")
 
 # %% [markdown] tags=["slide"]
-# ## One rule, kept in two ways
+# ## Two ways to keep a tensor
 #
-# In lesson 01 everything was put on ctx as an attribute. For tensors there is a second
-# way: `ctx.save_for_backward(...)`, and `ctx.saved_tensors` to get them back. Both of
-# these multiply `x` by a tensor `factor`, so the slope for `x` is the factor. Only the
-# way of keeping it differs.
+# `MulConstant` in lesson 01 kept its number as an attribute of ctx. For tensors there's
+# a second way: `ctx.save_for_backward(...)`, and `ctx.saved_tensors` to get them back.
+# Both classes below multiply `x` by a tensor `factor`, so the local derivative is the
+# factor. They differ only in how they keep it.
 
 
 # %% tags=["slide"]
@@ -50,15 +52,15 @@ class BySaving(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# ## Now somebody changes factor
+# ## What if factor changes in between?
 #
-# `factor.add_(1)` changes the tensor *in place*: the same object, new content. (A
-# trailing underscore always means that.) It happens after `forward` and before
-# `backward`, far away in somebody else's code. The product was made with 3.
+# `factor.add_(1)` changes the tensor *in place*: same object, new numbers. (A trailing
+# underscore always means that.) Here it runs after `forward` and before `backward`. In a
+# real program the line could be in a different file. The product was computed with 3.
 
 
 # %% tags=["slide"]
-def slope(function):
+def gradient(function):
     x, factor = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0)
     product = function.apply(x, factor)
     factor.add_(1)
@@ -67,12 +69,12 @@ def slope(function):
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 def both():
-    return slope(ByAttribute), slope(BySaving)
+    return gradient(ByAttribute), gradient(BySaving)
 
 
 course.predict(
     "02.inplace",
-    "forward used 3, then factor became 4. What does each way give as the slope?",
+    "forward used 3, then factor became 4. Which gradient does each class give?",
     [
         "3 and 3",
         "4 and 4",
@@ -85,26 +87,24 @@ course.predict(
         if ran.error
         else "{:g} and {:g}".format(*ran.value)
     ),
-    why="The attribute gives 4, and the saved tensor is refused: it has changed.",
+    why="The attribute gives 4. The saved tensor is refused, because it has changed.",
     at="SavedModifiedError",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **By attribute: 4 instead of 3.** The product was 2 times 3; its slope is 3 whatever
-# happens to `factor` afterwards. The attribute is a second name for the tensor, no copy
-# of its content. (Teaching mode warns of the attribute when the class is first used,
-# whether there's a change or not. PyTorch doesn't.)
+# **By attribute you get 4 instead of 3.** The product was 2 times 3, so its gradient is
+# 3, whatever happens to `factor` later. But the attribute is just a second name for the
+# tensor, not a copy. (Teaching mode warns about such an attribute as soon as the class is
+# used, change or no change. PyTorch doesn't.)
 #
-# **By saving: no number, but an error**; read its end: *is at version 1; expected
-# version 0*. Every tensor counts how often it was changed in place: that count is its
-# *version*. `save_for_backward` notes the version beside the tensor, and when you
-# unpack it with `ctx.saved_tensors`, the engine compares. (Take the line with `add_`
-# out of `slope`: then both ways give 3.)
+# **By saving you get an error**, and it ends with *is at version 1; expected version 0*.
+# Every tensor counts how often it was changed in place; that count is its **version**.
+# `save_for_backward` stores the version with the tensor, and when you read
+# `ctx.saved_tensors`, the engine compares.
 
 # %% [markdown] tags=["slide"]
-# **Look.** Here are both once more, recorded. At the steps that keep the factor, look
-# at the ctx pane. Which of the two rows says a version? Then go on to the change, and
-# ask both tensors for theirs.
+# **Look.** Here are both again, recorded. Which of the two rows in the ctx pane has a
+# version? Then go on to the step that changes `factor`, and compare the two rows.
 
 # %% tags=["step", "slide", "Q07"]
 # %%step
@@ -117,27 +117,30 @@ factor.add_(1)
 factor._version, first.grad_fn.factor._version
 
 # %% [markdown] tags=["explain", "slide"]
-# Version 1: it is one tensor. The saved row says *saved at v0*; the attribute row has
-# no such words. Four reasons to save tensors; you have seen one: the change is
-# **noticed**; the memory is **released** once backward is through (lesson
-# 03); others may **pack** what is saved, to halve its bytes or to put it on a disk
-# (lesson 12); and an output kept as an attribute holds itself alive, in a **cycle**
-# (lesson 03).
+# Both say 1, because they're the same tensor. Only the saved row also remembers version
+# 0. That's the first of four reasons to save tensors:
+#
+# | | saved | attribute |
+# |---|---|---|
+# | changed in place before backward | error | wrong number |
+# | memory | is released after backward (lesson 03) | stays as long as ctx |
+# | the Function's own output | fine | keeps itself alive (lesson 03) |
+# | compressing or moving to disk | possible (lesson 12) | not possible |
 
 # %% tags=["because"]
 course.because(
     "02.because",
-    "A wrong number or an error: which of the two would you rather meet, and when "
-    "would you meet each? One sentence; it is for you and nobody grades it.",
+    "Would you rather have a wrong number or an error? When would you notice each? One "
+    "sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
-# ## What is not a tensor
+# ## What about numbers?
 #
-# A factor may also be a plain number, and a rule may need a shape or an axis.
+# The factor can be a plain number, and some rules need a shape or an axis.
 #
-# **Predict.** What happens when a number is handed to `save_for_backward`: is it turned
-# into a tensor, kept as it is, or refused?
+# **Predict.** What happens if you pass a number to `save_for_backward`: does it become a
+# tensor, is it kept as it is, or is it refused?
 
 
 # %% tags=["predict", "raises-exception", "slide"]
@@ -151,18 +154,21 @@ class SavesANumber(mg.autograd.Function):
 SavesANumber.apply(x, 3.0)
 
 # %% [markdown] tags=["explain", "slide"]
-# Refused. A number cannot change in place, needs no version, and takes no memory worth
-# a word. So the rule is short: **a tensor that backward needs is saved; whatever else
-# backward needs (a number, a shape, an axis, a flag) is an attribute; what backward
-# does not need is not kept at all.**
+# It's refused. A number can't change in place, so it needs no version, and it takes
+# almost no memory. That gives a short rule:
+#
+# | backward needs | where it goes |
+# |---|---|
+# | a tensor | `ctx.save_for_backward` |
+# | a number, a shape, an axis, a flag | an attribute of ctx |
+# | nothing of it | nowhere |
 
 # %% [markdown]
-# **Try.** `save_for_backward` is meant to be called once in a forward. What if it is
-# called a second time: are both kept, the first, or the last? Guess, then run. (If one
-# is kept, take `len` away to see which.) Then put both tensors into one call.
+# One more thing about `save_for_backward`: call it once, with everything. If `forward`
+# calls it twice, the second call replaces the first. Here only the factor, 4, is left:
 
 
-# %% tags=["try"]
+# %% tags=["explain"]
 class SavesTwice(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):
@@ -171,14 +177,14 @@ class SavesTwice(mg.autograd.Function):
         return x * factor
 
 
-len(SavesTwice.apply(x, factor).grad_fn.saved_tensors)
+SavesTwice.apply(x, factor).grad_fn.saved_tensors
 
 # %% [markdown] tags=["slide"]
-# ## The cheapest thing to keep
+# ## Which array is the cheapest to keep?
 #
-# The slope of e to the power x is e to the power x. So `forward` has already computed
-# what `backward` needs. This version keeps the input, and so has to compute the power
-# again.
+# The derivative of e to the power x is e to the power x, so `forward` has already
+# computed what `backward` needs. This version keeps the input, and has to compute the
+# power a second time.
 
 
 # %% tags=["slide"]
@@ -195,9 +201,9 @@ class ExpFromInput(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** A thousand float64 numbers are 8,000 bytes. `z` is made in between, and
-# its name ends with the function. In the end, whose numbers does the graph hold: those
-# of `z`, of the result, or of both? How many bytes? The bars under the graph show it.
+# **Predict.** A thousand float64 numbers take 8,000 bytes. The name `z` disappears when
+# the function returns. At the end, whose numbers does the graph keep in memory: those of
+# `z`, of the result, or of both? How many bytes? The bars under the graph show it.
 
 
 # %% tags=["predict", "step", "slide"]
@@ -210,9 +216,9 @@ x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 mg.step(exp_of_double, x)
 
 # %% [markdown] tags=["explain", "slide"]
-# 8,000 bytes for `z`, which only ctx keeps alive, beside the result itself. Had ctx
-# kept the *result*, which you hold anyway, nothing more would be alive, and backward
-# would be one multiplication. That is what the engine's own `exp` does: its node has a
+# `z` takes 8,000 bytes that only ctx keeps alive, in addition to the result. If ctx had
+# saved the *result*, which you hold anyway, nothing else would be kept, and backward
+# would be a single multiplication. The engine's own `exp` does just that: its node has a
 # `_saved_result` and no input.
 
 # %% tags=["explain", "slide"]
@@ -221,52 +227,57 @@ node = x.exp().grad_fn
 
 # %% [markdown]
 # **Try.** Ask other nodes what they keep: `x * x`, `x + x`, `x.sum()`, `x.sqrt()`,
-# `x.tanh()`. Guess before each. Which keep nothing, and why do they not need to?
+# `x.tanh()`. Guess each one first. Which keep no tensor, and why don't they need one?
 
 # %% tags=["try"]
 node = (x * x).grad_fn
 [name for name in dir(node) if name.startswith("_saved_")]
 
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# `x * x` keeps its two factors; `sqrt` and `tanh` keep the result. `x + x` and `sum` keep
+# no tensor: their local derivatives are 1, whatever the numbers are. (torch also lists
+# a number for `x + x`, and a shape for `x.sum()`.)
+#
+# </details>
+
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say what goes through `save_for_backward` and what does not. Answer each
-# card in your own words before you open it.
+# You can now say what goes into `save_for_backward` and what doesn't. Answer each card
+# in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
-# <details><summary>What does saving give a tensor that an attribute does not?</summary>
+# <details><summary>What does saving give a tensor that an attribute doesn't?</summary>
 #
-# A version stamp: a change in place before backward is an error, not a wrong number.
-# And it is released when backward is through.
+# Its version is checked: a change in place before backward is an error, not a wrong
+# number. And its memory is released after backward.
 #
 # </details>
 #
 # <details><summary>Where do a number, a shape and an axis go?</summary>
 #
-# On ctx as attributes. `save_for_backward` takes tensors (or None) only.
+# On ctx as attributes. `save_for_backward` takes only tensors (or None).
 #
 # </details>
 #
 # <details><summary>Your rule needs the result. What do you save?</summary>
 #
-# The very tensor that forward returns. It is alive anyway, so it costs nothing.
+# The very tensor that forward returns. It's alive anyway, so saving it costs nothing.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: 4 by attribute without a word, and by saving a
-# RuntimeError that names both versions. Put `import torch as mg` in the first cell,
-# leave out the lines that teach (`teaching`, `course` and the stepper), and
-# every value above stays as it is. (In the last *Try*, torch also lists a number or a
-# shape for `x + x` and `x.sum()`. They are no tensors.)
-
-# %% [markdown]
+# **In PyTorch this is** the same: a silent 4 by attribute, and a RuntimeError with both
+# versions by saving. Put `import torch as mg` in the first cell and leave out the lines
+# that teach (`teaching`, `course` and the stepper).
+#
 # ## Now you
 #
-# [Five
-# exercises](../exercises/02_what_should_ctx_remember/02_what_should_ctx_remember.ipynb)
-# wait for you; in 02.4 you find the silent 4 in a class, and repair it. They link back
-# to this lesson. Where you stand:
+# [Five exercises](../exercises/02_what_should_ctx_remember/02_what_should_ctx_remember.ipynb);
+# in 02.4 you find the silent 4 in a class and repair it. Then
+# [lesson 03](03_how_long_does_it_remember.ipynb). Your progress so far:
 
 # %%
 course.progress()

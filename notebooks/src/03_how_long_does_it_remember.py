@@ -1,12 +1,12 @@
-# ruff: noqa: E501  (a link)
+# ruff: noqa: E501  (links)
 
 # %% [markdown] tags=["slide"]
 # # How long does it remember?
 #
 # You will
-# * watch when what was saved leaves memory,
-# * say what a second backward needs, and what `retain_graph` is for,
-# * find a memory leak, and close it.
+# * watch when saved tensors leave memory,
+# * find out what a second backward needs, and what `retain_graph` is for,
+# * find a memory leak and close it.
 
 # %%
 import gc
@@ -22,9 +22,9 @@ course.recall("03")
 # %% [markdown] tags=["slide"]
 # ## Who is still there?
 #
-# Python frees an object when nobody holds it any more. `course.watch(...)` looks at
-# things without holding them, and says whether they are alive. Here `z` loses its only
-# name.
+# Python frees an object as soon as no name and no other object refers to it.
+# `course.watch(...)` observes objects without keeping them, and says whether they're
+# alive. Here `z` loses its only name.
 
 # %% tags=["slide"]
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
@@ -34,8 +34,8 @@ del z
 watched
 
 # %% [markdown] tags=["slide"]
-# Gone at once: a product with 2 keeps nothing of its result. The next Function keeps
-# its input, as in lesson 02. So the numbers of `z` should live on. How long?
+# `z` is gone at once: multiplying by 2 keeps nothing of its result. The next Function
+# saves its input, as in lesson 02, so its input should live longer. How long?
 
 
 # %% tags=["slide"]
@@ -87,10 +87,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# As soon as its own backward has run. The bars under the graph end one after the other,
-# from the last call to the first: the phase *release* comes after every single node. So
-# backward gives memory back while it runs, and in the end only `x`, `y` and `x.grad`
-# are left. The nodes are still there, but empty. Ask the last one, the `grad_fn` of `y`.
+# Right after its own backward. The bars under the graph end one after the other, from
+# the last call to the first, because the phase *release* comes after each single node.
+# So backward frees memory while it runs. The nodes are still there, but they're empty.
+# Ask the last one, `y.grad_fn`:
 
 # %% tags=["explain", "raises-exception", "slide", "Q66"]
 three_squares().grad_fn.saved_tensors
@@ -98,8 +98,8 @@ three_squares().grad_fn.saved_tensors
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?
 #
-# The same rule with an attribute. (Teaching mode warns of it when it is first used, as
-# it did in lesson 02.)
+# Here's the same rule, but with an attribute instead of a saved tensor. (Teaching mode
+# warns about it, as it did in lesson 02.)
 
 
 # %% tags=["slide"]
@@ -115,11 +115,11 @@ class SquareByAttribute(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** `saved` and `kept` are made from tensors that have no other name.
-# Backward runs through both. Which numbers are alive after it, while `a` and `b` are
-# still there?
+# **Predict.** `saved` and `kept` are inputs that have no other name once they're
+# deleted. Backward runs through both calls. Which of the two is still alive afterwards,
+# while `a` and `b` exist?
 
-# %% tags=["predict", "step", "slide", "Q07"]
+# %% tags=["predict", "slide", "Q07"]
 saved, kept = x * 2, x * 2
 watched = course.watch(saved=saved, kept=kept)
 a, b = Square.apply(saved), SquareByAttribute.apply(kept)
@@ -128,10 +128,9 @@ del saved, kept
 watched
 
 # %% [markdown] tags=["explain", "slide"]
-# The attribute is alive. The engine knows what was saved and releases it; of what you
-# hang on ctx it knows nothing. It goes when ctx goes, and ctx goes when the result
-# goes. In a training loop that keeps its losses in a list, that is never. Here `b`
-# goes:
+# The attribute is alive. The engine releases what was *saved*; it knows nothing about
+# your attributes. An attribute lives as long as ctx, and ctx as long as the result. If
+# your training loop keeps its losses in a list, that's forever. Here `b` goes:
 
 # %% tags=["explain", "slide"]
 del b
@@ -140,19 +139,22 @@ watched
 # %% [markdown] tags=["slide"]
 # ## Backward twice
 #
-# **Predict.** After a backward a `Square` is empty. What happens when backward runs
-# through the same graph a second time?
+# The error above speaks of going *backward through the graph a second time*: that reads
+# the saved tensors again. `retain_graph=True` asks the engine to release nothing.
+# **Predict.** We want to run backward twice. Does this work, with `retain_graph=True`
+# in the second call?
 
-# %% tags=["predict", "raises-exception", "slide"]
+# %% tags=["predict", "raises-exception", "slide", "Q25"]
 x = mg.tensor(3.0, requires_grad=True)
 y = Square.apply(x)
 y.backward()
-y.backward()
+y.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# An error, because what the rule needs has been released. `retain_graph=True` asks for
-# it to be kept: then the nodes release nothing, and the bytes stay until the graph
-# goes. Without a reason that is a leak with your signature on it.
+# It's too late: the first backward has released what the second one needs. So
+# `retain_graph=True` belongs in the *first* call. No node releases anything then, and
+# the memory stays in use as long as the graph exists, so don't ask for it without a
+# reason.
 
 # %% tags=["slide", "Q25", "Q68"]
 x.grad = None
@@ -162,9 +164,10 @@ y.backward()
 x.grad
 
 # %% [markdown]
-# **Try.** 12 is twice the slope of 6, since a leaf *adds* what arrives. Below is the
-# class with the attribute, and nothing is retained. Guess what x.grad is, then run.
-# Then make it 18, and at last 6 though backward runs twice. Which line do you need?
+# **Try.** You got 12, twice the gradient 6: a *leaf*, a tensor you made yourself, adds
+# up what arrives. Next comes the class with the attribute, and nothing is retained.
+# What's `x.grad` now: 6, 12 or an error? Which line would you add to get 6, although
+# backward runs twice?
 
 # %% tags=["try"]
 x.grad = None
@@ -173,23 +176,27 @@ y.backward()
 y.backward()
 x.grad
 
-# %% [markdown] tags=["slide"]
-# Twice through saved tensors is an error; twice through an attribute gives 12, and
-# nobody says a word. Both happen in training loops in which one line stands in the
-# wrong place.
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# 12: the attribute was never released, so the second backward runs and adds 6 again,
+# without any message. With `x.grad = None` between the two calls it's 6.
+#
+# </details>
 
 # %% tags=["because"]
 course.because(
     "03.because",
-    "Which of the two would you want in a training loop, and why? One sentence; it is "
-    "for you and nobody grades it.",
+    "Twice through saved tensors is an error, twice through an attribute gives 12. Which "
+    "would you want in a training loop, and why? One sentence; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
 # ## The leak
 #
-# This one keeps its *result* as an attribute. So that nothing is hidden, Python's
-# collector is switched off: it looks for objects that hold each other, now and then.
+# This Function keeps its *result* as an attribute. Python also has a garbage collector,
+# which looks for groups of objects that refer only to each other. We switch it off for
+# a moment to see what happens without it.
 
 
 # %% tags=["slide"]
@@ -205,10 +212,10 @@ class ExpThatLeaks(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** `y` is the only name of the result, and it is deleted. Are its numbers
-# gone? Are they after `gc.collect()`, which runs the collector once?
+# **Predict.** `y` is the only name of the result, and we delete it. Is the result gone
+# then? And after `gc.collect()`, which runs the collector once?
 
-# %% tags=["predict", "step", "slide", "Q12"]
+# %% tags=["predict", "slide", "Q12"]
 gc.disable()
 x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 y = ExpThatLeaks.apply(x)
@@ -216,25 +223,25 @@ watched = course.watch(result=y, node=y.grad_fn)
 del y
 watched
 
-# %% tags=["step", "slide"]
+# %% tags=["explain", "slide"]
 found = gc.collect()
 gc.enable()
 watched
 
 # %% [markdown] tags=["explain", "slide"]
-# The result holds its `grad_fn`, which is ctx; ctx holds the result as an attribute: a
-# **cycle**. Nobody outside holds either of them, and still each keeps the other alive.
-# The collector finds such cycles, but not when you run out of memory; it counts
-# objects, not bytes. `save_for_backward(result)` keeps the numbers *without* the way
-# back to ctx.
+# The result refers to its `grad_fn`, which is ctx, and ctx refers to the result: a
+# **cycle**. No name is left, but each keeps the other alive. The collector does find
+# cycles, but it counts objects, not bytes, so it may come long after your memory is
+# full. With `save_for_backward(result)` there's no cycle: the engine stores the
+# result's numbers *without* its `grad_fn`.
 
 # %% [markdown] tags=["slide"]
-# ## A picture of bytes
+# ## How does memory grow with the graph?
 #
-# `course.peak_bytes` runs a function and says how many bytes were alive at most.
-# **Predict.** `x` has 1000 float64 numbers, 8,000 bytes. With one `Square` more in a
-# chain, how much more is alive at most, forward and back? And forward in `no_grad`,
-# where no graph is built?
+# `course.peak_bytes` runs a function and returns the largest number of bytes alive at
+# any moment. **Predict.** `x` takes 8,000 bytes. If the chain gets one `Square` longer,
+# how much does the peak grow, forward and backward? And for forward alone in `no_grad`,
+# a block in which nothing is recorded?
 
 
 # %% tags=["slide"]
@@ -260,55 +267,53 @@ mg.plot_lines(
     {"forward and backward": graph, "forward in no_grad": none},
     x="number of Squares in the chain",
     y="bytes alive at most",
-    says="With a graph the peak grows with every call; without one it is soon flat.",
+    says="With a graph the peak grows with every call; without one it's soon flat.",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Each further call adds the 8,000 bytes that it saves, and a little for its node: 20
-# more calls, about 176,000 bytes more. In `no_grad` nobody keeps what lies between, so
-# a chain of 40 needs no more than one of 5. Where the lines begin you see what is alive
-# for a moment, in any chain.
+# Each further call adds the 8,000 bytes that it saves, and a little for its node. In
+# `no_grad` nothing keeps the values in between, so a chain of 40 needs no more than a
+# chain of 5.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say when something leaves memory, and who lets it go. Answer each card in
+# You can now say when something leaves memory, and who releases it. Answer each card in
 # your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
-# <details><summary>When does a node let go of what it saved?</summary>
+# <details><summary>When does a node release what it saved?</summary>
 #
-# As soon as its own backward has run, unless `retain_graph=True` was asked for. An
-# attribute stays until ctx goes.
+# Right after its own backward, unless you asked for `retain_graph=True`. An attribute
+# stays as long as ctx.
 #
 # </details>
 #
 # <details><summary>What does a second backward need?</summary>
 #
-# What the nodes saved: so the first one has to retain it. And `x.grad` grows, because a
+# What the nodes saved, so the first one has to retain it. And `x.grad` grows, because a
 # leaf adds.
 #
 # </details>
 #
-# <details><summary>Why must a result not be an attribute of its ctx?</summary>
+# <details><summary>Why shouldn't a result be an attribute of its ctx?</summary>
 #
-# The result holds ctx through `grad_fn`, ctx would hold the result: a cycle, which only
-# the collector can free.
+# The result refers to ctx through `grad_fn`, and ctx would refer to the result: a
+# cycle, which only the collector can free.
 #
 # </details>
 
 # %% [markdown]
 # **In PyTorch this is** the same: the error says *Trying to backward through the graph
-# a second time*, and the cycle is freed by the collector alone. Put `import torch as
-# mg` in the first cell, leave out the lines that teach (`teaching`, `course` and the
-# stepper), and every value above stays as it is.
+# a second time*, and only the collector frees the cycle. Put `import torch as mg` in
+# the first cell and leave out the lines that teach (`teaching`, `course` and the
+# stepper).
 #
 # ## Now you
 #
-# [Five
-# exercises](../exercises/03_how_long_does_it_remember/03_how_long_does_it_remember.ipynb)
-# wait for you; in 03.3 you close a leak. They link back to this lesson. Where you
-# stand:
+# [Five exercises](../exercises/03_how_long_does_it_remember/03_how_long_does_it_remember.ipynb);
+# in 03.3 you close a leak. Then [lesson 04](04_who_needs_a_gradient.ipynb). Your
+# progress so far:
 
 # %%
 course.progress()

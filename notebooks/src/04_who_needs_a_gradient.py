@@ -4,9 +4,9 @@
 # # Who needs a gradient?
 #
 # You will
-# * return one value for each argument, and know what stands for *none*,
-# * see before the work which gradients anybody will read, and skip the others,
-# * find out what a `None` too many does.
+# * return the right number of values from `backward`, in the right order,
+# * find out before the work which gradients will be used, and skip the others,
+# * work out why a weight's `.grad` is `None`.
 
 # %%
 import minigrad as mg
@@ -18,11 +18,10 @@ mg.teaching()
 course.recall("04")
 
 # %% [markdown] tags=["slide"]
-# ## One value for each argument
+# ## How many values does backward return?
 #
-# `apply` was given some arguments; `backward` gives back one value for each of them, in
-# their order. `k` is a plain number, so this rule seems complete. **Predict** what the
-# engine says of it.
+# `Scale` multiplies a tensor by a plain number `k`. A number has no gradient, so this
+# `backward` returns one value, the gradient for `x`. **Predict**: does it run?
 
 
 # %% tags=["predict", "raises-exception", "slide", "Q04"]
@@ -40,9 +39,10 @@ class Scale(mg.autograd.Function):
 Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 
 # %% [markdown] tags=["explain", "slide"]
-# *Expected 2, got 1.* The engine does not guess which argument a gradient is for: it
-# counts places. What is no tensor has a place too, and `None` stands there. (To save
-# you the whole class, this line puts another backward into it.)
+# *Expected 2, got 1.* `backward` returns one value for each argument that `apply` got,
+# in the same order. The engine can't guess which argument a gradient is for, so it
+# counts positions, and non-tensor arguments count too: return `None` for them. (To save
+# you from reading the class again, the next line replaces just its `backward`.)
 
 # %% tags=["slide", "Q04"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
@@ -51,21 +51,21 @@ Scale.apply(x, 3.0).backward()
 x.grad
 
 # %% [markdown]
-# **Try.** Give back a third value behind the `None`: first another `None`, as below,
-# then the gradient `g` itself. Which of the two does the engine accept? (`x.grad` was 3
-# already; a leaf adds.)
+# What about a third value for an argument that doesn't exist? An extra `None` is
+# accepted, as you see below (3 + 3: a leaf adds). An extra *gradient* is refused: put
+# `g` in place of the last `None`.
 
-# %% tags=["try", "raises-exception"]
+# %% tags=["explain"]
 Scale.backward = staticmethod(lambda ctx, g: (g * ctx.k, None, None))
 Scale.apply(x, 3.0).backward()
 x.grad
 
 # %% [markdown] tags=["slide"]
-# ## A question before the work
+# ## Which gradients will be used?
 #
-# A product has two gradients, and often only one of them is read: data needs none, a
-# frozen weight needs none. `ctx.needs_input_grad` says so, with one flag for each
-# argument. This Function keeps a list of what it sees.
+# A product has two gradients, but often only one of them is used: input data doesn't
+# need a gradient, and neither does a frozen weight. `ctx.needs_input_grad` has one flag
+# for each argument. This Function collects the flags it sees.
 
 # %% tags=["slide"]
 seen = []
@@ -100,35 +100,43 @@ course.predict(
     ["(True, True)", "(True, False)", "(False, False)"],
     then=flags_in_no_grad,
     so=lambda ran: str(ran.value),
-    why="The flags repeat what each argument requires; `no_grad` decides something else.",
+    why="A flag says what its argument requires. `no_grad` only decides about recording.",
     at="apply creates ctx",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The flags repeat what each argument requires, and they are set in the phase *create
-# ctx*, before forward runs. Whether the call is recorded at all is another question,
-# which `no_grad` answers. So a True is no promise that backward will be called.
+# Each flag says whether that argument requires a gradient. They're set in the phase
+# *create ctx*, before forward runs. Whether the call is recorded is a separate matter,
+# and that's what `no_grad` decides. So a True doesn't promise that backward will run.
 
-# %% tags=["step", "slide"]
+# %% tags=["explain", "slide"]
 data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
 seen.clear()
 Product.apply(data, weight)
 seen
 
 # %% [markdown]
-# **Try.** What is the `grad_fn` of the result of such a call, and does it require grad?
-# Guess, run, and see what taking the `with` away changes.
+# **Try.** What's the `grad_fn` of a result computed in a `no_grad` block, and does the
+# result require grad? Guess, run the cell, then take the `with` line away and compare.
 
 # %% tags=["try", "Q70"]
 with mg.no_grad():
     unrecorded = Product.apply(data.clone().requires_grad_(), weight)
 unrecorded.requires_grad, unrecorded.grad_fn
 
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# False and None. `forward` ran and got its result, but the call has no node in the graph.
+# Without the `with` it's True and a `ProductBackward`.
+#
+# </details>
+
 # %% [markdown] tags=["slide"]
-# **Look.** Data goes in without requiring a gradient. The node has an *edge* for each
-# argument, the way on for its gradient: see that row in the ctx pane. Which one leads
-# nowhere, so that the graph does not draw it? And what becomes of the gradient that
-# backward computes for it? Step to the line that returns both.
+# **Look.** Now `data` doesn't require a gradient. The node has one *edge* per argument:
+# a link to the node its gradient goes to. Find that row in the ctx pane: which edge
+# leads nowhere? Then step to the line that returns both gradients. What happens to the
+# first one?
 
 # %% tags=["step", "slide", "Q44"]
 # %%step
@@ -137,9 +145,9 @@ loss = Product.apply(data, weight).sum()
 loss.backward()
 
 # %% [markdown] tags=["explain", "slide"]
-# The gradient for `data` was computed and dropped: a matrix product for nothing. In a
-# model whose first layer sees data, that is one of the layer's three products (one
-# forward, two backward). The remedy is a question in front of each gradient:
+# The gradient for `data` was computed and thrown away. In a model's first layer that's
+# one of three matrix products (one in forward, two in backward). So ask before you
+# compute:
 
 
 # %% tags=["slide"]
@@ -157,10 +165,19 @@ class Frugal(mg.autograd.Function):
         return for_x, for_w
 
 
+# %% [markdown]
+# How do you remember which factor to transpose, and the order? A gradient has the shape
+# of its input, and with three different sizes just one product fits. For `x` it's (2,
+# 4) @ (4, 3). With square matrices the wrong ones fit as well.
+
+# %% tags=["explain", "Q69"]
+g = mg.ones(2, 4)
+(g @ weight.T).shape, (data.T @ g).shape
+
 # %% [markdown] tags=["slide"]
-# **Predict.** `weight` is frozen now (`detach` gives the same numbers without
-# `requires_grad`), and the data needs no gradient either. What is the `grad_fn` of the
-# result, and what would backward do?
+# **Predict.** Now `weight` is frozen too: `detach` returns the same numbers as a tensor
+# without history, which doesn't require grad. The data doesn't need a gradient either.
+# What's the `grad_fn` of the result, and what would backward do?
 
 # %% tags=["predict", "slide"]
 frozen = weight.detach()
@@ -168,21 +185,21 @@ print(Frugal.apply(data, frozen).grad_fn)
 Frugal.apply(data, frozen).requires_grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Nothing needs a gradient, so nothing was recorded: there is no node, and no backward
-# will ever run. Freezing all of a part saves its whole way back.
+# No input needs a gradient, so nothing is recorded: there's no node, and backward never
+# runs. Freeze an entire part and its backward pass disappears.
 
 # %% tags=["because"]
 course.because(
     "04.because",
-    "A frozen layer in the middle of a model still passes a gradient on. Why must it? One "
-    "sentence; it is for you and nobody grades it.",
+    "A frozen layer in the middle of a model still passes a gradient on. Why does it have "
+    "to? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
 # ## None for an input that needs a gradient
 #
-# `None` is right for what needs no gradient. Here it comes back for an input that needs
-# one. **Predict**: an error, zeros, or something else?
+# `None` is right for arguments that need no gradient. Here `backward` returns it for an
+# input that does need one. **Predict**: an error, zeros, or something else?
 
 
 # %% tags=["predict", "slide", "Q50"]
@@ -201,23 +218,19 @@ Forgets.apply(a, b).backward()
 a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Neither. `b.grad` is `None`, as if `b` had not taken part, and training goes on with a
-# weight that never moves. In PyTorch nobody says a word; here teaching mode does. When
-# a `.grad` is None, ask three things: does it require grad, was it used, and does some
-# backward on the way return None for it?
+# `b.grad` is `None`, as if `b` hadn't been used, and there's no error: training goes on
+# with a weight that never changes. PyTorch is silent; here teaching mode warns. If a
+# `.grad` is None, ask three questions:
+#
+# | question | check |
+# |---|---|
+# | Does it require grad? | `b.requires_grad` |
+# | Was it used, as a tensor of its own? | is there a path from the loss to it? |
+# | Does a `backward` on that path return None for it? | read it, or step through it |
 
 # %% [markdown]
-# **Try.** The second question: `c` requires grad and is not used. What does
-# `autograd.grad` say of it, and what with `allow_unused=True`?
-
-# %% tags=["try", "raises-exception"]
-c = mg.tensor(1.0, requires_grad=True)
-mg.autograd.grad(a * 2, [a, c])
-
-# %% [markdown]
-# **Try.** The same two tensors, handed over in a list. `apply` looks at its arguments
-# one by one; does it look into a list? Guess the two values, then give `Sum` two
-# arguments instead.
+# **Try.** The second question again: here both tensors are used, but they're passed in
+# a list. Guess the two values. Then rewrite `Sum` so that it takes two arguments.
 
 
 # %% tags=["try", "Q47"]
@@ -227,47 +240,54 @@ class Sum(mg.autograd.Function):
         return tensors[0] + tensors[1]
 
 
-total = Sum.apply([a, c])
+total = Sum.apply([a, b])
 total.requires_grad, total.grad_fn
+
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# False and None: `apply` sees one argument, a list, and doesn't look inside. So nothing is
+# recorded and there's no error. Pass tensors as arguments of their own: `Sum.apply(a, b)`.
+#
+# </details>
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say what backward has to return, and what it may leave out. Answer each
-# card in your own words before you open it.
+# You can now say what backward has to return, and what it may skip. Answer each card in
+# your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>How many values does backward return, and in which order?</summary>
 #
-# One for each argument of forward after ctx, in their order; None for what is no tensor
-# or needs no gradient.
+# One for each argument of forward after ctx, in the same order; `None` for arguments
+# that aren't tensors or need no gradient.
 #
 # </details>
 #
 # <details><summary>When is <code>needs_input_grad</code> set, and what does it say?</summary>
 #
-# Before forward runs: one flag for each argument, whether it requires grad. `no_grad`
-# does not change it, nor does `autograd.grad(y, a)`.
+# Before forward runs: one flag for each argument, True if it requires a gradient.
+# Neither `no_grad` nor `autograd.grad(y, a)` changes it.
 #
 # </details>
 #
-# <details><summary>Your weight's .grad is None. Which three questions?</summary>
+# <details><summary>Your weight's .grad is None. Which three questions do you ask?</summary>
 #
-# Does it require grad? Was it used? Does a backward on the way return None for it?
+# Does it require grad? Was it used? Does a backward on the path return None for it?
 #
 # </details>
 
 # %% [markdown]
 # **In PyTorch this is** the same: the same count in the message, the same flags, and
-# the same silent `None`. Put `import torch as mg` in the first cell, leave out the
-# lines that teach (`teaching`, `course` and the stepper), and every value above stays
-# as it is.
+# the same silent `None`. Put `import torch as mg` in the first cell and leave out the
+# lines that teach (`teaching`, `course` and the stepper).
 #
 # ## Now you
 #
-# [Five exercises](../exercises/04_who_needs_a_gradient/04_who_needs_a_gradient.ipynb)
-# wait for you; in 04.2 the check counts your matrix products. They link back to this
-# lesson. Where you stand:
+# [Five exercises](../exercises/04_who_needs_a_gradient/04_who_needs_a_gradient.ipynb);
+# in 04.2 the check counts your matrix products. Then
+# [lesson 05](05_how_backward_finds_its_way.ipynb). Your progress so far:
 
 # %%
 course.progress()

@@ -6,7 +6,7 @@
 # You will
 # * follow a graph by hand, from a result back to its leaf,
 # * count what the obvious way costs, and see what the engine does instead,
-# * step through the engine's own loop, and stand at a node with a hook.
+# * step through the engine's own loop, and watch it with hooks.
 
 # %%
 import threading
@@ -20,10 +20,10 @@ mg.teaching()
 course.recall("05")
 
 # %% [markdown] tags=["slide"]
-# ## The way is there already
+# ## Where are the edges?
 #
-# Four operations; `a` is used by two of them. Draw the graph before you go on: a dot
-# for each operation, and an arrow from each to the ones its arguments came from. Where
+# Four operations, and two of them use `a`. Draw the graph before you go on: a dot for
+# each operation, and an arrow from each dot to the ones that made its arguments. Where
 # does your drawing fork, and where does it join again?
 
 
@@ -44,11 +44,13 @@ x, a, b, c, y = diamond()
 names(y.grad_fn)
 
 # %% [markdown] tags=["explain", "slide"]
-# Your arrows are the *edges* of the graph, and `next_functions` is a node's list of
-# them: for each tensor argument the node it came from, and which output of that node it
-# was. Forward has written it, call by call. Backward only has to follow.
+# Your arrows are the edges of the graph. A node lists them in `next_functions`: for
+# each tensor argument the node that made it, and which output of that node it was.
+# `apply` wrote the list before it ran `forward` (the phase *collect inputs*). Backward
+# only has to follow.
 #
-# **Predict.** One edge leads on from `b`, one from `c`. To one node, or to two?
+# **Predict.** One edge leads on from `b` and one from `c`. Do they lead to the same
+# node?
 
 # %% tags=["predict", "slide"]
 from_b = b.grad_fn.next_functions[0][0]
@@ -56,31 +58,22 @@ from_c = c.grad_fn.next_functions[0][0]
 from_b is from_c, from_b is a.grad_fn
 
 # %% [markdown] tags=["explain", "slide"]
-# One: the node of `a`, for there was one call of `exp`. A node to which more than one
-# edge leads is a **join**. Follow its own edge, and you are at the end: AccumulateGrad,
-# the node of the leaf `x`. It has the leaf as its `variable`, and no edges. (The front
-# part of its name is torch's.)
+# They do: there was one call of `exp`, so `a` has one node. A node that more than one
+# edge leads to is a **join**. Its own edge leads to the end: **AccumulateGrad**, the
+# node of the leaf `x`. It has the leaf as its `variable`, and no edges. (The first part
+# of its name comes from torch.)
 
 # %%
 end = a.grad_fn.next_functions[0][0]
 end.name(), end.variable is x, end.next_functions
 
-# %% [markdown]
-# **Try.** The second number of each pair was 0 so far. `unbind` takes a tensor apart
-# into several results, and is one call, so it has one node. Which numbers do you expect
-# in the pairs?
-
-# %% tags=["try"]
-first, second = mg.tensor([1.0, 2.0], requires_grad=True).unbind()
-names((first + second).grad_fn), second.output_nr
-
 # %% [markdown] tags=["slide"]
 # ## The obvious way
 #
-# Call the rule of a node, hand on each gradient that it returns, and do the same where
-# that arrives. `follow` does so, and keeps a list of its calls, and one of what arrives
-# at the leaf. (`node.apply(g)` calls the rule of a Function's node by hand. Add returns
-# a tuple, so the pairs fit.)
+# Call the rule of a node, pass on each gradient it returns, and do the same wherever
+# one arrives. `follow` does this, and notes each call, and what arrives at the leaf.
+# (`node.apply(g)` calls a node's rule by hand. A rule may return one tensor or a tuple;
+# `Add` returns a tuple.)
 
 
 # %%
@@ -96,7 +89,7 @@ class Add(mg.autograd.Function):
 
 # %% tags=["slide"]
 def follow(node, gradient):
-    if hasattr(node, "variable"):  # a leaf: the way ends here
+    if hasattr(node, "variable"):  # a leaf: nothing comes after it
         arrived.append(gradient.item())
         return
     calls.append(node.name())
@@ -107,8 +100,8 @@ def follow(node, gradient):
 
 # %% [markdown]
 # `chain(n)` adds a leaf to itself, then the sum to itself, and so on, n times. So the
-# result is 2 to the power n times the leaf. **Predict** for two Adds: which gradients
-# arrive at the leaf, and how often is a rule called?
+# result is 2 to the power n, times the leaf. **Predict** for two Adds: which gradients
+# arrive at the leaf, and how many times is a rule called?
 
 
 # %% tags=["predict", "slide"]
@@ -126,7 +119,7 @@ follow(chain(2).grad_fn, mg.tensor(1.0))
 arrived, calls
 
 # %% [markdown] tags=["explain", "slide"]
-# Four times 1: together 4, which is right. And three calls, though there are only two
+# 1 arrives four times, 4 in total, which is right. But there were three calls for two
 # nodes. Now a longer chain:
 
 
@@ -149,32 +142,22 @@ course.predict(
     then=two_adds,
     so=lambda ran: f"{calls_for(10)} times",
     why="Each Add doubles the paths below it, and `follow` walks every path. (The player "
-    "has two Adds, and is where the lower one's rule is called for the second time.)",
+    "shows two Adds, at the second call of the lower one's rule.)",
     at=["Add.backward, line"] * 3,
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Right numbers, and 1023 calls for ten nodes. `follow` goes every *path* by itself, and
-# each join doubles the paths behind it. Thirty joins make a billion paths. And whenever
-# a tensor is used twice, there is a join.
-
-# %% tags=["explain", "hide-input", "slide"]
-lengths = list(range(1, 11))
-mg.plot_lines(
-    lengths,
-    {"follow": [calls_for(n) for n in lengths], "once for each node": lengths},
-    x="number of Adds in the chain",
-    y="calls of a rule",
-    says="Each further Add doubles the calls of follow; one call for each node would do.",
-)
+# The numbers are right, but it takes 1023 calls for ten nodes. `follow` walks every
+# *path* separately, and each join doubles the paths behind it. Thirty joins make a
+# billion paths. And there's a join wherever a tensor is used twice.
 
 # %% [markdown] tags=["slide"]
 # ## When may a node run?
 #
 # Back to the diamond, and to the engine's own loop. Two gradients are on their way to
-# the node of `a`, one from `b` and one from `c`, and one of them gets there first.
-# `follow` would call the rule of `a` at once, and again for the other one. What does the
-# engine do?
+# the node of `a`, one from `b` and one from `c`, and one of them arrives first.
+# `follow` would call the rule of `a` right away, and again for the other one. What does
+# the engine do?
 
 
 # %% tags=["slide"]
@@ -207,27 +190,27 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # A rule only multiplies what arrives, so sending 2 and then 3 has the same effect as
 # sending 5 once. That's why a node can wait, add up, and run **once**. It has to know
-# how many to wait for: before the first rule is called, the engine counts the edges
-# that lead to each node. That is its **dependency count**. Watch the badge at
+# how many gradients to wait for, so before it calls the first rule, the engine counts
+# the edges that lead to each node: its **dependency count**. Watch the badge at
 # ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*, then *5 = 2 + 3*.
 
 # %% [markdown] tags=["slide"]
-# Of the nodes that are ready the engine picks the one that was made last, so the order
-# is the same each time. (The level *Everything* in the player shows each line of the
-# loop, `GraphTask.run`. `count_dependencies` makes the counts before it; for every edge
-# the loop counts one down.)
+# If several nodes are ready, which goes first? Each node has a number that counts up
+# from call to call, and the highest number goes first, so the newest node.
+# AccumulateGrad always has the highest number of all. The gradients don't depend on
+# this order; it just makes each run the same.
 
 # %% tags=["because", "hide-input"]
 course.because(
     "05.because",
-    "What would go wrong if the node of a ran as soon as the first gradient had come? One "
-    "sentence; it is for you and nobody grades it.",
+    "What would go wrong if the node of a ran as soon as its first gradient arrived? One "
+    "sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown]
-# **Try.** Here the slopes of both arms can be moved; each move runs it again. Which
-# addends meet at the join? Then let them cancel, with 3 and -3, and step to the end. Is
-# `x.grad` 0, or None?
+# **Try.** You can change both local derivatives here; the player runs the program again
+# each time. Which two addends meet at the join? Then set 3 and -3 and step to the end:
+# is `x.grad` 0 or None?
 
 
 # %% tags=["try"]
@@ -239,12 +222,20 @@ def fork(left, right):
 
 mg.live(fork, left=3.0, right=2.0)
 
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# The addends are the two numbers you set. With 3 and -3 `x.grad` is 0, not None: two
+# gradients did arrive, and their sum is 0. None would mean that nothing arrived.
+#
+# </details>
+
 # %% [markdown] tags=["slide"]
-# ## Where the way ends
+# ## Who keeps a gradient?
 #
-# Gradients pass through nodes, and are gone. Who keeps one?
+# Gradients pass through nodes and are gone afterwards. Which tensors keep theirs?
 #
-# **Predict.** Backward runs through the diamond; `a.retain_grad()` was said before.
+# **Predict.** Before backward runs through the diamond, we call `a.retain_grad()`.
 # Which of `x.grad`, `a.grad` and `b.grad` are there afterwards?
 
 # %% tags=["predict", "slide", "Q48", "Q74"]
@@ -254,88 +245,59 @@ y.backward()
 x.grad, a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# `x` is a **leaf**: no operation made it (`x.is_leaf`), you did. The engine keeps what
-# arrives at leaves, and at others only if it was asked to. `b.grad` is None, with a
-# warning, though 1 has passed there.
+# `x` is a leaf: you made it, not an operation (`x.is_leaf`). The engine keeps what
+# arrives at leaves, and for other tensors only if you ask for it. `b.grad` is None,
+# with a warning, although the gradient 1 passed through.
 #
-# **Predict.** `x.grad` is 5. Another graph ends at the same leaf, with slope 2. What is
-# `x.grad` then?
+# **Predict.** `x.grad` is 5. Now another graph ends at the same leaf, with derivative
+# 2. What's `x.grad` then?
 
 # %% tags=["predict", "Q68"]
 (x * 2).backward()
 x.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# 7: the node of a leaf *adds*, within one backward and from one to the next. Nobody
-# empties `x.grad` for you. A training loop does it before each step: `x.grad = None`.
+# 7: the node of a leaf *adds*, within one backward and from one backward to the next.
+# Nothing resets `x.grad` for you. A training loop does it before each step:
+# `x.grad = None`.
 
 # %% [markdown]
-# **Try.** A way may also be missing. `a.detach()` has a's numbers, and no history. What
-# stands where the edge to b's node was? And `x.grad` was 5: what is it now? (Nothing
-# warns of it.)
+# A path can also be cut. `a.detach()` has the numbers of `a` and no history, so there's
+# no edge where the edge to b's node was, and 3 of the 5 are missing. Nothing warns you
+# about it:
 
-# %% tags=["try", "Q50"]
+# %% tags=["explain", "Q50"]
 x, a, b, c, y = diamond()
 y = a.detach() * 3 + c
 y.backward()
 names(y.grad_fn), x.grad
 
 # %% [markdown] tags=["slide"]
-# ## Stand at a node
+# ## In which order do nodes run?
 #
-# A **hook** is a function that the engine calls on its way. `a.register_hook` asks for
-# the gradient of `a`, another one for that of `x`, and a third for the moment after
-# `x.grad` has changed.
-#
-# **Predict.** How often is the one at `a` called: with 2 and with 3, or with 5?
-
-
-# %% tags=["predict", "slide", "Q64"]
-def watched():
-    x, a, *_, y = diamond()
-    seen = []
-    a.register_hook(lambda g: seen.append(("a", g.item())))
-    x.register_hook(lambda g: seen.append(("x", g.item())))
-    x.register_post_accumulate_grad_hook(lambda leaf: seen.append("x.grad is there"))
-    return x, y, seen
-
-
-x, y, seen = watched()
-y.backward()
-seen
-
-# %% [markdown] tags=["explain", "slide"]
-# Once, with 5: a hook sees what the node is about to be called with. If it returns a
-# tensor, that goes on in its place.
-#
-# **Try.** `autograd.grad` hands you the gradient, and leaves `.grad` alone. Which of
-# the three hooks is called now?
-
-# %% tags=["try", "Q64"]
-x, y, seen = watched()
-mg.autograd.grad(y, x), seen, x.grad
-
-# %% [markdown]
-# Nodes have hooks as well, called when their rule is done. So they can say in which
-# order they run, and on which *thread*: a breakpoint stops only on threads that the
-# debugger watches. **Predict** the order first. (`node=node` gives each hook the node
-# of its own round.)
+# A **hook** is a function that you register and the engine calls. Hooks of a node are
+# called when its rule is done, so they can tell us the order. They can also tell us the
+# *thread*: a breakpoint only stops on threads that the debugger watches. The last node
+# below belongs to a leaf `w`, which is added to `y` at the end. **Predict** the order.
 
 # %% tags=["predict", "Q17"]
+w = mg.tensor(1.0, requires_grad=True)
 x, a, b, c, y = diamond()
-ran = []
-for node in [a.grad_fn, b.grad_fn, c.grad_fn, y.grad_fn]:
-    node.register_hook(
-        lambda *_, node=node: ran.append((node.name(), threading.current_thread().name))
-    )
-y.backward()
-ran
+z = y + w
+leaf_w = z.grad_fn.next_functions[1][0]
+order, threads = [], set()
+for node in [a.grad_fn, b.grad_fn, c.grad_fn, y.grad_fn, z.grad_fn, leaf_w]:
+    node.register_hook(lambda *_, node=node: order.append(node.name()))
+    node.register_hook(lambda *_: threads.add(threading.current_thread().name))
+z.backward()
+order, threads
 
 # %% [markdown] tags=["explain", "slide"]
-# Newest first, and on the thread of your cell: here every line of backward is Python,
-# and a breakpoint in a rule stops. In PyTorch it does so for tensors on the CPU. For
-# those on a GPU the rules run on a thread of the engine's own, where some debuggers do
-# not look.
+# First the sum that made `z`. Then two nodes are ready, and AccumulateGrad goes first.
+# After that, newest first. All of it runs on your cell's thread, and every line of
+# backward is Python here, so a breakpoint in a rule stops. In PyTorch it does so for
+# tensors on the CPU; for tensors on a GPU the rules run on a thread of the engine's,
+# which some debuggers don't watch.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -346,37 +308,37 @@ ran
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When may a node run?</summary>
 #
-# When a gradient has come along every edge that leads to it: its count is 0. Then it
-# runs once, with the sum.
+# When a gradient has arrived along each edge that leads to it, so its count is 0. Then
+# it runs once, with the sum.
 #
 # </details>
 #
-# <details><summary>Where does the engine find the way?</summary>
+# <details><summary>Where does the engine find the edges?</summary>
 #
-# In `next_functions` of each node: for each tensor argument the node it came from, and
-# the number of the output. Forward has written it.
+# In each node's `next_functions`: for each tensor argument the node that made it, and
+# the number of the output. `apply` wrote the list before forward ran.
 #
 # </details>
 #
 # <details><summary>Who keeps a gradient?</summary>
 #
-# Leaves, and they add. Other tensors only after `retain_grad()`; a hook may look at
-# what passes.
+# Leaves, and they add. Other tensors only after `retain_grad()`. A hook can look at the
+# gradient as it passes.
 #
 # </details>
 
 # %% [markdown]
 # **In PyTorch this is** the same: the same pairs, the same order, the same hooks. The
-# loop is in C++ there (`engine.cpp`), and `compute_dependencies` makes the counts. Put
-# `import torch as mg` in the first cell, leave out the lines that teach (`teaching`,
-# `course`, the stepper and the plot), and every value above stays as it is.
+# loop is in C++ there (`engine.cpp`), and `compute_dependencies` makes the counts; here
+# it's `GraphTask.run`, which the level *Everything* in the player shows line by line.
+# Put `import torch as mg` in the first cell and leave out the lines that teach
+# (`teaching`, `course` and the stepper).
 #
 # ## Now you
 #
-# [Six
-# exercises](../exercises/05_how_backward_finds_its_way/05_how_backward_finds_its_way.ipynb)
-# wait for you; in 05.5 you write a backward of your own. They link back to this lesson.
-# Where you stand:
+# [Six exercises](../exercises/05_how_backward_finds_its_way/05_how_backward_finds_its_way.ipynb);
+# in 05.5 you write a backward of your own. Then
+# [lesson 06](06_shapes_that_stretched.ipynb). Your progress so far:
 
 # %%
 course.progress()

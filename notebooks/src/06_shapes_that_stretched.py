@@ -1,10 +1,12 @@
+# ruff: noqa: E501  (a table)
+
 # %% [markdown] tags=["slide"]
 # # Shapes that stretched
 #
 # You will
-# * see one number meet three rows, and what comes back to it from each,
-# * say for two shapes which axes stretched, and add up along just these,
-# * know which wrong shapes the engine repairs in silence, and which it refuses.
+# * find the gradient of a bias that's used in every row,
+# * tell from two shapes which axes stretched, and sum over exactly these,
+# * find out which wrong shapes the engine repairs, and which it refuses.
 
 # %%
 import minigrad as mg
@@ -18,10 +20,10 @@ course.recall("06")
 # %% [markdown] tags=["slide"]
 # ## One bias for every row
 #
-# A layer adds its bias to each row of a batch: `x` has the shape (3, 4), `b` only (4,).
-# NumPy *stretches* the smaller one: `b` is used as if there were three copies of it,
-# one for each row. That is **broadcasting**, and here it is the same. But there is one
-# `b`, and one `b.grad`.
+# A layer adds its bias to each row of a batch: `x` has shape (3, 4) and `b` has shape
+# (4,). As in NumPy, the smaller one is *stretched*: `b` is used as if there were three
+# copies of it, one per row. That's **broadcasting**. But there's only one `b`, and one
+# `b.grad`.
 
 
 # %% tags=["slide"]
@@ -45,22 +47,22 @@ course.predict(
     so=lambda ran: (
         f"shape {tuple(ran.value.shape)}, and each number is {ran.value.max().item():g}"
     ),
-    why="Each number of `b` was used in three rows, and their three gradients add up.",
+    why="Each number of `b` was used in three rows, and the three gradients add up.",
     at="b.grad was empty",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **3**, in the shape of `b`. Let `b[0]` grow by 1: then it grows in all three rows, and
-# the sum grows by 3. A number that was used three times gets three gradients, and they
-# add up, as in any graph where a tensor is used more than once.
+# **3**, in the shape of `b`. If `b[0]` grows by 1, it grows in all three rows, so the
+# sum grows by 3. A number that's used three times gets three gradients, and they add
+# up, as in any graph where a tensor is used more than once.
 
 # %% [markdown] tags=["slide"]
-# ## Gathered back
+# ## Which gradients add up?
 #
-# Ones hide where each of them came from. So here is the same addition as a Function of
-# our own, and a gradient `g` that has another number at each place. `y.backward(g)`
-# begins with `g` where `.sum()` began with ones. (`reshape` has something to do for a
-# `b` in two brackets, of shape (1, 4); here it has not.)
+# With ones you can't see where each gradient came from. So here's the same addition as
+# our own Function, and an upstream gradient `g` with a different number in each
+# position: `y.backward(g)` starts with `g`, where `.sum()` started with ones.
+# (`reshape` only matters for a `b` of shape (1, 4).)
 
 
 # %% tags=["slide"]
@@ -81,10 +83,10 @@ g = mg.tensor(
 )
 
 # %% [markdown] tags=["slide"]
-# **Predict.** Which four numbers will `b.grad` be? Then step to the end, and look at
-# ctx on the way: what does it keep of the twelve numbers of `x`? At the end click on
-# AccumulateGrad in the graph, then on the 111 that comes up below it: the player says
-# which sum it is. (The level *Story* makes the steps fewer.)
+# **Predict.** Which four numbers will `b.grad` be? Then step to the end. On the way,
+# look at ctx: how many of the twelve numbers of `x` does it keep? At the end click on
+# AccumulateGrad in the graph, then on the first number that appears: the player shows
+# which sum it is. (The level *Story* shows fewer steps.)
 
 
 # %% tags=["predict", "step", "slide"]
@@ -100,34 +102,36 @@ trace
 trace.explain("b.grad", (0,))
 
 # %% [markdown] tags=["explain", "slide"]
-# 111 = 1 + 10 + 100: the first column of `g`. Each copy sends its own gradient back;
-# nothing is lost, and nothing is averaged. Nine terms are 0, because `b[0]` never met
-# the other columns. And behind each dot stands a slope of 1, whatever `x` and `b` hold:
-# so ctx keeps no array. **An addition keeps shapes.**
+# 111 = 1 + 10 + 100, the first column of `g`. Nothing is lost and nothing is averaged.
+# Each term is an upstream gradient times a local derivative. All the local derivatives
+# of a call, one row per number of the result and one column per number of the input,
+# form its **Jacobian**; you're looking at one column of it: three times 1, and nine
+# times 0, because `b[0]` isn't used in the other columns. The 1s don't depend on `x` or
+# `b`, so ctx keeps no array: **an addition only needs shapes.**
 
 # %% [markdown]
-# **Try.** With `*` for `+` the slopes are no longer 1. Guess what stands behind the
-# dots now, then run. So which array does a product keep, and what comes first, the
-# product or the sum over the rows?
+# **Predict.** With `*` instead of `+` the local derivatives aren't 1 any more. What
+# will stand behind the dots? So which array does a product keep for the gradient of
+# `b`? And what comes first in `backward`: the product, or the sum over the rows?
 
-# %% tags=["try"]
+# %% tags=["predict"]
 x = mg.tensor([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0], [3.0, 3.0, 3.0, 3.0]])
 b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
 mg.step(lambda: (x * b).backward(g)).explain("b.grad", (0,))
 
 # %% [markdown] tags=["explain"]
-# The first column of `x` stands there, so a product keeps `x`. And the product comes
-# first, each gradient with its own factor; then the sum over the rows. After `g.sum(0)`
-# nobody knows any more which gradient belonged to which row.
+# The first column of `x`, so a product keeps `x`. The product comes first, each
+# upstream gradient with its own factor, and then the sum over the rows. The other way
+# round, `g.sum(0)` would have mixed the rows before their factors are applied.
 
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
 #
-# Now `c` has the shape (3, 1): one number for each row, used in all four columns. Each
-# number of `c` met one row of `g`, so we add up along axis 1.
+# Now `c` has shape (3, 1): one number per row, used in all four columns. So each number
+# of `c` gets the sum of one row of `g`, and we sum over axis 1.
 #
-# **Predict.** Is that all? (To save you the whole class, a line puts another backward
-# into it.)
+# **Predict.** Is that enough? (To save you from reading the class again, a line
+# replaces just its `backward`.)
 
 # %% tags=["predict", "raises-exception", "slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
@@ -135,9 +139,9 @@ c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
 AddBias.apply(x, c).backward(g)
 
 # %% [markdown] tags=["explain", "slide"]
-# The numbers were right: 10, 100 and 1000. But `sum` takes the axis away, and three
-# numbers in a row are no column. `keepdim=True` leaves an axis of length 1 where the
-# sum was taken.
+# The numbers were right: 10, 100 and 1000, or the sums of the rows. But `sum` removes
+# the axis, and shape (3,) isn't (3, 1). `keepdim=True` leaves an axis of length 1 where
+# the sum was taken.
 
 # %% tags=["slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1, keepdim=True)))
@@ -145,21 +149,21 @@ AddBias.apply(x, c).backward(g)
 c.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Write both shapes below each other, **flush right**. An axis stretched where the small
-# shape has nothing, or has 1 and the result has more. Along these axes the gradient is
-# added up.
+# Write the two shapes below each other, **flush right**. An axis stretched where the
+# smaller shape has nothing, or has 1 while the result has more. Sum the gradient over
+# these axes.
 #
-# | | | stretched | gathered by |
+# | | | stretched | gradient |
 # |---|---|---|---|
-# | result | `3  4` | | |
+# | result | `3  4` | | `g` |
 # | (4,) | `·  4` | axis 0, which is new | `g.sum(0)` |
 # | (3, 1) | `3  1` | axis 1, of length 1 | `g.sum(1, keepdim=True)` |
 # | () | `·  ·` | both | `g.sum()` |
 
 # %% [markdown]
-# **Try.** Type another `b` here, of another shape: a column `[[5.0], [6.0], [7.0]]`,
-# one number `5.0`, one row in two brackets. Say first which axes stretch and what
-# `b.grad` will be. Which `b` does the addition refuse?
+# **Try.** Type a `b` of a different shape here: a column `[[5.0], [6.0], [7.0]]`, one
+# number `5.0`, one row in two brackets. Before each, say which axes stretch and what
+# `b.grad` will be. Can you find a `b` that the addition refuses?
 
 
 # %% tags=["try"]
@@ -170,72 +174,21 @@ def added(b):
 
 mg.live(added, b=mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
 
-# %% [markdown]
-# ## The other way round
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
 #
-# The gradient of a stretch is a sum. And the gradient of a sum? Each of the numbers
-# that were added up gets the same. This Function changes nothing; it shows how the
-# gradient that arrives lies in memory. `stride()` says how many elements further the
-# next row is, and the next column.
-
-
-# %%
-class Look(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 1
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        print(tuple(grad_output.shape), grad_output.stride())
-        return grad_output
-
-
-# %% [markdown]
-# **Predict.** The sum of twelve numbers: its gradient has the shape (3, 4). Are there
-# twelve numbers in memory, and steps of 4 and 1 between them?
-
-# %% tags=["predict", "Q03"]
-twelve = mg.ones(3, 4, requires_grad=True)
-Look.apply(twelve).sum().backward()
-
-# %% [markdown] tags=["explain"]
-# Steps of 0: **one** number stands at all twelve places. That is how the backward of a
-# sum stretches, and it costs no memory. So each is the other's backward: *stretch* and
-# *sum*. (And never write into `grad_output`: one write would be seen at twelve places.)
-
-# %% [markdown]
-# **Try.** A transpose moves no numbers either: it exchanges the steps. Code in C that
-# gets the memory alone knows no steps; `ravel("K")` reads as it would. The first row
-# that comes home should be [1, 2, 3, 4], both times. Is it? Then put
-# `grad_output.contiguous()` in place of `grad_output`: a copy that lies as its shape
-# says.
-
-
-# %% tags=["try", "Q03"]
-class InMemory(Look):
-    @staticmethod
-    def backward(ctx, grad_output):
-        numbers = grad_output.numpy().ravel("K")
-        return mg.tensor(numbers).reshape(grad_output.shape)
-
-
-(straight,) = mg.autograd.grad(InMemory.apply(twelve), twelve, g)
-(turned,) = mg.autograd.grad(InMemory.apply(twelve).T, twelve, g.T.contiguous())
-straight[0], turned[0]
-
-# %% [markdown] tags=["explain"]
-# [1, 10, 100, 2]: all twelve numbers, in another order, and no error. Such a backward
-# is right until somebody transposes its result. With a sum behind it, C would read one
-# number and then eleven that are not there. (`np.frombuffer` refuses to read either:
-# *not C-contiguous*.)
+# The column gets [[10], [100], [1000]], the single number 1110, the row in two brackets
+# [[111, 222, 333, 444]]. A `b` of shape (3,) is refused: flush right, its 3 meets a 4.
+#
+# </details>
 
 # %% [markdown] tags=["slide"]
-# ## The bias that learned n times too fast
+# ## Where does 1/n go?
 #
-# Copies add up: so does a bias in a batch of 1000 rows learn 1000 times as fast as with
-# one? Not if the loss is a *mean* over the rows. Then each row's gradient arrives
-# divided by n. Somebody has to do that. Here somebody forgot.
+# Gradients of copies add up. So does a bias learn 1000 times as fast in a batch of 1000
+# rows? Not if the loss is a *mean* over the rows: then each row's gradient arrives
+# divided by n. Some backward has to do that division. Here's a mean of squares as a
+# Function, and the same with the engine's own operations.
 
 
 # %% tags=["slide"]
@@ -256,8 +209,8 @@ def mean_square(y, target):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** The bias starts at 0 and should become 1, in each of 8 rows.
-# `mean_square` gives it a gradient of -2. What does `MeanSquare` give?
+# **Predict.** The bias starts at 0 and should become 1, in each of 8 rows. The engine's
+# own operations, in `mean_square`, give it a gradient of -2. Does `MeanSquare` agree?
 
 
 # %% tags=["predict", "slide", "Q77"]
@@ -269,47 +222,24 @@ def bias_gradient(loss, bias=0.0, rows=8):
 
 bias_gradient(mean_square), bias_gradient(MeanSquare.apply)
 
-# %% [markdown]
-# Eight times too much. A training step moves the bias against its gradient, here by an
-# eighth of it: 0.125 is the *learning rate*. **Predict** what nine steps look like,
-# with either loss. Where is the bias after the first one, and after the second?
-
-
-# %%
-def learn(loss, rows=8):
-    path = [0.0]
-    for _ in range(9):
-        path.append(path[-1] - 0.125 * bias_gradient(loss, path[-1], rows))
-    return path
-
-
-# %% tags=["explain", "slide"]
-mg.plot_lines(
-    range(10),
-    {"1/n forgotten": learn(MeanSquare.apply), "right": learn(mean_square)},
-    x="training steps",
-    y="the bias, which should become 1",
-    says="The right one comes nearer with each step; the other one jumps over it.",
-)
-
 # %% [markdown] tags=["explain", "slide"]
-# Over the target and back again, for ever. Which of the two was wrong: the addition,
-# which adds up 8 gradients, or the mean, which forgot to divide? The mean: **who copies
-# adds up, who averages divides.** A learning rate eight times smaller would hide it,
-# for batches of 8. Put `rows=9` into both calls of `learn`: which line changes?
+# -16, eight times too much, so each training step moves the bias eight times too far.
+# What was wrong: the addition, which adds up 8 gradients, or the mean, which forgot to
+# divide? The mean: **copying adds up, averaging divides.** A learning rate eight times
+# smaller would hide the mistake, but only for batches of 8.
 
 # %% tags=["because"]
 course.because(
     "06.because",
-    "Somebody mends it with grad_output.mean(0) in the addition. For which loss is "
-    "that wrong? One sentence; it is for you and nobody grades it.",
+    "Someone repairs it with grad_output.mean(0) in the addition. For which loss is that "
+    "wrong? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
 # ## What the engine does for you
 #
-# In a hurry one returns `grad_output` for everything. `b` is (4,) again, and each of
-# the next backwards returns something of a wrong shape for it.
+# It's tempting to return `grad_output` for every input. `b` has shape (4,) again, and
+# each of the next two backwards returns something of a wrong shape for it.
 
 
 # %% tags=["slide"]
@@ -340,19 +270,19 @@ course.predict(
         (False, True): "only the smaller one",
         (False, False): "neither",
     }[ran.value],
-    why="A gradient too large is summed down; one too small is refused.",
+    why="A gradient that is too large gets summed; one that is too small is refused.",
     at="GradientShapeError",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Too large is **summed**, without a word (but for teaching mode's). Too small is
-# **refused**: should the one number be copied to four places, or shared out, or is it a
-# mistake? So an addition may leave the work to the engine; a sum may not. JAX, for one,
-# refuses both: the same class would be an error there.
+# Too large is **summed**, with no message (except from teaching mode). Too small is
+# **refused**: should the one number be copied to four positions, shared among them, or
+# is it a mistake? So you can leave the summing of an addition to the engine, but not
+# the copying of a sum. Not every library does this: JAX's `custom_vjp` refuses both.
 
 # %% [markdown] tags=["slide"]
-# **Predict.** And a gradient that has the right shape by chance? `x` is square now, and
-# this backward adds up along the wrong axis. Refused, repaired, or taken?
+# **Predict.** And a wrong gradient whose shape happens to be right? Now `x` is square,
+# and this backward sums over the wrong axis. Refused, repaired, or accepted?
 
 # %% tags=["predict", "slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
@@ -361,50 +291,49 @@ AddBias.apply(mg.zeros(3, 3), b).backward(g[:, :3])
 b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Taken: [6, 60, 600] where [111, 222, 333] is right. The engine sees shapes, no sums.
-# That is why the exercises, and your own tests, use sizes that are all different.
+# Accepted: [6, 60, 600], where [111, 222, 333] is right. The engine checks shapes; it
+# can't check your sums. That's why the exercises use sizes that are all different. Do
+# the same in your own tests.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say where the gradients of copies go. Answer each card in your own words
-# before you open it.
+# You can now say what the gradient of a stretched tensor is. Answer each card in your
+# own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
-# <details><summary>An input of shape (4,) met a result of (3, 4). What is its
-# gradient?</summary>
+# <details><summary>An input of shape (4,) met a result of (3, 4). What is its gradient?</summary>
 #
-# The sum over the axis that stretched, here axis 0: each copy sends its own, and they
-# add up.
+# The sum over the axis that stretched, here axis 0: each copy has its own gradient, and
+# they add up.
 #
 # </details>
 #
 # <details><summary>Which axes stretched?</summary>
 #
-# Write the shapes flush right: where the small one has nothing, and where it has 1 and
-# the result has more. `keepdim=True` for the second kind.
+# Write the shapes flush right. An axis stretched where the smaller shape has nothing,
+# or has 1 while the result has more. Use `keepdim=True` for the second kind.
 #
 # </details>
 #
 # <details><summary>Where does 1/n of a mean belong?</summary>
 #
-# In the backward of the one that averages. Whoever copies adds up, and divides by
-# nothing.
+# In the backward of the operation that averages. Copying just adds up.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: too large is summed in silence, too small raises
-# *invalid gradient at index 1*. Put `import torch as mg` in the first cell, leave out
-# the lines that teach (`teaching`, `course` and the stepper), and every value above
-# stays as it is. (torch's `sum_to_size` does what you write in 06.2.)
+# **In PyTorch this is** the same: too large is summed silently, too small raises
+# *invalid gradient at index 1*. Put `import torch as mg` in the first cell and leave
+# out the lines that teach (`teaching`, `course` and the stepper). (torch's
+# `sum_to_size` does what you write in 06.2.)
 
 # %% [markdown]
 # ## Now you
 #
-# [Six exercises](../exercises/06_shapes_that_stretched/06_shapes_that_stretched.ipynb)
-# wait for you; in 06.5 a bias learns too fast, and the weight beside it does not. They
-# link back to this lesson. Where you stand:
+# [Six exercises](../exercises/06_shapes_that_stretched/06_shapes_that_stretched.ipynb);
+# in 06.5 a bias learns too fast, but the weight beside it doesn't. Then
+# [lesson 07](07_several_outputs.ipynb). Your progress so far:
 
 # %%
 course.progress()

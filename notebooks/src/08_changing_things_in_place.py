@@ -4,9 +4,9 @@
 # # Changing things in place
 #
 # You will
-# * say of a change in place whether it is right, an error, or silently wrong,
-# * write a Function that changes its own input, and tell the engine so,
-# * meet wrong numbers that no error stops, and see who warns of them.
+# * predict how a change in place ends: right, an error, or silently wrong,
+# * write a Function that changes its own input, and tell the engine about it,
+# * find wrong gradients that raise no error.
 
 # %%
 import minigrad as mg
@@ -18,11 +18,11 @@ mg.teaching()
 course.recall("08")
 
 # %% [markdown] tags=["slide"]
-# ## One line, at the wrong moment?
+# ## Is this change allowed?
 #
-# `h.add_(1)` changes `h` in place: the same tensor, other numbers. Here it stands
-# between forward and backward, in two programs. They differ in one thing: how `y` was
-# made of `h`.
+# `h.add_(1)` changes `h` in place: same tensor, different numbers. Here it runs between
+# forward and backward, in two programs. They differ in one thing: how `y` is made from
+# `h`.
 
 
 # %% tags=["slide"]
@@ -45,7 +45,7 @@ def both():
 
 course.predict(
     "08.saved",
-    "h = x * 2, then y is made of h, then h.add_(1), then backward. Which y is refused?",
+    "h = x * 2, then y from h, then h.add_(1), then backward. Which y is refused?",
     [
         "y = h.exp() and y = h * h",
         "only y = h.exp()",
@@ -64,16 +64,15 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Nobody forbids a change in place. `exp` saved its *result* (lesson 02), so it does not
-# matter to it what becomes of `h`: 14.78, twice e squared, is right. The product saved
-# `h` itself. When backward comes to its node, the rows in the ctx pane say *saved at
-# v0, now v1*, and to read them is refused. So the question is never "was it changed?"
-# but **"does a node still need the value that is gone?"**
+# Changing a tensor in place isn't forbidden. `exp` saved its *result* (lesson 02), so
+# it doesn't care what happens to `h`; 14.78, twice e squared, is right. The product
+# saved `h` itself, at version 0. When backward reads it, `h` is at version 1, so the
+# engine refuses. The question is never "was it changed?" but **"does a node still need
+# the old value?"**
 
 # %% [markdown]
-# **Try.** Now `y` itself is changed, and not `h`. Guess before you run it. Then put
-# `h.sin()` and at last `h + 1` in the place of `h.exp()`: which of the three can do
-# without its result?
+# **Try.** Now we change `y` and not `h`. Guess, then run it. Then replace `h.exp()` by
+# `h.sin()`, and then by `h + 1`. Which of the three can do without its result?
 
 # %% tags=["try", "raises-exception"]
 x = mg.tensor(1.0, requires_grad=True)
@@ -82,13 +81,21 @@ y = h.exp()
 y.add_(1)
 mg.autograd.grad(y, x)
 
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# `exp` is refused now, because the changed `y` is what it saved. `sin` saved its input,
+# and `h + 1` saved nothing, so both can do without their result.
+#
+# </details>
+
 # %% [markdown] tags=["slide"]
 # ## A Function that changes its input
 #
-# To overwrite an input saves an array. Then forward has two duties more: it tells the
-# engine which tensor is *dirty*, that is, overwritten, with `ctx.mark_dirty(...)`; and
-# it returns that very tensor. This one adds `b` to `a` in place. (Its name ends in an
-# underscore, too.)
+# Overwriting an input saves the memory for an array. Then `forward` has two more
+# duties. It tells the engine which tensor it has overwritten (the *dirty* one) with
+# `ctx.mark_dirty(...)`, and it returns that very tensor. This Function adds `b` to `a`
+# in place, so its name ends in an underscore too.
 
 
 # %% tags=["slide"]
@@ -105,9 +112,9 @@ class Add_(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** Three things about `h` after the call: its version (0, 1 or 2?), its
-# `grad_fn` (the product still, or the new node?), and whether `y` is `h`. Then step
-# through the call. In the graph a flag *h* is pinned to a node: watch it.
+# **Predict** three things about `h` after the call: its version (0, 1 or 2), its
+# `grad_fn` (still the product, or the new node), and whether `y` is `h`. Then step
+# through the call. In the graph, a flag *h* is attached to a node. Watch where it goes.
 
 # %% tags=["predict", "step", "slide"]
 # %%step
@@ -123,22 +130,21 @@ y is h, h._version, h.grad_fn.name(), h.grad_fn.next_functions[0][0].name()
 mg.autograd.grad(h, [x, b])
 
 # %% [markdown] tags=["explain", "slide"]
-# One tensor, and version 2. It went from 0 to 1 in forward, by `add_`; and from 1 to 2
-# in apply, by the mark itself, for forward may have written in a way that counts
-# nothing, such as through NumPy. And `h` has *moved on*. Its `grad_fn` is the new node
-# now, and the product's node comes behind that. Whoever holds `h` holds the new value,
-# so a gradient for `h` has to pass the new node first: 1 goes to `b`, and 2 arrives at
-# `x`.
+# `y` and `h` are one tensor, at version 2. `add_` in forward made it 1, and `apply`
+# made it 2 because of the mark: forward may have written in a way that isn't counted,
+# such as through NumPy. And the `grad_fn` of `h` is the new node now, with the
+# product's node behind it. Whatever uses `h` from here on uses the new value, so its
+# gradient has to go through the new node: 1 for `b`, and 2 arrives at `x`.
 
 # %% [markdown] tags=["slide"]
-# ## Nobody was told
+# ## What happens without the mark?
 #
-# The same Function without its mark. `h` is 10 afterwards, as before: twice `x`, and
-# `b`. **Predict**: are the two gradients still 2 and 1? (`allow_unused` asks for None
-# in place of an error, where no way leads to an input.)
+# The same Function without `mark_dirty`. Again `h` is 10 afterwards: twice `x`, plus
+# `b`. **Predict**: are the two gradients still 2 and 1? (With `allow_unused` you get
+# None instead of an error for an input that no path leads to.)
 
 
-# %% tags=["predict", "step", "slide", "Q24"]
+# %% tags=["predict", "slide", "Q24"]
 class Untold(Add_):
     @staticmethod
     def forward(ctx, a, b):
@@ -151,61 +157,31 @@ print(h)
 mg.autograd.grad(h, [x, b], allow_unused=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# `h` is 10 and believes that it is a product. The way to `b` hangs on the tensor that
-# apply returned, *another* one, and nobody kept that. So `b` learns nothing, and in
-# PyTorch nobody says a word. The warning is teaching mode's; it names the argument, and
-# both versions.
-
-# %% [markdown]
-# **Try.** The other half: marked, and another tensor returned. Run it, and read what is
-# asked for. Then put the class right with as few strokes as you can.
-
-
-# %% tags=["try", "raises-exception"]
-class Unreturned(Add_):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.mark_dirty(a)
-        return a.add_(b).clone()
-
-
-Unreturned.apply(x * 2, b)
-
-# %% [markdown]
-# **Try.** And if forward returns its argument as it is, with no change and no mark? Guess
-# three answers: is `same` the tensor `h`, which node made it, and are the numbers
-# shared? Then add a line `same.add_(1)`, and read why that is forbidden.
-
-
-# %% tags=["try", "Q49"]
-class Same(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, a):
-        return a
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output
-
-
-same = Same.apply(h)
-same is h, same.grad_fn.name(), same.data_ptr() == h.data_ptr()
+# `h` is 10, but its `grad_fn` is still the product. The path to `b` starts at the
+# tensor that `apply` returned, a *different* one, and we didn't keep it. So `b` learns
+# nothing. PyTorch is silent about that; the warning comes from teaching mode. (If you
+# mark a tensor and return a different one, you do get an error.)
 
 # %% [markdown] tags=["slide"]
 # ## The leaf rule
 #
-# So far `h` was a result. `x` is a leaf: you made it, and want its gradient.
-# **Predict.** What comes of the same line on `x`: version 1, or an error?
+# So far `h` was a result. `x` is a leaf: you made it, and you want its gradient.
+# **Predict.** What does the same line do to `x`: version 1, or an error?
 
 # %% tags=["predict", "raises-exception", "slide", "Q32"]
 x.add_(1)
 
 # %% [markdown] tags=["explain", "slide"]
-# Refused. After a recorded change `x` would be a result, with a node behind it, and the
-# leaf whose gradient you want would have no name any more. What do you *mean*? Either
-# the change is a step of the computation: then make it on a copy, `clone`, which has a
-# history. Or it is none, as when an optimizer moves a weight: then record nothing. Here
-# are both, and what `h` and `x` are afterwards:
+# It's refused. After a recorded change, `x` would be a result with a node behind it,
+# and you couldn't reach the leaf whose gradient you want. What do you *mean* by the
+# change?
+#
+# | you mean | write |
+# |---|---|
+# | a step of the computation | change a copy: `x.clone()` has a history |
+# | an update, as an optimizer does | change `x` itself in `no_grad`, so it isn't recorded |
+#
+# Here are both, and what `h` and `x` are afterwards:
 
 # %% tags=["explain", "slide", "Q32"]
 h = x.clone()
@@ -215,10 +191,11 @@ with mg.no_grad():
 (h.is_leaf, h._version), (x.is_leaf, x._version)
 
 # %% [markdown] tags=["slide"]
-# ## All by the book
+# ## Marked, saved, returned: safe?
 #
-# This one does all that was asked for. It saves its input, with `save_for_backward`. It
-# marks what it changes, and returns that. Is it safe now?
+# This Function does everything we've asked for. It saves its input with
+# `save_for_backward`, it marks what it changes, and it returns that tensor. Is it safe
+# now?
 
 
 # %% tags=["slide"]
@@ -243,7 +220,7 @@ def slope_at_3():
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "08.square",
-    "The slope of x squared is 2 times x. What comes out at x = 3?",
+    "The derivative of x squared is 2 times x. What comes out at x = 3?",
     ["6", "18", "an error that names two versions"],
     then=slope_at_3,
     so=lambda ran: (
@@ -254,16 +231,17 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **18**: the rule read 9 where it needed 3. A version is noted when *apply ends*, not
-# where `save_for_backward` stands. By then the change had been made and counted, so
-# backward compares 2 with 2 and is content. A mark protects those who saved `x` before
-# you. It doesn't protect you from yourself.
+# **18**: the rule read 9 where it needed 3. The engine notes the version when *apply
+# ends*, in the phase *take what was saved*, not where you call `save_for_backward`. By
+# then the change had been made and counted, so backward compares 2 with 2 and finds no
+# difference. The mark protects the nodes that saved `x` before you. It doesn't protect
+# you from yourself.
 
 # %% [markdown]
-# **Try.** The same program with an input that you can change. Follow the row *saved[0]*
-# in the ctx pane: which number has it when it is saved, and which number and version in
-# the phase *wire edges*? Then type other numbers for `x`. For which two is the gradient
-# right, by accident?
+# **Try.** The same program, with an input you can change. Follow the row *saved[0]* in
+# the ctx pane: which number does it have when `forward` saves it, and which number and
+# version in the phase *take what was saved*? Then type other numbers for `x`. For which
+# two is the gradient right by accident?
 
 
 # %% tags=["try"]
@@ -275,12 +253,20 @@ def slope(x):
 
 mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 
-# %% [markdown] tags=["slide"]
-# ## Behind the counter
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
 #
-# Two more names for one memory: `y.detach()`, and `y.data`. Both have the numbers of
-# `y` and no history. This rule needs its result. **Predict** for each of the two:
-# right, an error, or silently wrong?
+# `forward` saves the tensor while it holds 3. In *take what was saved* the same tensor
+# holds 9, at version 2. The gradient is right where the square of x equals x: at 0 and 1.
+#
+# </details>
+
+# %% [markdown] tags=["slide"]
+# ## Which changes aren't counted?
+#
+# `y.detach()` and `y.data` are two more names for the memory of `y`, both without
+# history. The rule below needs its result. **Predict** for each of the two: right, an
+# error, or silently wrong?
 
 
 # %% tags=["slide"]
@@ -297,108 +283,67 @@ class Exp(mg.autograd.Function):
         return grad_output * result
 
 
-# %% tags=["predict", "step", "raises-exception", "slide", "Q52"]
+# %% tags=["predict", "raises-exception", "slide", "Q52"]
 x = mg.tensor(3.0, requires_grad=True)
 y = Exp.apply(x)
 y.detach().zero_()
 mg.autograd.grad(y, x)
 
-# %% tags=["predict", "step", "slide", "Q52"]
+# %% tags=["explain", "slide", "Q52"]
 y = Exp.apply(x)
 y.data.zero_()
 mg.autograd.grad(y, x)
 
 # %% [markdown] tags=["explain", "slide"]
-# A slope of 0, for e to the power of 3. What `detach` gives shares the memory *and* the
-# count, and so does a *view*, a part such as `y[0]`. `.data` shares the memory and
-# counts for itself, and so does a NumPy array. So the saved value is at version 0
-# still, and the engine cannot see it. Teaching mode has noted a checksum, and tells
-# you; PyTorch is silent. Use `detach` or `no_grad`, and leave `.data` alone.
+# A gradient of 0 for e to the power of 3. `detach` shares the memory *and* the version,
+# and so does a *view*, a part such as `y[0]`. `.data` shares only the memory and counts
+# for itself; so does a NumPy array. The saved value still looks like version 0, and the
+# engine can't see the change. (Teaching mode compares a checksum and warns you; PyTorch
+# is silent.) Use `detach` or `no_grad`, not `.data`.
 
 # %% tags=["because"]
 course.because(
     "08.because",
-    "The engine looks at versions only when backward reads a value, not when somebody "
-    "changes it. Why not at once? One sentence; it is for you and nobody grades it.",
+    "The engine compares versions only when backward reads a value, not when you change "
+    "it. Why not at once? One sentence, for yourself; it isn't graded.",
 )
-
-# %% [markdown] tags=["slide"]
-# ## Writing into grad_output
-#
-# In `backward` there is something to overwrite, too. **Predict** `b.grad` here: `q` is
-# 3 times `b`, `p` is 2 times `a`, and both are added. Is it 3, 2 or 6?
-
-
-# %% tags=["predict", "step", "slide", "Q38"]
-class Twice(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output.mul_(2)
-
-
-a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
-q = b * 3
-p = Twice.apply(a)
-(q + p).backward()
-a.grad, b.grad
-
-# %% [markdown] tags=["explain", "slide"]
-# 6, though `Twice` never met `b`. The sum handed *one* tensor to both; `Twice` ran
-# first and doubled it for its neighbour as well. What arrives in `backward` belongs to
-# others: make a new tensor, `grad_output * 2`.
-
-# %% [markdown]
-# **Try.** Below the gradient comes from `sum`, and there is an error at least. Print
-# `grad_output.stride()` in `Twice.backward` to see why: how far is it in memory from
-# one number of this gradient to the next?
-
-# %% tags=["try", "raises-exception", "Q38"]
-Twice.apply(mg.ones(3, requires_grad=True)).sum().backward()
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say which of three endings a change in place has, and why. Answer each
-# card in your own words before you open it.
+# You can now say which of three ways a change in place ends, and why. Answer each card
+# in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When is a change in place right?</summary>
 #
-# When no node still needs the value that is gone: it was not saved, or it was saved
-# after the change.
+# When no node needs the old value: it wasn't saved, or it was saved after the change.
 #
 # </details>
 #
-# <details><summary>Your forward overwrites its input. Which two duties?</summary>
+# <details><summary>Your forward overwrites its input. Which two duties does it have?</summary>
 #
-# Mark it with `ctx.mark_dirty`, and return that very tensor. And if backward needs the
-# old value, keep a copy of it, made before.
+# Mark the tensor with `ctx.mark_dirty`, and return that very tensor. If backward needs
+# the old value, save a copy made before the change.
 #
 # </details>
 #
-# <details><summary>Which changes does no version count?</summary>
+# <details><summary>Which changes doesn't the version catch?</summary>
 #
-# Those through `.data`, and through a NumPy array on the same memory. And what forward
-# itself changes after saving it is counted too early: the version is noted at the end.
+# Changes through `.data` or through a NumPy array with the same memory. And changes
+# that forward itself makes, because the version is noted when apply ends.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, without the warnings: the same two versions in the
-# error, the same 18, the same 0 and 6. Put `import torch as mg` in the first cell,
-# leave out the lines that teach (`teaching`, `course`, the stepper and `mg.live`), and
-# every value above stays as it is.
+# **In PyTorch this is** the same, but without the warnings: the same two versions in
+# the error, the same 18 and the same 0. Put `import torch as mg` in the first cell and
+# leave out the lines that teach (`teaching`, `course` and the stepper).
 #
 # ## Now you
 #
-# [Six
-# exercises](../exercises/08_changing_things_in_place/08_changing_things_in_place.ipynb)
-# wait for you; in 08.6 you build a version counter of your own. They link back to this
-# lesson. Where you stand:
+# [Six exercises](../exercises/08_changing_things_in_place/08_changing_things_in_place.ipynb);
+# in 08.6 you build your own version counter. Your progress so far:
 
 # %%
 course.progress()

@@ -2,8 +2,8 @@
 # # Exercises: Where does ctx come from?
 #
 # You will
-# * say what is the same object and what is new, and put `apply` together,
-# * repair a Function whose calls disturb each other,
+# * say which objects are the same and which are new, and put `apply` together,
+# * repair a Function whose calls overwrite each other's state,
 # * write a Function with two inputs, and step through your own code.
 #
 # The lesson is [here](../../notebooks/01_where_ctx_comes_from.ipynb).
@@ -31,9 +31,9 @@ check("01.1")
 # %% [markdown]
 # ## 01.2 Assemble apply
 #
-# Put the lines in order. *Add* (or Enter) moves the chosen line into your program,
-# behind the line chosen there; *Remove* (or Enter) takes it back. *Earlier* and
-# *Later* (or Alt+↑ and Alt+↓) move it. (About 10 minutes.)
+# Put the lines in order. *Add* (or Enter) moves the selected line into your program,
+# below the line selected there; *Remove* (or Enter) takes it out again. *Earlier* and
+# *Later* (or Alt+↑ and Alt+↓) move it up and down. (About 10 minutes.)
 
 # %% tags=["exercise"]
 exercise("01.2")
@@ -50,8 +50,8 @@ hint("01.2")
 # %% [markdown]
 # ## 01.3 The method that stole ctx
 #
-# The class below runs, and yet two calls of it disturb each other. What is `self` in
-# it? Say it before you touch anything. (About 8 minutes.)
+# The class below runs, but two calls of it get mixed up. What is `self` in it? Decide
+# before you change anything. (About 8 minutes.)
 
 
 # %% tags=["predict", "hide-input"]
@@ -80,8 +80,8 @@ mg.course.predict(
 )
 
 # %% [markdown]
-# Now repair the class, so that each call keeps its own factor, and so that nobody
-# takes ctx for a `self`.
+# Now repair the class: each call should keep its own factor, and the code should say
+# that the first argument is a ctx.
 
 
 # %% tags=["exercise"]
@@ -106,6 +106,15 @@ class Scaled(mg.autograd.Function):  # noqa: F811  the repaired class
         return grad_output * ctx.factor, None
 
 
+# %% [markdown]
+# Two calls, then backward through the first one, which was made with a factor of 2.
+# What gradient do you get, before your repair and after it?
+
+# %% tags=["Q58"]
+x = mg.tensor(1.0, requires_grad=True)
+first, second = Scaled.apply(x, 2.0), Scaled.apply(x, 3.0)
+mg.autograd.grad(first, x)
+
 # %% tags=["check"]
 check("01.3", Scaled)
 
@@ -115,12 +124,12 @@ hint("01.3")
 # %% [markdown]
 # ## 01.4 Mul, your first Function
 #
-# Write `Mul`, which multiplies two tensors of the same shape. `backward` gets one
-# gradient, the one that arrives for the product (the *upstream gradient*), and returns
-# two: for `x` and for `y`.
+# Write `Mul`, which multiplies two tensors of the same shape. `backward` gets the
+# upstream gradient and returns two gradients, one for `x` and one for `y`. What are the
+# two local derivatives of a product?
 #
-# `ctx.save_for_backward(a, b, ...)` keeps tensors; in `backward`, `ctx.saved_tensors`
-# is the tuple of them. Replace each `raise` line. (About 12 minutes.)
+# `ctx.save_for_backward(a, b, ...)` keeps tensors; in `backward` you get them back as
+# the tuple `ctx.saved_tensors`. Replace each `raise` line. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -141,15 +150,14 @@ class Mul(mg.autograd.Function):
 
 
 # %% [markdown]
-# Run the cell above after every change, then check. The check draws its own inputs
-# and its own upstream gradients, says what it saw, and names the mistake if it knows
-# it.
+# Run the cell above after every change, then check. The check picks its own inputs and
+# upstream gradients, tells you what it saw, and names the mistake if it's a known one.
 
 # %% tags=["check"]
 check("01.4", Mul)
 
 # %% [markdown]
-# Stuck? Run the next cell for a hint. Each hint is more direct than the one before;
+# Stuck? Run the next cell for a hint. Each hint says more than the one before it;
 # between two hints, try something and check it.
 
 # %%
@@ -158,11 +166,11 @@ hint("01.4")
 # %% [markdown]
 # ## Watch your own class
 #
-# Here is your `Mul`, once forward and once backward, with an upstream gradient you can
-# recognise.
+# Here's your `Mul`, once forward and once backward, with an upstream gradient that's
+# easy to recognise.
 #
 # **Predict** the two gradients first. Then step: where does `1.0, 0.5, -1.0` enter
-# your code, and what does it meet there?
+# your code, and what is it multiplied by there?
 
 
 # %% tags=["step"]
@@ -179,9 +187,9 @@ mg.step(there_and_back, x, y)
 # %% [markdown]
 # ## 01.5 Two calls, one class
 #
-# Show the danger, then the cure: `Leaky` keeps its factor on the class, `Clean` keeps
-# it on ctx. Both multiply a tensor by a plain number. The check runs two calls of each,
-# and backward through the first. (About 10 minutes.)
+# Write the mistake, then the right way: `Leaky` keeps its factor on the class, `Clean`
+# keeps it on ctx. Both multiply a tensor by a plain number. The check calls each of
+# them twice and then runs backward through the first call. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -215,7 +223,7 @@ class Clean(mg.autograd.Function):
         # endregion
 
 
-# %% tags=["check", "Q58"]
+# %% tags=["check"]
 check("01.5", [Leaky, Clean])
 
 # %%
@@ -224,6 +232,6 @@ hint("01.5")
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/01_where_ctx_comes_from.ipynb), to its recall
-# cards: open each one only after you have answered it. Then
-# [lesson 02](../../notebooks/02_what_should_ctx_remember.ipynb): what ctx should keep.
+# Back to [the lesson](../../notebooks/01_where_ctx_comes_from.ipynb): answer each
+# recall card before you open it. Then
+# [lesson 02](../../notebooks/02_what_should_ctx_remember.ipynb): what should ctx keep?

@@ -2,9 +2,9 @@
 # # Exercises: What should ctx remember?
 #
 # You will
-# * sort what a rule needs onto three shelves,
+# * decide what a rule saves, what it keeps as an attribute, and what it doesn't keep,
 # * write Functions that keep one array, or two numbers, and nothing else,
-# * find a wrong number that nobody reports, and make it an error.
+# * find a wrong number that raises no error, and make it raise one.
 #
 # The lesson is [here](../../notebooks/02_what_should_ctx_remember.ipynb).
 
@@ -17,7 +17,7 @@ mg.teaching()
 # %% [markdown]
 # ## 02.1 Three shelves
 #
-# Seven things. Choose a shelf for each, then press *Commit*. (About 6 minutes.)
+# Seven things. Where does each one go? Choose, then press *Commit*. (About 6 minutes.)
 
 # %% tags=["exercise"]
 exercise("02.1")
@@ -42,8 +42,8 @@ check("02.1")
 # %% [markdown]
 # ## 02.2 Exp, cheaply
 #
-# Write `Exp`. Keep the one array that makes backward free: the check looks at your
-# numbers, and at what ctx holds. (About 10 minutes.)
+# Write `Exp`. Keep the one array that leaves backward almost nothing to do. The check
+# looks at your numbers and at what ctx holds. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -73,9 +73,10 @@ hint("02.2")
 # %% [markdown]
 # ## 02.3 Clip, and its bounds
 #
-# `Clip` lifts what is below `lo` to `lo`, and lowers what is above `hi` to `hi`; both
-# are plain numbers. The gradient passes between the bounds and on them. Complete both
-# methods. (About 10 minutes.)
+# `Clip` raises everything below `lo` to `lo` and lowers everything above `hi` to `hi`.
+# Both are plain numbers. Where `x` is between the bounds, or on one of them, the
+# gradient passes unchanged; elsewhere it's 0. Complete both methods. (About 10
+# minutes.)
 
 
 # %% tags=["exercise"]
@@ -106,9 +107,9 @@ hint("02.3")
 # %% [markdown]
 # ## 02.4 Silent 4 instead of 3
 #
-# First the culprit, then the crime. Run the class as it is. In the cell below it
-# `product` is made with a factor of 3: say what the last line shows before you run
-# that. (Teaching mode would name the culprit, so it is off there. About 8 minutes.)
+# First watch it go wrong. Run the class as it is. In the cell below it, `product` is
+# made with a factor of 3: what will the last line show? (Teaching mode would point at
+# the mistake, so it's off there. About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -144,8 +145,8 @@ factor.add_(1)
 mg.autograd.grad(product, x)
 
 # %% [markdown]
-# Now repair the class, so that a change like this one is noticed. Once it is, the cell
-# above stops with an error that names both versions: that is what you want.
+# Now repair the class so that a change like this one gets noticed. Once it is, the cell
+# above stops with an error that names both versions. That's what you want.
 
 # %% tags=["check"]
 check("02.4", Scale)
@@ -156,7 +157,7 @@ hint("02.4")
 # %% [markdown]
 # ## 02.5 Tanh twice
 #
-# The slope of tanh can be worked out from the input or from the result. Write both:
+# The derivative of tanh can be computed from the input or from the result. Write both:
 # each class keeps what its name says, and nothing else. (About 15 minutes.)
 
 
@@ -197,9 +198,9 @@ class TanhFromOutput(mg.autograd.Function):
 
 
 # %% [markdown]
-# And the price. In `y = Tanh.apply(a * b)` with 1000 float64 numbers in `a` and in `b`:
-# how many bytes stay alive beside `a`, `b` and `y`, with either class? Put your two
-# numbers here, from input first.
+# Now the cost. In `y = Tanh.apply(a * b)`, `a` and `b` have 1000 float64 numbers each.
+# How many bytes stay in memory besides `a`, `b` and `y`, with each class? Fill in your
+# two numbers, first from input, then from output.
 
 # %% tags=["exercise"]
 extra_bytes = [0, 0]
@@ -216,8 +217,8 @@ hint("02.5")
 # %% [markdown]
 # ## Watch what yours keep
 #
-# Both of your classes on the same line, recorded. Look at the bytes under the graph:
-# where do the two recordings differ, and since which step?
+# Both your classes in the same program, recorded. Look at the bytes under the graph:
+# where do the two recordings differ, and from which step on?
 
 
 # %% tags=["step"]
@@ -234,6 +235,7 @@ mg.compare(mg.step(of_a_product, TanhFromInput), mg.step(of_a_product, TanhFromO
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/02_what_should_ctx_remember.ipynb), to its recall
-# cards: open each one only after you have answered it. Then
-# [lesson 03](../../notebooks/03_how_long_does_it_remember.ipynb): when it is let go.
+# Back to [the lesson](../../notebooks/02_what_should_ctx_remember.ipynb): answer each
+# recall card before you open it. Then
+# [lesson 03](../../notebooks/03_how_long_does_it_remember.ipynb): when is what ctx
+# keeps released?

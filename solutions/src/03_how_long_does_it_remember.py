@@ -3,8 +3,8 @@
 #
 # You will
 # * say what is alive at six moments, and what a second backward does,
-# * close a leak, and say a peak of memory before it is measured,
-# * write a ReLU that keeps one byte a number.
+# * close a leak, and predict a peak of memory before you measure it,
+# * write a ReLU that keeps one byte per number.
 #
 # The lesson is [here](../../notebooks/03_how_long_does_it_remember.ipynb).
 
@@ -31,8 +31,8 @@ check("03.1")
 # %% [markdown]
 # ## 03.2 Twice
 #
-# Two classes with one rule. Use them to find out; then choose, and press *Commit*.
-# (About 10 minutes.)
+# Two classes with the same rule. Use them to find out what happens; then choose, and
+# press *Commit*. (About 10 minutes.)
 
 
 # %%
@@ -60,8 +60,8 @@ class SquareByAttribute(mg.autograd.Function):
 
 
 # %% [markdown]
-# Change `Square` into the other one, and `retain_graph` from one call to the other;
-# look at the bytes under the graph each time.
+# Replace `Square` by the other class, and move `retain_graph` from one call to the
+# other. Look at the bytes under the graph each time.
 
 # %% tags=["raises-exception"]
 # %%step
@@ -71,7 +71,7 @@ y.backward(retain_graph=True)
 y.backward()
 
 # %% [markdown]
-# When you have seen all four outcomes, answer here.
+# Once you've seen all four outcomes, answer here.
 
 # %% tags=["exercise"]
 exercise("03.2")
@@ -96,9 +96,9 @@ hint("03.2")
 # %% [markdown]
 # ## 03.3 The leak
 #
-# Numbers and gradients of this class are right, and each call leaves its result behind.
-# Run it and the cell below first: what should be gone there, and is not? (Teaching
-# mode would say why, so it is off there. About 8 minutes.)
+# The numbers and gradients of this class are right, but each call leaves its result in
+# memory. First run it and the cell below: what should be gone there, but isn't?
+# (Teaching mode would tell you why, so it's off there. About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -136,8 +136,7 @@ del y
 watched
 
 # %% [markdown]
-# Now repair the class. What counts is that nothing is left although the collector is
-# off.
+# Now repair the class. Nothing may be left in memory, even though the collector is off.
 
 # %% tags=["check"]
 check("03.3", Exp)
@@ -148,8 +147,8 @@ hint("03.3")
 # %% [markdown]
 # ## 03.4 Peak of a chain
 #
-# `Damped` saves two tensors. Say the peak of a chain of `n` of them as a formula, in
-# bytes; the input itself is not counted. Measure as often as you like. (About 12
+# `Damped` saves two tensors. Write the peak of a chain of `n` calls as a formula, in
+# bytes. The input itself doesn't count. Measure as often as you like. (About 12
 # minutes.)
 
 
@@ -168,7 +167,7 @@ class Damped(mg.autograd.Function):
 
 
 # %% [markdown]
-# Here is a chain of it, and its peaks for one, two and three calls.
+# Here's a chain of it, with the peaks for one, two and three calls.
 
 # %%
 x = mg.ones(5000, dtype=mg.float64, requires_grad=True)
@@ -184,7 +183,7 @@ def forward_and_back(n):
 [peak_bytes(forward_and_back, n) for n in (1, 2, 3)]
 
 # %% [markdown]
-# Your formula goes here. `size` is how many numbers x has, 5000 above.
+# Your formula goes here. `size` is how many numbers `x` has (5000 above).
 
 
 # %% tags=["exercise"]
@@ -195,8 +194,8 @@ def peak(n, size):
 
 
 # %% [markdown]
-# The check measures three chains of its own, with more calls than you tried, and with a
-# size that is drawn anew. Five percent off counts as right.
+# The check measures three chains of its own, with more calls than you tried and with a
+# different size. Five percent off still counts as right.
 
 # %% tags=["check"]
 check("03.4", peak)
@@ -207,8 +206,8 @@ hint("03.4")
 # %% [markdown]
 # ## 03.5 A mask instead of floats
 #
-# Write `Relu`. ctx may keep one byte for each number of x; the gradient is 0 where x is
-# 0 or less. (About 12 minutes.)
+# Write `Relu`. ctx may keep one byte for each number of `x`. The gradient is 0 where
+# `x` is 0 or less. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -238,6 +237,6 @@ hint("03.5")
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/03_how_long_does_it_remember.ipynb), to its
-# recall cards: open each one only after you have answered it. Then
-# [lesson 04](../../notebooks/04_who_needs_a_gradient.ipynb): what backward may skip.
+# Back to [the lesson](../../notebooks/03_how_long_does_it_remember.ipynb): answer each
+# recall card before you open it. Then
+# [lesson 04](../../notebooks/04_who_needs_a_gradient.ipynb): what may backward skip?

@@ -3,8 +3,9 @@
 #
 # You will
 # * say which flags five calls see,
-# * write a layer that does no needless work, and repair three that the engine refuses,
-# * find out where backward goes when one layer is frozen.
+# * write a layer that computes only what's needed, and repair three rules that the
+#   engine refuses,
+# * find out which nodes backward visits when one layer is frozen.
 #
 # The lesson is [here](../../notebooks/04_who_needs_a_gradient.ipynb).
 
@@ -19,7 +20,7 @@ mg.teaching()
 #
 # Five calls. Choose for each, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise", "Q76"]
+# %% tags=["exercise"]
 exercise("04.1")
 
 # %% tags=["solution"]
@@ -34,8 +35,8 @@ check("04.1")
 # %% [markdown]
 # ## 04.2 Linear, without needless work
 #
-# Write `Linear`: `x @ W.T + b`. Write the shapes on paper first; then put a question to
-# `ctx.needs_input_grad` in front of each gradient. (About 18 minutes.)
+# Write `Linear`: `x @ W.T + b`. Write the shapes on paper first. Then test a flag of
+# `ctx.needs_input_grad` before you compute each gradient. (About 18 minutes.)
 
 
 # %% tags=["exercise"]
@@ -62,7 +63,7 @@ class Linear(mg.autograd.Function):
         # endregion
 
 
-# %% tags=["check", "Q69"]
+# %% tags=["check"]
 check("04.2", Linear)
 
 # %%
@@ -71,8 +72,8 @@ hint("04.2")
 # %% [markdown]
 # ## 04.3 The engine complains
 #
-# Three classes with right forwards. Their backwards are each refused. (About 10
-# minutes.)
+# Three classes. Their forwards are right, but the engine refuses each backward. (About
+# 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -100,13 +101,13 @@ class Scale(mg.autograd.Function):  # noqa: F811  the repaired class
 
 
 # %% [markdown]
-# This call raises as shipped. What was expected, and what was got?
+# This call raises an error. What did the engine expect, and what did it get?
 
 # %% tags=["raises-exception"]
 Scale.apply(mg.ones(3, requires_grad=True), 2.5).sum().backward()
 
 # %% [markdown]
-# The next one. Run its call, and read what was expected and what came.
+# The next one. Run its call: what did the engine expect, and what did it get?
 
 
 # %% tags=["exercise"]
@@ -132,14 +133,14 @@ class Shift(mg.autograd.Function):  # noqa: F811  the repaired class
 
 
 # %% [markdown]
-# `by` is added to each row of x. Which shape has `by`, and which shape does its
-# gradient have?
+# `by` is added to each row of `x`. What's the shape of `by`, and what's the shape of
+# the gradient it gets?
 
 # %% tags=["raises-exception"]
 Shift.apply(mg.ones(2, 3), mg.ones(3, requires_grad=True)).sum().backward()
 
 # %% [markdown]
-# The next one. Run its call, and read what was expected and what came.
+# The next one. Run its call: what did the engine expect, and what did it get?
 
 
 # %% tags=["exercise"]
@@ -167,14 +168,14 @@ class Mix(mg.autograd.Function):  # noqa: F811  the repaired class
 
 
 # %% [markdown]
-# And this one? Count the places of its arguments.
+# And this one? Count the positions of its arguments.
 
 # %% tags=["raises-exception"]
 x, y = mg.ones(3, requires_grad=True), mg.ones(3, requires_grad=True)
 Mix.apply(x, 0.25, y).sum().backward()
 
 # %% [markdown]
-# Once all three run, check them together: the numbers are looked at, too.
+# Once all three run, check them together. The check looks at the numbers, too.
 
 # %% tags=["check"]
 check("04.3", [Scale, Shift, Mix])
@@ -185,7 +186,7 @@ hint("04.3")
 # %% [markdown]
 # ## 04.4 Scale by a number
 #
-# The same `Scale`, this time from memory: complete both methods. (About 6 minutes.)
+# The same `Scale`, but now from memory: complete both methods. (About 6 minutes.)
 
 
 # %% tags=["exercise"]
@@ -213,8 +214,8 @@ hint("04.4")
 # %% [markdown]
 # ## 04.5 Frozen layer
 #
-# Freeze `w1` (take its `requires_grad=True` away), run the cell, and look where
-# backward goes. Then let `w1` learn and freeze `w2`. Then answer. (About 10 minutes.)
+# Freeze `w1` (delete its `requires_grad=True`), run the cell, and look which nodes
+# backward visits. Then unfreeze `w1` and freeze `w2`. Then answer. (About 10 minutes.)
 
 # %% tags=["step"]
 # %%step
@@ -238,15 +239,45 @@ check(
 check("04.5")
 
 # %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+# Stuck, or surprised? Each hint says more than the one before it.
 
 # %%
 hint("04.5")
 
 # %% [markdown]
+# ## For the curious: what autograd.grad asks for
+#
+# `autograd.grad(y, x)` asks for one gradient only. **Predict.** Does `backward` see
+# that in its flags, so that it can skip the gradient for `w`?
+
+
+# %% tags=["predict", "Q76"]
+class Product(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        print("backward sees", ctx.needs_input_grad)
+        x, w = ctx.saved_tensors
+        return grad_output * w, grad_output * x
+
+
+x, w = mg.tensor(2.0, requires_grad=True), mg.tensor(5.0, requires_grad=True)
+y = Product.apply(x, w)
+mg.autograd.grad(y, x)
+
+# %% [markdown]
+# It doesn't. The flags were set before forward ran, and they say what each argument
+# requires, not what you ask for later. So the gradient for `w` is computed and thrown
+# away. If that matters, pass `w.detach()`.
+
+# %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/04_who_needs_a_gradient.ipynb), to its recall
-# cards: open each one only after you have answered it. Then
-# [lesson 05](../../notebooks/05_how_backward_finds_its_way.ipynb): how backward finds
-# its way.
+# Back to [the lesson](../../notebooks/04_who_needs_a_gradient.ipynb): answer each
+# recall card before you open it. Then
+# [lesson 05](../../notebooks/05_how_backward_finds_its_way.ipynb): how does backward
+# find its way?

@@ -2,8 +2,8 @@
 # # Exercises: How does backward find its way?
 #
 # You will
-# * say in which order nodes run, and put the loop that runs them together,
-# * write an order of your own, and with it a whole backward,
+# * predict the order in which nodes run, and assemble the loop that runs them,
+# * write your own sorting of the nodes, and use it for a whole backward,
 # * find the one character that loses a gradient.
 #
 # The lesson is [here](../../notebooks/05_how_backward_finds_its_way.ipynb).
@@ -31,9 +31,10 @@ check("05.1")
 # %% [markdown]
 # ## 05.2 The loop
 #
-# A graph as plain data, and the lines of a backward in disorder. *Add* (or Enter) moves
-# the chosen line into your program, *Remove* (or Enter) takes it back, *Earlier* and
-# *Later* (or Alt+↑ and Alt+↓) move it. (About 10 minutes.)
+# A graph as plain data, and the lines of a backward in the wrong order. *Add* (or
+# Enter) moves the selected line into your program, *Remove* (or Enter) takes it out
+# again, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it up and down. (About 10
+# minutes.)
 
 # %%
 edges = {
@@ -45,7 +46,7 @@ edges = {
 counts = {"y": 0, "b": 1, "c": 1, "a": 2}
 
 # %% [markdown]
-# That is the diamond of the lesson. With it in mind, build the program.
+# That's the diamond from the lesson. Think of it while you build the program.
 
 # %% tags=["exercise"]
 exercise("05.2")
@@ -54,8 +55,8 @@ exercise("05.2")
 check("05.2", ["o", "e", "b", "m", "d", "k", "n", "g", "a", "j", "i"])
 
 # %% [markdown]
-# Any order that works is right. The check runs your program on graphs of up to 200
-# nodes, the one above among them.
+# Any order of lines that works is right. The check runs your program on graphs of up to
+# 200 nodes, including the one above.
 
 # %% tags=["check"]
 check("05.2")
@@ -66,10 +67,11 @@ hint("05.2")
 # %% [markdown]
 # ## 05.3 toposort
 #
-# No gradients here, only an order. `receivers(node)` is the list of nodes to which a
-# node sends a gradient; one may be in it twice. Return all that can be reached from
-# `root`, root too: each once, and before all its receivers. Some nodes of the check are
-# tensors, equal and yet not the same; some graphs are deep. (About 15 minutes.)
+# No gradients here, just an order. `receivers(node)` is the list of nodes that a node
+# sends a gradient to; one node can be in it twice. Return every node you can reach from
+# `root`, including `root`: each once, and each before all its receivers. In the check,
+# some nodes are tensors that are equal but not the same object, and some graphs are
+# deep. (About 15 minutes.)
 
 
 # %% tags=["exercise"]
@@ -95,13 +97,13 @@ def toposort(root, receivers):
 
 
 # %% [markdown]
-# Try it on the graph of 05.2: `y` has to come first and `a` last.
+# Try it on the graph of 05.2: `y` has to come first, and `a` last.
 
 # %% tags=["raises-exception"]
 toposort("y", lambda node: [receiver for receiver, _ in edges[node]])
 
 # %% [markdown]
-# The check has graphs of its own. Each of them finds out another mistake.
+# The check has its own graphs. Each one is there to catch a different mistake.
 
 # %% tags=["check"]
 check("05.3", toposort)
@@ -112,8 +114,8 @@ hint("05.3")
 # %% [markdown]
 # ## 05.4 Overwrite instead of add
 #
-# Here a right order is given, and the function goes through it. On a chain it is right,
-# on a diamond it is not. One character is wrong. (About 8 minutes.)
+# This function gets a correct order and goes through it. It's right for a chain but
+# wrong for a diamond, because of one character. (About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -139,7 +141,8 @@ def gradients(order, edges):  # noqa: F811  the repaired function
 
 
 # %% [markdown]
-# First a chain, where `a` gets 2 times 5. Then the diamond: what should stand at `a`?
+# First a chain, where `a` gets 2 times 5. Then the diamond: what should the number at
+# `a` be?
 
 # %%
 chain = {"y": [("b", 2.0)], "b": [("a", 5.0)], "a": []}
@@ -147,7 +150,7 @@ print(gradients(["y", "b", "a"], chain))
 gradients(["y", "c", "b", "a"], edges)
 
 # %% [markdown]
-# Repair the function, run its cell and the one with the chain again, and check.
+# Repair the function, run its cell and the chain's again, then check.
 
 # %% tags=["check"]
 check("05.4", gradients)
@@ -158,8 +161,8 @@ hint("05.4")
 # %% [markdown]
 # ## 05.5 backward(root, g)
 #
-# Now a real one, on the engine's own nodes. The programs it is tried on are made of
-# these two Functions, whose rules return tuples. (About 22 minutes.)
+# Now a real one, on the engine's own nodes. It's tested on programs made of these two
+# Functions, whose rules return tuples. (About 22 minutes.)
 
 
 # %%
@@ -187,12 +190,12 @@ class Mul(mg.autograd.Function):
 
 # %% [markdown]
 # Write `backward(root, g)` in at most 15 lines. It sends `g` from the node `root` to
-# all leaves, and adds to their `.grad`. Each rule is called once, with all that
-# arrives. You may use your toposort.
+# all leaves and adds to their `.grad`. It calls each rule once, with the sum of
+# everything that arrives. You may use your toposort.
 #
 # `node.next_functions` has a pair for each argument, with None where no gradient is
 # needed. `node.apply(gradient)` calls the rule. A leaf's node has a `variable`, and no
-# rule. (`@mg.no_grad()`: what backward computes is not recorded.)
+# rule. (`@mg.no_grad()` makes sure that what backward computes isn't recorded.)
 
 
 # %% tags=["exercise"]
@@ -218,7 +221,7 @@ def backward(root, g):
 
 
 # %% [markdown]
-# x is 3, so y = (x * x) * (x * x + x) is 108. What has x.grad to be? (Differentiate
+# x is 3, so y = (x * x) * (x * x + x) is 108. What should `x.grad` be? (Differentiate
 # the fourth power of x plus the third.)
 
 # %% tags=["raises-exception"]
@@ -229,7 +232,8 @@ backward(y.grad_fn, mg.tensor(1.0))
 x.grad
 
 # %% [markdown]
-# Write one line first, then run the cell above and see what is missing. Then check.
+# Write one line first, run the cell above, and see what's missing. Check when you're
+# done.
 
 # %% tags=["check"]
 check("05.5", backward)
@@ -240,9 +244,9 @@ hint("05.5")
 # %% [markdown]
 # ## The engine's own
 #
-# The same program, run by the engine: `GraphTask.run` is its loop, in five phases. For
-# each of your lines, find the phase that does its work. Which phases have you
-# not written? (The level *Everything* shows each line of the loop.)
+# The same program, run by the engine. Its loop is `GraphTask.run`, in five phases. For
+# each line you wrote, find the phase that does the same work. Which phases did you
+# leave out? (The level *Everything* shows each line of the loop.)
 
 # %% tags=["step"]
 x = mg.tensor(3.0, requires_grad=True)
@@ -251,14 +255,14 @@ y = Mul.apply(square, Add.apply(square, x))
 mg.step(y.backward)
 
 # %% [markdown]
-# *Check what it returned* and *release* are not in your backward: yours trusts the
-# rules, and keeps what they saved. And where yours has an order made beforehand, the
-# engine counts down while it runs.
+# *Check what it returned* and *release* aren't in your backward: yours trusts the
+# rules, and keeps what they saved. And you sorted the nodes in advance, while the
+# engine counts down as it goes.
 
 # %% [markdown]
 # ## 05.6 Twice adds
 #
-# Before you run this, write down what you expect for `x.grad` after each backward.
+# Before you run this, write down what you expect `x.grad` to be after each backward.
 # (About 9 minutes.)
 
 # %% tags=["step"]
@@ -279,15 +283,55 @@ check("05.6", {"a": "72", "b": "None", "c": "36", "d": "24"})
 check("05.6")
 
 # %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+# Stuck, or surprised? Each hint says more than the one before it.
 
 # %%
 hint("05.6")
 
 # %% [markdown]
+# ## For the curious: hooks on tensors
+#
+# A tensor can have hooks too. Here `a` is used twice, as in the lesson's diamond. The
+# first hook gets the gradient of `a`, the second that of `x`, and the third is called
+# after `x.grad` has changed.
+#
+# **Predict.** How often is the hook at `a` called: twice, with 2 and with 3, or once,
+# with 5?
+
+
+# %% tags=["predict", "Q64"]
+def watched():
+    x = mg.tensor(0.0, requires_grad=True)
+    a = x.exp()
+    y = a * 3 + a**2
+    seen = []
+    a.register_hook(lambda g: seen.append(("a", g.item())))
+    x.register_hook(lambda g: seen.append(("x", g.item())))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append("x.grad is there"))
+    return x, y, seen
+
+
+x, y, seen = watched()
+y.backward()
+seen
+
+# %% [markdown]
+# Once, with 5: a hook gets what the node is about to be called with. If it returns a
+# tensor, that replaces the gradient. Now `autograd.grad`, which returns the gradient
+# and leaves `.grad` alone. Which of the three hooks isn't called?
+
+# %% tags=["explain", "Q64"]
+x, y, seen = watched()
+mg.autograd.grad(y, x), seen, x.grad
+
+# %% [markdown]
+# The third: it's called after something was added to `x.grad`, and `grad` adds nothing
+# there.
+
+# %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/05_how_backward_finds_its_way.ipynb), to its
-# recall cards: open each one only after you have answered it. Then
-# [lesson 06](../../notebooks/06_shapes_that_stretched.ipynb): where the gradients of
-# copies go.
+# Back to [the lesson](../../notebooks/05_how_backward_finds_its_way.ipynb): answer each
+# recall card before you open it. Then
+# [lesson 06](../../notebooks/06_shapes_that_stretched.ipynb): what's the gradient of a
+# tensor that was stretched?

@@ -2,9 +2,9 @@
 # # Exercises: Shapes that stretched
 #
 # You will
-# * say which axes stretched, and write the function that undoes any stretch,
-# * write Functions that keep shapes, and two that are each other's backward,
-# * find out why a bias learns too fast, and what the engine repairs unasked.
+# * say which axes stretched, and write a function that undoes any stretch,
+# * write a Function that keeps only shapes, and two that are each other's backward,
+# * find out why a bias learns too fast, and what the engine repairs for you.
 #
 # The lesson is [here](../../notebooks/06_shapes_that_stretched.ipynb).
 
@@ -32,8 +32,9 @@ check("06.1")
 # %% [markdown]
 # ## 06.2 unbroadcast
 #
-# Write the function that undoes any stretch: `g` is the gradient of a result, `shape`
-# that of the input. Add up with `sum` alone. (About 18 minutes.)
+# Write the function that undoes any stretch: `g` is the gradient of a result, and
+# `shape` is the shape of the input. Use no other operation than `sum`. (About 18
+# minutes.)
 
 
 # %% tags=["exercise"]
@@ -49,9 +50,9 @@ def unbroadcast(g, shape):
 
 
 # %% [markdown]
-# The check tries thirty pairs of shapes, each with random numbers: among them the shape
-# (), and axes of length 0. Before that try some of your own here. Which three numbers
-# should this be, and in which shape?
+# The check tries thirty pairs of shapes with random numbers, among them the shape ()
+# and axes of length 0. Try some of your own first. Which three numbers should this be,
+# and in which shape?
 
 # %% tags=["raises-exception"]
 g = mg.tensor([[1.0, 2.0], [10.0, 20.0], [100.0, 200.0]])
@@ -66,8 +67,8 @@ hint("06.2")
 # %% [markdown]
 # ## 06.3 Add, with shapes only
 #
-# `a + b`, where either of the two may stretch. ctx keeps what backward needs: no array.
-# Your `unbroadcast` may be called. (About 10 minutes.)
+# `a + b`, where either one may stretch. Keep what backward needs, but no array. You can
+# call your `unbroadcast`. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -96,9 +97,9 @@ hint("06.3")
 # %% [markdown]
 # ## 06.4 Sum and Expand
 #
-# Two Functions, and each is the backward of the other. `Expand` puts an axis in, at
-# place `axis`, with n copies of x along it (`mg.stack` may help). `Sum` adds up along
-# `axis`, which is gone then. A negative axis counts from the end. (About 15 minutes.)
+# Two Functions, and each is the backward of the other. `Expand` inserts an axis at
+# position `axis`, with n copies of `x` along it (`mg.stack` may help). `Sum` sums over
+# `axis`, which disappears. A negative axis counts from the end. (About 15 minutes.)
 
 
 # %% tags=["exercise"]
@@ -134,11 +135,11 @@ class Sum(mg.autograd.Function):
 
 
 # %% [markdown]
-# Here is a test that needs no right answer to compare with. Take any `x`, and any `y`
-# of the result's shape. Multiply and add up twice: the result with `y`, and `x` with
-# what backward makes of `y` (`grad(result, x, y)` sends `y` back). For a sum, or a
-# stretch, the two must be the same. It is called the *adjoint test*, and the check does
-# it many times.
+# Here's a test that doesn't need a right answer to compare with. Take any `x`, and any
+# `y` with the result's shape. Multiply and sum in two ways: the result times `y`, and
+# `x` times what backward returns for `y` (`grad(result, x, y)` sends `y` back). For a
+# sum or a stretch, both numbers must be the same. It's called the *adjoint test*, and
+# the check runs it many times.
 
 
 # %% tags=["raises-exception"]
@@ -153,8 +154,8 @@ def adjoint_test(function, x, *more):
 adjoint_test(Sum, mg.randn(2, 3), 1), adjoint_test(Expand, mg.randn(2, 3), 1, 4)
 
 # %% [markdown]
-# Both pairs should agree to six digits or so. Then try other axes, negative ones too,
-# and hand over both.
+# The two numbers of each pair should agree to about six digits. Then try other axes,
+# including negative ones, and hand in both classes.
 
 # %% tags=["check"]
 check("06.4", [Expand, Sum])
@@ -165,8 +166,9 @@ hint("06.4")
 # %% [markdown]
 # ## 06.5 The bias that learned n times too fast
 #
-# A layer, a loss that is the mean over the rows, and a rate for each parameter. Run
-# them as they are, then the cell below: W is right, and b is not. (About 12 minutes.)
+# A layer, a loss that is the mean over the rows, and a learning rate for each
+# parameter. Run them as they are, then the cell below: W moves correctly, and b
+# doesn't. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -227,7 +229,7 @@ class MeanSquare(mg.autograd.Function):  # noqa: F811  the repaired class
 
 # %% [markdown]
 # One training step from 0, with your classes and with the engine's own operations. How
-# far do W and b move? Take other numbers of rows: what does the difference follow?
+# far do W and b move? Change the number of rows: how does the difference depend on it?
 
 
 # %%
@@ -245,8 +247,8 @@ print("yours:        W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=Tru
 print("the engine's: W moves by {:.3g}, b by {:.3g}".format(*one_step(4, own=False)))
 
 # %% [markdown]
-# Now repair what is wrong. The check looks at the step, and then at each class
-# alone: would it be right beside another loss, or another layer?
+# Now repair what's wrong. The check looks at the step, and then at each class by
+# itself: would it be right with another loss, or with another layer?
 
 # %% tags=["check"]
 check("06.5", [Linear, MeanSquare, rates])
@@ -257,8 +259,8 @@ hint("06.5")
 # %% [markdown]
 # ## 06.6 What the engine does for you
 #
-# `try_one` adds `x` and `b`, and returns for `b` what you say. Try the gradients of the
-# questions below, and others. Then answer. (About 8 minutes.)
+# `try_one` adds `x` and `b`, and returns the gradient you pass it for `b`. Try the
+# gradients from the questions below, and others. Then answer. (About 8 minutes.)
 
 
 # %%
@@ -284,8 +286,8 @@ def try_one(returned, columns=4):
 try_one(lambda g: g)
 
 # %% [markdown]
-# Here are the questions. Of `g` itself you have seen the outcome; the other gradients
-# go into the call above, one by one.
+# Here are the questions. You've just seen what happens with `g` itself; try the other
+# gradients in the call above, one by one.
 
 # %% tags=["exercise"]
 exercise("06.6")
@@ -306,14 +308,77 @@ check(
 check("06.6")
 
 # %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+# Stuck, or surprised? Each hint says more than the one before it.
 
 # %%
 hint("06.6")
 
 # %% [markdown]
+# ## For the curious: how grad_output lies in memory
+#
+# The gradient of a stretch is a sum. And the gradient of a sum is a stretch: each
+# number that went into the sum gets the same gradient. The Function below changes
+# nothing; it prints how the gradient that arrives is laid out in memory. `stride()`
+# says how many elements it is to the next row and to the next column.
+
+
+# %%
+class Look(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        print(tuple(grad_output.shape), grad_output.stride())
+        return grad_output
+
+
+# %% [markdown]
+# **Predict.** The gradient of a sum of twelve numbers has shape (3, 4). Are there
+# twelve numbers in memory, with strides of 4 and 1?
+
+# %% tags=["predict", "Q03"]
+twelve = mg.ones(3, 4, requires_grad=True)
+g = mg.tensor(
+    [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [100.0, 200.0, 300.0, 400.0]]
+)
+Look.apply(twelve).sum().backward()
+
+# %% [markdown] tags=["explain"]
+# The strides are 0: **one** number serves all twelve positions. That's how the backward
+# of a sum stretches, and it takes no memory. (So never write into `grad_output`: one
+# write would show at twelve positions.)
+
+# %% [markdown]
+# **Try.** A transpose doesn't move numbers either: it swaps the strides. C code that
+# gets only the memory knows nothing of strides, and `ravel("K")` reads memory as such
+# code would. The first row that comes back should be [1, 2, 3, 4] both times. Is it?
+# Then replace `grad_output` by `grad_output.contiguous()`, a copy laid out as its shape
+# says.
+
+
+# %% tags=["try", "Q03"]
+class InMemory(Look):
+    @staticmethod
+    def backward(ctx, grad_output):
+        numbers = grad_output.numpy().ravel("K")
+        return mg.tensor(numbers).reshape(grad_output.shape)
+
+
+(straight,) = mg.autograd.grad(InMemory.apply(twelve), twelve, g)
+(turned,) = mg.autograd.grad(InMemory.apply(twelve).T, twelve, g.T.contiguous())
+straight[0], turned[0]
+
+# %% [markdown] tags=["explain"]
+# The second one is [1, 10, 100, 2]: the right numbers in a different order, and no
+# error. Such a backward is right until someone transposes its result. Behind a sum it's
+# worse: C code would read one number, and then eleven that don't exist. With
+# `contiguous()` both are right.
+
+# %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/06_shapes_that_stretched.ipynb), to its recall
-# cards: open each one only after you have answered it. Then
+# Back to [the lesson](../../notebooks/06_shapes_that_stretched.ipynb): answer each
+# recall card before you open it. Then
 # [lesson 07](../../notebooks/07_several_outputs.ipynb): Functions with several outputs.

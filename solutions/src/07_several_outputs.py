@@ -2,9 +2,10 @@
 # # Exercises: Several outputs, and outputs without gradients
 #
 # You will
-# * say what arrives for an output that nobody used, and write Functions for every use,
-# * spare the zeros, and the work that goes with them,
-# * cut the wire of a mask, and test a gradient that gradcheck must refuse.
+# * say what arrives for an unused output, and write Functions whose outputs can be used
+#   in any combination,
+# * save the zeros, and the work that goes with them,
+# * repair a mask that learns, and test a gradient that gradcheck has to refuse.
 #
 # The lesson is [here](../../notebooks/07_several_outputs.ipynb).
 
@@ -32,8 +33,8 @@ check("07.1")
 # ## 07.2 MinMax
 #
 # Write `MinMax`: the smallest and the largest of all numbers of `x`, which are all
-# different. Some use only one of the two, and x may be a single number. (About 14
-# minutes.)
+# different. Programs may use just one of the two outputs, and `x` may be a single
+# number. (About 14 minutes.)
 
 
 # %% tags=["exercise"]
@@ -63,8 +64,8 @@ hint("07.2")
 # %% [markdown]
 # ## 07.3 Skip the zeros
 #
-# This one is right whichever output is used, and does needless work when one of them is
-# not. Use only the square: what does backward make and work out for nothing?
+# This Function is right whichever outputs are used, but does needless work if one
+# isn't. Suppose only the square is used: what does backward compute for nothing?
 
 
 # %%
@@ -82,7 +83,7 @@ class WithZeros(mg.autograd.Function):
 
 # %% [markdown]
 # Write the same Function without that work: no zeros, no cosine, and no product for an
-# output that nobody used. (About 12 minutes.)
+# output that isn't used. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -114,9 +115,9 @@ check("07.3", SineAndSquare)
 hint("07.3")
 
 # %% [markdown]
-# Measure. `x` has 100,000 float64 numbers, 800,000 bytes, and only the square is used.
-# Guess how many such arrays the peak falls by; then run. (What is not needed any more
-# goes at once, so the peak falls by less than what you spare.)
+# Now measure. `x` has 100,000 float64 numbers, 800,000 bytes, and only the square is
+# used. By how many such arrays does the peak fall? Guess, then run. (Arrays that aren't
+# needed any more are freed at once, so the peak falls by less than the work you save.)
 
 # %% tags=["step", "raises-exception"]
 x = mg.ones(100_000, dtype=mg.float64, requires_grad=True)
@@ -133,8 +134,8 @@ def only_the_square(function):
 # %% [markdown]
 # ## 07.4 Sort with indices
 #
-# Write `Sort`: each row (the last axis) in ascending order, and the places where its
-# numbers stood. `x.sort(-1)` gives you both. Mark the indices. (About 15 minutes.)
+# Write `Sort`: each row (the last axis) in ascending order, and the positions its
+# numbers came from. `x.sort(-1)` gives you both. Mark the indices. (About 15 minutes.)
 
 
 # %% tags=["exercise"]
@@ -165,8 +166,10 @@ hint("07.4")
 # %% [markdown]
 # ## 07.5 Straight-through round
 #
-# First the Function: it rounds (halves to the even neighbour, as Python's `round`), and
-# its gradient does as if nothing had happened. (About 15 minutes for all three.)
+# Rounding has derivative 0 nearly everywhere, so nothing before it learns. A
+# *straight-through* gradient pretends that forward changed nothing, and passes on what
+# arrives. First the Function: it rounds (halves go to the even neighbour, as in
+# Python's `round`), with a straight-through gradient. (About 15 minutes for all three.)
 
 
 # %% tags=["exercise"]
@@ -179,22 +182,23 @@ class Round(mg.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        # region solution: hand on what arrives
+        # region solution: pass on what arrives
         return grad_output
         # endregion
 
 
 # %% [markdown]
-# Now give it to gradcheck. Read the line with *measured*: which of the two numbers is
-# wrong?
+# Now give it to `gradcheck`, which compares a gradient with what small steps measure
+# (lesson 13). Read the line with *measured*: which of the two numbers is wrong?
 
 # %% tags=["step", "raises-exception"]
 x = mg.tensor([-1.7, 0.4, 2.6], dtype=mg.float64, requires_grad=True)
 mg.autograd.gradcheck(Round.apply, x)
 
 # %% [markdown]
-# So Round needs another test. `hands_on(function)` returns True if a Function hands on
-# every gradient as it is, and False if not. Write it so that no other rule gets by.
+# So `Round` needs a different test. `hands_on(function)` returns True if a Function
+# passes on each gradient unchanged, and False if not. Write it so that it catches any
+# other rule.
 
 
 # %% tags=["exercise"]
@@ -208,8 +212,8 @@ def hands_on(function):
 
 
 # %% [markdown]
-# And your explanation, between the quotes: why must gradcheck refuse Round, however
-# right it is? A sentence or two; nobody grades what they say.
+# And your explanation, between the quotes: why does gradcheck have to refuse `Round`,
+# even when it's right? A sentence or two; what they say isn't graded.
 
 # %% tags=["exercise"]
 why = ""
@@ -229,9 +233,9 @@ hint("07.5")
 # %% [markdown]
 # ## 07.6 The mask that learned
 #
-# `Keep` lets readings pass that are within a limit. Their mean of squares is divided by
-# how many were kept. Run both cells. Which gradient should the reading 9 have, which is
-# not kept? (About 8 minutes.)
+# `Keep` lets readings pass that are within a limit. The mean of their squares is
+# divided by the number that were kept. Run both cells. What gradient should the reading
+# 9 have, which isn't kept? (About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -271,8 +275,8 @@ mean.backward()
 readings.grad
 
 # %% [markdown]
-# Now repair the class. (`mask.detach()` below would help this cell, and nobody else who
-# uses the class.)
+# Now repair the class. (`mask.detach()` below would help in this cell, but not in any
+# other program that uses the class.)
 
 # %% tags=["check"]
 check("07.6", Keep)
@@ -281,46 +285,47 @@ check("07.6", Keep)
 hint("07.6")
 
 # %% [markdown]
-# ## Stand-ins, compared
+# ## For the curious: stand-ins, compared
 #
-# Some let a straight-through gradient pass only where x is between -1 and 1.
-# **Predict.** One weight is rounded and shall become 3, from 0.2. Where does it get to
-# with a window, and where without?
+# Some people let a straight-through gradient pass only where `x` is between -1 and 1.
+# **Predict.** A weight starts at 0.2 and is rounded; it should become 3. Where does it
+# end up with such a window, and where without?
 
 
 # %%
 class Windowed(mg.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
+    def forward(ctx, x, width):
         ctx.save_for_backward(x)
+        ctx.width = width
         return x.round()
 
     @staticmethod
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
-        return grad_output * (x.abs() <= 1)
+        return grad_output * (x.abs() <= ctx.width), None
 
 
 # %% [markdown]
-# Here is the fit, forty steps with either: the last weights first, then the way there.
-# (If Round is not written yet, these cells raise.)
+# Here's the fit, forty steps with each (a window of infinite width is none): first the
+# final weights, then how they got there.
 
 
-# %% tags=["predict", "raises-exception", "Q72"]
-def way_of_the_weight(function):
+# %% tags=["predict", "Q72"]
+def way_of_the_weight(width):
     w, way = mg.tensor(0.2, requires_grad=True), []
     for _ in range(40):
         way.append(w.item())
-        loss = (function.apply(w) - 3) ** 2
+        loss = (Windowed.apply(w, width) - 3) ** 2
         (gradient,) = mg.autograd.grad(loss, w)
         w = (w - 0.02 * gradient).detach().requires_grad_()
     return way
 
 
-ways = {"window": way_of_the_weight(Windowed), "none": way_of_the_weight(Round)}
+ways = {"window": way_of_the_weight(1.0), "none": way_of_the_weight(float("inf"))}
 {name: round(way[-1], 2) for name, way in ways.items()}
 
-# %% tags=["explain", "raises-exception"]
+# %% tags=["explain"]
 mg.plot_lines(
     range(40),
     ways,
@@ -330,9 +335,9 @@ mg.plot_lines(
 )
 
 # %% [markdown]
-# A window keeps a weight from running away, which helps where -1 and 1 are all that
-# counts (a sign). Here it ends the learning. **Try** another stand-in: what reaches
-# `w` if backward hands on `-grad_output`, as below?
+# A window keeps a weight from running away, which helps if only -1 and 1 matter (a
+# sign). Here it stops the learning. **Try** another stand-in: what reaches `w` if
+# backward returns `-grad_output`, as below?
 
 
 # %% tags=["try", "Q11"]
@@ -352,14 +357,15 @@ after = Reverse.apply(before)
 mg.autograd.grad((after * 5).sum(), [after, before, w])
 
 # %% [markdown]
-# 5 arrives above the layer, -5 below it, and so -15 at `w`: what learns below learns
-# the opposite. This is a *gradient reversal* layer. (Its forward may return x itself.
-# `apply` makes a new tensor of it, or there would be no node to turn the gradient.)
+# 5 arrives at the layer's result, -5 leaves it, and so `w` gets -15: everything before
+# the layer learns the opposite. This is a *gradient reversal* layer. (Its forward can
+# return `x` itself. `apply` makes a new tensor of it; otherwise there'd be no node to
+# reverse the gradient.)
 
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/07_several_outputs.ipynb), to its recall cards:
-# open each one only after you have answered it. Then
-# [lesson 08](../../notebooks/08_changing_things_in_place.ipynb): when it is safe to
-# change a tensor.
+# Back to [the lesson](../../notebooks/07_several_outputs.ipynb): answer each recall
+# card before you open it. Then
+# [lesson 08](../../notebooks/08_changing_things_in_place.ipynb): when is it safe to
+# change a tensor?

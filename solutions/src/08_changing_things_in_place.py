@@ -2,9 +2,9 @@
 # # Exercises: Changing things in place
 #
 # You will
-# * say of five programs how they end, and rewrite one that is refused,
-# * write Functions that change their input, one of them without any array of its own,
-# * build a version counter, and try it on twelve small stories.
+# * say how five programs end, and rewrite one that's refused,
+# * write Functions that change their input, one of them without saving any extra array,
+# * build a version counter, and test it on twelve short programs.
 #
 # The lesson is [here](../../notebooks/08_changing_things_in_place.ipynb).
 
@@ -17,7 +17,7 @@ mg.teaching()
 # %% [markdown]
 # ## 08.1 Right, error or silent?
 #
-# Five programs with one change in place each. Choose for each, then press *Commit*.
+# Five programs, each with one change in place. Choose for each, then press *Commit*.
 # (About 8 minutes.)
 
 # %% tags=["exercise"]
@@ -32,8 +32,8 @@ check("08.1")
 # %% [markdown]
 # ## 08.2 AddOne_
 #
-# Write `AddOne_`: it adds 1 to each number of `x`, in the memory of `x`. Somebody who
-# holds `x` afterwards holds the result. (About 10 minutes.)
+# Write `AddOne_`: it adds 1 to each number of `x`, in the memory of `x`. After the
+# call, `x` itself is the result. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -62,9 +62,9 @@ hint("08.2")
 # %% [markdown]
 # ## 08.3 18 instead of 6
 #
-# The class of the lesson, all by the book. Run it and the cell below. In two of three
-# places the slope is wrong: which is right, and why just there? (Teaching mode would
-# say too much, so it is off there. About 10 minutes.)
+# The class from the lesson. Run it and the cell below. Two of the three gradients are
+# wrong: which one is right, and why that one? (Teaching mode would say too much, so
+# it's off there. About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -102,7 +102,7 @@ with mg.teaching(False):
 mg.autograd.grad(y.sum(), x)
 
 # %% [markdown]
-# Now repair the class. It shall still square in place, and keep no more than one array
+# Now repair the class. It should still square in place, and keep no more than one array
 # for backward.
 
 # %% tags=["check"]
@@ -114,7 +114,7 @@ hint("08.3")
 # %% [markdown]
 # ## 08.4 The leaf rule
 #
-# Run this cell and read what it says: which tensor is meant, and what are you advised
+# Run this cell and read the error: which tensor does it mean, and what does it tell you
 # to do? (About 12 minutes.)
 
 # %% tags=["raises-exception"]
@@ -122,9 +122,9 @@ w = mg.tensor([2.0, 4.0], requires_grad=True)
 w.mul_(0.5)
 
 # %% [markdown]
-# There are two things that may have been meant by it. `shrink` moves the weight itself,
-# as an optimizer does. `halved` is a step of a computation, through which a gradient
-# comes back. Write both; each is one or two lines.
+# Someone who writes this can mean two things. `shrink` changes the weight itself, as an
+# optimizer does. `halved` is a step of a computation that a gradient goes through.
+# Write both; each takes one or two lines.
 
 
 # %% tags=["exercise"]
@@ -142,8 +142,8 @@ def halved(w):
 
 
 # %% [markdown]
-# Hand over both. The check also has a result that was made *before* `shrink`, and asks
-# for its gradient afterwards.
+# Hand in both. The check also computes a result *before* `shrink`, and asks for its
+# gradient afterwards.
 
 # %% tags=["check"]
 check("08.4", [shrink, halved])
@@ -154,8 +154,8 @@ hint("08.4")
 # %% [markdown]
 # ## 08.5 Relu_ for free
 #
-# Write `Relu_`: what is below 0 becomes 0, in the memory of `x`. Nothing is to be kept
-# for backward but the result, which is alive anyway. (About 12 minutes.)
+# Write `Relu_`: numbers below 0 become 0, in the memory of `x`. Keep nothing for
+# backward except the result, which is alive anyway. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -186,9 +186,9 @@ hint("08.5")
 # %% [markdown]
 # ## 08.6 A version counter
 #
-# Now the engine's side of it. `Toy` is a tensor with little in it: a list of numbers. A
-# view has the *same* list, a clone has its own. Complete it, so that changes of a list
-# are counted, whoever makes them. (About 20 minutes.)
+# Now the engine's side of it. `Toy` is a very small tensor: a list of numbers. A view
+# has the *same* list, a clone has its own. Complete it so that it counts the changes to
+# a list, whichever toy makes them. (About 20 minutes.)
 
 
 # %% tags=["exercise"]
@@ -218,8 +218,8 @@ class Toy:
 
 # %% [markdown]
 # `Saved` is what a node keeps: `Saved(t)` when apply ends, `unpack()` when backward
-# reads. It raises a `RuntimeError` if the numbers were changed in between, and else
-# returns the toy.
+# reads. `unpack` raises a `RuntimeError` if the numbers have changed in between, and
+# otherwise returns the toy.
 
 
 # %% tags=["exercise"]
@@ -241,7 +241,7 @@ class Saved:
 
 
 # %% [markdown]
-# A first story. It has to stop with your error; then let the check tell twelve of them.
+# A first test. It has to stop with your error. Then the check runs twelve more.
 
 # %% tags=["raises-exception"]
 t = Toy([2.0, 3.0])
@@ -256,8 +256,72 @@ check("08.6", [Toy, Saved])
 hint("08.6")
 
 # %% [markdown]
+# ## For the curious: writing into grad_output
+#
+# In `backward` there's something you could overwrite, too. **Predict** `b.grad` here:
+# `q` is 3 times `b`, `p` is 2 times `a`, and we add both. Is it 3, 2 or 6?
+
+
+# %% tags=["predict", "Q38"]
+class Twice(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.mul_(2)
+
+
+a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
+q = b * 3
+p = Twice.apply(a)
+(q + p).backward()
+a.grad, b.grad
+
+# %% [markdown]
+# 6, although `b` isn't an input of `Twice`. The sum sent *one* tensor to both of its
+# inputs. `Twice` ran first and doubled it in place, so the other node got the doubled
+# one. The tensor that arrives in `backward` isn't yours alone: make a new one,
+# `grad_output * 2`.
+
+# %% [markdown]
+# At least there's an error if the gradient comes from a `sum`: all its positions share
+# one number in memory (its strides are 0), and the engine refuses to write there.
+
+# %% tags=["explain", "raises-exception", "Q38"]
+Twice.apply(mg.ones(3, requires_grad=True)).sum().backward()
+
+# %% [markdown]
+# ## For the curious: returning the input unchanged
+#
+# **Predict.** What if forward returns its argument with no change and no mark? Is
+# `same` the tensor `h`, which node made it, and do they share their memory?
+
+
+# %% tags=["predict", "Q49"]
+class Same(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+h = mg.tensor(3.0, requires_grad=True) * 2
+same = Same.apply(h)
+same is h, same.grad_fn.name(), same.data_ptr() == h.data_ptr()
+
+# %% [markdown]
+# It's a new tensor with the new node, on the same memory. So `same.add_(1)` would
+# change `h` as well, and the engine forbids it: *Output 0 of Same is a view and is
+# being modified inplace*. Return `a.clone()` if you want to change the result later.
+
+# %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/08_changing_things_in_place.ipynb), to its recall
-# cards: open each one only after you have answered it. Then
+# Back to [the lesson](../../notebooks/08_changing_things_in_place.ipynb): answer each
+# recall card before you open it. Then comes
 # [lesson 09](../../notebooks/09_forward_without_ctx.ipynb): a forward that gets no ctx.

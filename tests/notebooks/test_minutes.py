@@ -30,7 +30,11 @@ def minutes_to_read(path: Path) -> float:
     shown = [c for c in cells if not c.markdown and "hide-input" not in c.tags]
     lines = sum(len([x for x in c.lines if x]) for c in shown)
     doing = sum(FOR_EACH.get(tag, 0.0) for c in cells for tag in c.tags)
-    cards = path.read_text("utf8").count("<summary>")
+    cards = sum(
+        build.prose(c).count("<summary>")
+        for c in cells
+        if "recall" in c.tags and c.markdown
+    )
     return words / 150 + lines / 12 + doing + cards / 2
 
 

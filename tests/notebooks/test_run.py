@@ -219,4 +219,4 @@ def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:
     assert "'written through self'" in text
     players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
     assert len([c for c in players if c.source.startswith("%%step")]) == 1
-    assert len(players) == 2
+    assert len(players) == 1

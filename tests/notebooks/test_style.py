@@ -76,8 +76,15 @@ def lesson_problems(cells: list[build.Cell], texts: list[str]) -> Iterator[str]:
         yield "no 'What to remember'"
     if "n PyTorch this is" not in whole:
         yield "no 'in PyTorch this is'"
-    if whole.count("<summary>") != 3:
+    cards = [
+        text for cell, text in zip(cells, texts, strict=True) if "recall" in cell.tags
+    ]
+    if "\n".join(cards).count("<summary>") != 3:
         yield "not three recall cards"
+    for number, cell in enumerate(cells):
+        after = [c for c in cells[number + 1 :] if c.markdown][:1]
+        if "try" in cell.tags and not any("explain" in c.tags for c in after):
+            yield f"cell {cell.number}: no answer after the Try"
     if whole.count("**Predict.**") + whole.count("course.predict(") < 2:
         yield "fewer than two predictions"
 
@@ -115,7 +122,7 @@ def test_nothing_that_new_left_to_be_written_is_still_to_be_written() -> None:
 
 def test_rules_refuse_a_careless_notebook() -> None:
     code = "# %%\nimport os\n" + "x = 1\n" * 25 + "\n"
-    text = "# %% [markdown]\n# Words.\n\n" + code * 4
+    text = "# %% [markdown]\n# Words.\n\n" + code * 4 + '# %% tags=["try"]\nx = 1\n'
     found = "\n".join(problems(build.read_cells(text, "bad.py"), lesson=True))
     assert "title" in found
     assert "You will" in found
@@ -124,6 +131,7 @@ def test_rules_refuse_a_careless_notebook() -> None:
     assert "imports os" in found
     assert "more than three code cells" in found
     assert "no cell tagged predict" in found
+    assert "no answer after the Try" in found
     assert "recall cards" in found
 
 
