@@ -142,7 +142,7 @@ class Lens:
         self._swap_everywhere(others)
         self._swap(node, "added", self._heard_gradient())
         self._swap(node, "is_own", lambda *args: False)
-        self._undo.enter_context(observe.nobody())
+        self._undo.enter_context(observe.unobserved())
         self._swap(strides, "address_of", lambda array: address_of(real(array)))
 
     def _noted_move(self, move: Any) -> Any:
