@@ -1,10 +1,10 @@
 """The fast path of built-in operations: ``Function.apply`` without what they don't use.
 
-The same six phases, of which those are left out that nobody can see. One flag chooses
-between the two: while an observer wants the calls of built-in operations, so that the
-mode's ``attended`` says ``RECORDED`` or more, each of them goes through
-``Function.apply``. Of the three forms, two are the first one written out: for
-elementwise operations on one and on two operands that lie row after row in memory.
+The same six phases without those that have no effect here. One flag chooses between
+the two: while an observer wants the calls of built-in operations (the mode's
+``attended`` is ``RECORDED`` or more), each of them goes through ``Function.apply``. Two
+of the three forms are the first one written out, for elementwise operations on one and
+on two operands that lie row after row in memory.
 """
 
 from __future__ import annotations

@@ -253,8 +253,8 @@ def as_results(gradients: list[Any], roots: list[Root]) -> list[Tensor | None]:
     """Captured gradients as Tensors; one that came through unchanged is one Tensor.
 
     So a first gradient may be handed back as the very object that was given, and two
-    inputs of a sum share theirs, as in torch. Other memory is copied unless nobody can
-    write into it: it may belong to a tensor that counts its own versions.
+    inputs of a sum share theirs, as in torch. Other memory is copied unless it
+    is read-only: it may belong to a tensor that counts its own versions.
     """
     firsts = [first for _, _, first in roots]
     if all([one is None or isinstance(one, Tensor) for one in gradients]):
@@ -272,7 +272,7 @@ def as_results(gradients: list[Any], roots: list[Root]) -> list[Tensor | None]:
 
 
 def in_own_memory(gradient: Any) -> Any:
-    """A copy, unless nobody can write into the memory anyway."""
+    """A copy, unless the memory is read-only anyway."""
     return gradient if 0 in gradient.strides else np.array(gradient)
 
 

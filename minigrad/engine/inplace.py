@@ -195,7 +195,7 @@ def writable(tensor: Tensor, where: str, may_overlap: bool = False) -> Array:
     base = tensor._base
     if base is None or not base.array.flags.writeable:
         raise cannot_write(where, "the memory of this tensor is read-only")
-    # NumPy lets nobody write through what broadcasting gave, even into one row of it.
+    # NumPy refuses writes through what broadcasting gave, even into one row of it.
     return strided(base.array, *geometry_of(array, base.array)[2:])
 
 

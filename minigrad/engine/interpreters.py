@@ -197,6 +197,6 @@ def one_by_one(
 ) -> Any:
     """A function that was told NoStorageError: vmap calls it for each example in turn.
 
-    Raises: the error that is being handled, where nobody can do so.
+    Raises: the error that is being handled, if no vmap is open.
     """
     raise

@@ -219,7 +219,7 @@ def clear() -> None:
 
 
 @contextmanager
-def nobody() -> Iterator[None]:
+def unobserved() -> Iterator[None]:
     """No observer is notified inside the block."""
     before = _observers
     _set_observers(())

@@ -133,7 +133,7 @@ def not_a_number(operand: Any) -> errors.ArgumentTypeError:
     """The error for an operand that is neither a Tensor nor a number."""
     fix, lesson = "give a Tensor or a number", ""
     if operand is None:
-        fix += "; in backward, None stands for an output that nobody used"
+        fix += "; in backward, None means that the output was not used"
         lesson = "07"
     return errors.ArgumentTypeError(
         errors.message(

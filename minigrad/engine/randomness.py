@@ -50,7 +50,7 @@ class Generator:
         return self._numbers
 
     def seed(self) -> int:
-        """Start from a seed that nobody can guess, and return it."""
+        """Start from a random seed, and return it."""
         number = int.from_bytes(os.urandom(8)) >> 1
         return self.manual_seed(number).initial_seed()
 
@@ -82,7 +82,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start the random numbers from a seed that nobody can guess, and return it."""
+    """Start the random numbers from a random seed, and return it."""
     return default_generator.seed()
 
 

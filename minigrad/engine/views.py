@@ -2,7 +2,7 @@
 
 A view remembers its base, which owns the memory. Once that memory was changed in
 place, the history of the view is no longer true: it is made anew, as "what the view
-shows of the base", the next time somebody asks for it.
+shows of the base", the next time it is needed.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def check_in_place(tensor: Tensor, where: str) -> None:
 
 def without_history_yet(where: str) -> errors.InplaceError:
     """The error for a view that had no history, until its base got one: as in torch,
-    the view counts as a leaf for as long as nobody has asked for its own.
+    the view counts as a leaf for as long as its own is not needed.
     """
     return errors.InplaceError(
         errors.message(

@@ -85,7 +85,7 @@ def replay(kept: KeptValues | None, events: list[Any]) -> Replayed:
 @contextmanager
 def silence() -> Iterator[None]:
     """Nobody listens to what runs again, nor advises about it."""
-    with observe.nobody(), np.errstate(all="ignore"):
+    with observe.unobserved(), np.errstate(all="ignore"):
         yield
 
 

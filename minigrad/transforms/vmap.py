@@ -149,7 +149,7 @@ class Vmap(Transform):
         return BatchedTensor(made, input.transform, input.batch_dim)
 
     def lay_like(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """A new tensor in the order of another; that of one example is nobody's."""
+        """A new tensor in the order of another; one example has none."""
         return args[1] if holds_batched(args) else undispatched(call)(*args)
 
     def random_numbers(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:

@@ -49,7 +49,7 @@ class BatchedTensor(Tensor):
 
         @property
         def array(self) -> Array:
-            """Refused: it would be the array of one example, which nobody has."""
+            """Refused: it would be the array of one example, which does not exist."""
             if self.transform.is_open:
                 raise no_storage("its array")
             return self.value.array

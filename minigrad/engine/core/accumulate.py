@@ -27,7 +27,7 @@ def added(leaf: Tensor, gradient: Gradient, create_graph: bool, is_own: bool) ->
     """What the leaf's ``.grad`` is after ``gradient`` has arrived.
 
     The same object, changed in place, unless there was none or it gets a graph.
-    ``is_own``: nobody else holds the gradient, so it need not be copied.
+    ``is_own``: the backward alone holds the gradient, so it need not be copied.
     """
     old = leaf._grad
     if create_graph and isinstance(gradient, Tensor):
@@ -67,7 +67,7 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
 
 
 def is_own(node: AccumulateGrad, gradient: Gradient) -> bool:
-    """Whether nobody but the backward that runs holds ``gradient``."""
+    """Whether the running backward alone holds ``gradient``."""
     task = _this_thread.mode.task
     return task is not None and task.own.get(node) is gradient
 

@@ -268,7 +268,7 @@ def count_dependencies(roots: list[_FunctionBase]) -> dict[_FunctionBase, int]:
 def senders_of(nodes: Iterable[_FunctionBase]) -> dict[Any, list[_FunctionBase]]:
     """For each node that gradients go to: the nodes that send them.
 
-    Where no gradient goes there is no node; nobody asks who sends one to None.
+    None, where no gradient goes, counts as a node that is never looked up.
     """
     senders: dict[Any, list[_FunctionBase]] = {}
     for node in nodes:
@@ -353,7 +353,7 @@ def note_own_after_hooks(
     """Note whether a leaf may keep what its hooks have made of the gradient.
 
     The Tensor that they saw is held by ``task.received`` alone, and the array by that
-    Tensor and by ``gradients``, unless somebody else keeps one of them.
+    Tensor and by ``gradients``, unless a hook keeps one of them.
     """
     task.own.pop(leaf_node, None)
     if (

@@ -108,7 +108,7 @@ class _FunctionBase:
     saved_for_forward: tuple[Any, ...] | None = None
     """What ``saved_tensors`` is until ``apply`` ends, of a ctx that is asked for it."""
 
-    # Whether the rule may return anything, also where nobody needs a gradient.
+    # Whether the rule may return anything, also where no gradient is needed.
     _is_learners = False
 
     _view_history: weakref.ref[_FunctionBase] | None = None
@@ -138,7 +138,7 @@ class _FunctionBase:
     def _history_of_output(self) -> _FunctionBase:
         """The ``grad_fn`` of an output that this node saved: mostly the node itself.
 
-        Of a view that it changed, the view's new history, while somebody uses that.
+        Of a view that it changed, the view's new history, while that is in use.
         """
         reference = self._view_history
         return (None if reference is None else reference()) or self

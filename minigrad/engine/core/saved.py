@@ -70,7 +70,7 @@ class Record:
 
 
 class OwnOutput(Record):
-    """An output that its own node keeps: the alias is made when somebody asks for it.
+    """An output that its own node keeps: the alias is made on first use.
 
     Backward needs no more than the array and its count of changes.
     """

@@ -249,7 +249,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
                     "copy x.detach(), or record the copy: x.clone()",
                 )
             )
-        from copy import deepcopy  # whoever comes here has imported it
+        from copy import deepcopy  # it calls this, so it is loaded
 
         copied = Tensor(deepcopy(self.array, memo), self._requires_grad)
         memo[id(self)] = copied
