@@ -90,8 +90,9 @@ def in_short(value: Any) -> Any:
         value = value.detach().numpy()
     if not isinstance(value, np.ndarray):
         return value
-    digits = {"float_kind": "{:.4g}".format}
-    return np.array2string(value, separator=", ", formatter=digits)
+    return np.array2string(
+        value, separator=", ", formatter={"float_kind": "{:.4g}".format}
+    )
 
 
 def flat(text: str) -> str:
