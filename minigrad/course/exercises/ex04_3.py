@@ -77,15 +77,5 @@ def look_at_one(function: Any, given: Given, right: Slopes, numbers: Any) -> Any
         if value.grad is None:
             return say("none", place=place, answer=who)
         if not np.allclose(value.grad.numpy(), wanted.numpy()):
-            got, wanted = short(value.grad), short(wanted)
-            return say("slope", place=place, got=got, wanted=wanted, answer=who)
+            return say("slope", place=place, got=value.grad, wanted=wanted, answer=who)
     return None
-
-
-def short(tensor: Any) -> str:
-    """The numbers of a vector, or of rows, to four digits."""
-    return str(
-        np.array2string(
-            tensor.numpy(), separator=", ", formatter={"float_kind": "{:.4g}".format}
-        )
-    )

@@ -187,7 +187,7 @@ def written_into(program: Program, found: Traversal) -> Finding | None:
     """A gradient that a rule had returned, and that was changed afterwards."""
     if not found.written:
         return None
-    was, now = map(short, found.written)
+    was, now = found.written
     return say("written_into", program=program.name, was=was, now=now)
 
 
@@ -206,7 +206,7 @@ def wrong_gradient(program: Program, found: Traversal, wanted: Array) -> Finding
         name = "wrong_gradient.same"
     elif any(user not in called[:turn] for user in program.users(number)):
         name = "wrong_gradient.early"
-    arrays = {"got": short(got), "wanted": short(wanted[number])}
+    arrays = {"got": got, "wanted": wanted[number]}
     return say(name, program=program.name, node=program.node(number), **arrays)
 
 
@@ -237,7 +237,7 @@ def wrong_leaf(
             name = "leaf.replaced"
         elif place == 0 and np.allclose(got, 2 * new):
             name = "leaf.twice"
-        arrays = {"got": short(got), "wanted": short(had + new), "had": short(had)}
+        arrays = {"got": got, "wanted": had + new, "had": had}
         return say(name, **said, **arrays)
     return None
 
@@ -248,12 +248,3 @@ def recorded(program: Program, found: Traversal) -> Finding | None:
         if leaf.recorded:
             return say("recorded", program=program.name, leaf=name)
     return None
-
-
-def short(array: np.ndarray) -> str:
-    """The numbers of a vector, to four digits."""
-    return str(
-        np.array2string(
-            array, separator=", ", formatter={"float_kind": "{:.4g}".format}
-        )
-    )

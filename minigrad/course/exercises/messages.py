@@ -8,6 +8,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
+import minigrad
 from minigrad.course.check import Crash, Finding
 
 WORDS = ("what", "where", "looks_like", "hint")
@@ -72,8 +75,24 @@ def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
 
 def _finding(said: Mapping[str, Any], values: Mapping[str, Any]) -> Finding:
     known: dict[str, Any] = {key: said[key] for key in FLAGS if key in said}
-    known |= {key: flat(said.get(key, "")).format(**values) for key in WORDS}
+    shown = {name: in_short(value) for name, value in values.items()}
+    known |= {key: flat(said.get(key, "")).format(**shown) for key in WORDS}
     return Finding(tuple(said.get("mistakes", ())), **known)
+
+
+def in_short(value: Any) -> Any:
+    """A value as a message shows it: of arrays and tensors each number to four digits.
+
+    >>> in_short(np.array([1.0, 2 / 3]))
+    '[1, 0.6667]'
+    """
+    if isinstance(value, minigrad.Tensor):
+        value = value.detach().numpy()
+    if not isinstance(value, np.ndarray):
+        return value
+    return np.array2string(
+        value, separator=", ", formatter={"float_kind": "{:.4g}".format}
+    )
 
 
 def flat(text: str) -> str:
