@@ -174,9 +174,10 @@ seen[2] is seen[0], seen[2] is a.grad_fn
 # %% [markdown] tags=["slide"]
 # ## What is grad_output?
 #
-# Every `backward` multiplies by its argument `grad_output`. Why isn't the derivative of
-# `Double`, 2, enough? Here's a call of it with one more step behind it. Read the last row
-# from the right: what does the engine send to `y`, and what to `x`?
+# Each `backward` so far multiplies by its argument `grad_output`. Why isn't the derivative
+# of `Double`, 2, enough? Here's a call of it with one more step behind it. Read the last
+# row from the right. Then find the same three numbers in the graph: where does 5 arrive,
+# and where does it become 10?
 #
 # | | x | Double | y | times 5 | L |
 # |---|---|---|---|---|---|
@@ -184,11 +185,12 @@ seen[2] is seen[0], seen[2] is a.grad_fn
 # | input + 1 means | | result + 2 | | result + 5 | |
 # | backward | **10** | ← times 2 | **5** | ← times 5 | **1** |
 
-# %% tags=["slide", "Q31"]
+# %% tags=["step", "slide", "Q31"]
+# %%step
 x = mg.tensor(3.0, requires_grad=True)
 y = Double.apply(x)
 L = y * 5
-mg.autograd.grad(L, [y, x])
+L.backward()
 
 # %% [markdown] tags=["explain", "slide"]
 # If `y` grows by 1, `L` grows by 5: that's the **upstream gradient**, and it's what

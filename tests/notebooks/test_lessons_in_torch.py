@@ -18,7 +18,7 @@ from minigrad.course.author import build
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = {
-    "01_where_ctx_comes_from": 11,
+    "01_where_ctx_comes_from": 10,
     "02_what_should_ctx_remember": 6,
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,

@@ -218,5 +218,5 @@ def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:
     assert "(True, tensor([202.,   3.]))" in text
     assert "'written through self'" in text
     players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
-    assert len([c for c in players if c.source.startswith("%%step")]) == 1
-    assert len(players) == 1
+    assert len([c for c in players if c.source.startswith("%%step")]) == 2
+    assert len(players) == 2
