@@ -293,8 +293,8 @@ course.predict(
 # %% tags=["because", "hide-input"]
 course.because(
     "09.because",
-    "How would you decide whether to mark an extra output? One sentence; it is for you "
-    "and nobody grades it.",
+    "How would you decide whether to mark an extra output? One sentence, for "
+    "yourself; it isn't graded.",
 )
 
 # %% [markdown]
@@ -311,6 +311,10 @@ class Forgets(Cube):
 
 
 second(Cube), second(Forgets)
+
+# %% [markdown] tags=["explain"]
+# The 48 becomes 24. The slope, 32, doesn't need `g_square`: nothing arrives there in
+# the first pass. In the second pass something does, and this backward drops it.
 
 # %% [markdown] tags=["slide"]
 # ## self, ctx, or an argument?
@@ -363,8 +367,7 @@ model.gain.grad
 
 # %% [markdown]
 # **Try.** This Module passes only the number of its parameter. Does a gradient still
-# reach `gain`? (No: `requires_grad` is False already. For the graph it's a constant,
-# and training would run on without ever changing it.)
+# reach `gain`? Decide first, then run this: it prints `requires_grad` of the result.
 
 
 # %% tags=["try"]
@@ -374,6 +377,10 @@ class ByNumber(Gain):
 
 
 ByNumber()(mg.tensor(2.0)).requires_grad
+
+# %% [markdown] tags=["explain"]
+# No. For the graph, a plain number is a constant, so training would go on without ever
+# changing `gain`. Pass the parameter itself.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
