@@ -85,9 +85,8 @@ ctx is y.grad_fn, first is x, grad_fn_then
 # %% [markdown] tags=["slide"]
 # ## What are inputs and output?
 #
-# It's easy to expect that `setup_context` gets the same arguments as `forward`, after
-# ctx. Here's a version written like that. It differs from `Scale` in this one method;
-# forward and backward are inherited.
+# Here's `Scale` again with another `setup_context`: it names its parameters like those
+# of `forward`. forward and backward are inherited.
 
 
 # %% tags=["slide"]
@@ -118,10 +117,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Python matches arguments to parameters by place, and three were expected: nothing
-# complains. `x` is the tuple `(x, 10.0)` and `factor` the output. At x = 1 the output
-# equals the factor, so a test with ones would have passed. (Teaching mode does warn, of
-# an output that's kept as an attribute. PyTorch says nothing.) Write
+# Python matches arguments to parameters by position: `apply` passes three, and the
+# method takes three, so nothing complains. `x` is the tuple `(x, 10.0)` and `factor` the output. At x = 1 the output
+# equals the factor, so a test with ones would have passed. (Teaching mode warns
+# about an output that's kept as an attribute. PyTorch says nothing.) Write
 # `_, factor = inputs`.
 
 # %% [markdown] tags=["slide"]
@@ -160,16 +159,17 @@ class Split(Square):
 mg.func.grad(Split.apply)(mg.tensor(3.0))
 
 # %% [markdown] tags=["slide"]
-# That's the slope 2x at 3. The first style gets an error. Its words before *fix* are
+# That's the slope 2x at 3. The first style raises an error. Its words before *fix* are
 # PyTorch's own, so you can search the web for them.
 
 # %% tags=["raises-exception", "slide", "Q14"]
 mg.func.grad(Square.apply)(mg.tensor(3.0))
 
 # %% [markdown] tags=["explain", "slide"]
-# Why so strict? A transform calls forward on tensors of its own, and has to hand
-# backward matching versions of whatever was saved. For inputs and outputs it can. But a
-# forward with ctx may save anything from its middle, so it's refused without a look.
+# Why so strict? A transform runs forward on tensors of its own making, so what you
+# save has to be exchanged, too: for backward, it must be the tensor that the transform
+# knows. That works for inputs and outputs. A forward with ctx could save anything from
+# its middle, so the transform refuses every one, even a harmless one like `Square`.
 # (`Square.apply(x).backward()` goes on working: there, no transform is involved.)
 
 # %% [markdown] tags=["slide"]
@@ -287,7 +287,7 @@ course.predict(
 # x². Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`:
 # differentiating it calls `Cube.backward` again, with `g_square` filled. So mark an
 # extra output only if no derivative goes through it: a mask, an index, a count. (In the
-# first style, saving x² from inside `forward` loses the same 24: there it's a constant
+# first style, saving x² from inside `forward` gives 24, too: there it's a constant
 # as well.)
 
 # %% tags=["because", "hide-input"]
@@ -366,7 +366,7 @@ model(mg.tensor(2.0)).backward()
 model.gain.grad
 
 # %% [markdown]
-# **Try.** This Module passes only the number of its parameter. Does a gradient still
+# **Try.** This Module passes the value of its parameter as a plain number. Does a gradient still
 # reach `gain`? Decide first, then run this: it prints `requires_grad` of the result.
 
 
