@@ -86,7 +86,7 @@ ctx is y.grad_fn, first is x, grad_fn_then
 # ## What are inputs and output?
 #
 # Here's `Scale` again with another `setup_context`: it names its parameters like those
-# of `forward`. forward and backward are inherited.
+# of `forward`. forward and backward are inherited. What changes, if anything?
 
 
 # %% tags=["slide"]
