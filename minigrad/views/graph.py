@@ -80,9 +80,10 @@ def svg_of(dot: str) -> tuple[str, str] | None:
     if len(dot) > MOST_DOT:
         return None
     for program in renderers():
-        svg = _run(program, dot)
-        if svg is not None:
-            return lighter(svg), program.stem
+        svg = run(program, dot, "svg")
+        _, start, rest = (svg or "").partition("<svg")
+        if start:
+            return lighter(start + rest), program.stem
     return None
 
 
@@ -121,8 +122,9 @@ def _program(name: str) -> pathlib.Path | None:
     return pathlib.Path(found) if found else None
 
 
-def _run(program: pathlib.Path, dot: str) -> str | None:
-    command = [str(program), "-Kdot", "-Tsvg"]
+def run(program: pathlib.Path, dot: str, form: str) -> str | None:
+    """What Graphviz makes of a DOT text; None if it fails or takes too long."""
+    command = [str(program), "-Kdot", f"-T{form}"]
     try:
         done = subprocess.run(
             command,
@@ -133,8 +135,7 @@ def _run(program: pathlib.Path, dot: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    _, start, rest = done.stdout.decode(errors="replace").partition("<svg")
-    return start + rest if start else None
+    return done.stdout.decode(errors="replace")
 
 
 def _label(node: Mapping[str, Any]) -> str:
