@@ -224,6 +224,7 @@ class Happenings:
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        self._graph.enter_module(module)
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()
@@ -231,6 +232,8 @@ class Happenings:
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
+        if self._graph.open_groups:
+            self._graph.open_groups.pop()
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()

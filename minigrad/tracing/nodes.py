@@ -19,11 +19,12 @@ class Card:
     """What is known of one node, and how far its ctx has been shown.
 
     ``node`` is its id in the graph, ``ctx`` that of its ctx; None until it has one.
-    ``rule`` is the gradient rule of a user's.
+    ``rule`` is the gradient rule of a user's; ``given`` are the arguments of a call that
+    has not joined the graph yet.
     """
 
     __slots__ = (
-        *("ctx", "is_leaf", "is_users", "label", "marks", "node"),
+        *("ctx", "given", "is_leaf", "is_users", "label", "marks", "node"),
         *("reference", "rule", "seen_at"),
     )
 
@@ -35,6 +36,7 @@ class Card:
         self.label = label_of(node)
         self.node: str | None = None
         self.ctx: str | None = None
+        self.given: Any = None
         self.seen_at = -1
         self.marks: dict[str, Any] = {}
 

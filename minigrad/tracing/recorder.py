@@ -23,6 +23,7 @@ from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
+from minigrad.tracing.picture import complete
 from minigrad.tracing.program import Block, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
@@ -201,12 +202,13 @@ class Recorder:
         """What makes the data of the facts, holding nothing of the program."""
         log, sources = self._log, self._frames.sources
         nodes, edges = self._graph.nodes, self._graph.edges
+        groups = self._graph.groups
         meta = self._meta(error)
 
         def tell() -> dict[str, Any]:
             graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
-            graph |= {"nodes": nodes, "edges": edges}
-            return {
+            graph |= {"nodes": nodes, "edges": edges, "modules": groups}
+            data = {
                 "schema": SCHEMA,
                 "meta": meta,
                 "sources": sources.finish(),
@@ -215,6 +217,8 @@ class Recorder:
                 "graph": graph,
                 "events": log.events,
             }
+            complete(data)
+            return data
 
         return tell
 

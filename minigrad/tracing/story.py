@@ -43,6 +43,8 @@ class Story(BackwardStory):
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         log = self._log
         log.program_may_have_run()
+        card = self._cards.of(ctx)
+        card.given = log.calls.given(inputs)
         if issubclass(function, Builtin):
             return
         collected_at = None
@@ -63,7 +65,6 @@ class Story(BackwardStory):
             },
             at=collected_at,
         )
-        card = self._cards.of(ctx)
         log.ctxs.open(ctx, card)
         log.emit(
             {
@@ -167,7 +168,10 @@ class Story(BackwardStory):
             self._graph.add(ctx, outputs)
         else:
             say, phase = (sentences.not_wired,), PHASES["wire edges"]
-            log.emit({"k": "phase", "lvl": STORY, "say": say, "ph": phase})
+            card, name = self._cards.of(ctx), ctx._forward_cls.__name__
+            call = log.calls.fields(card.given, (), "", outputs)
+            event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
+            log.emit(event | {"function": name} | call)
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
         """A node that was not heard being made has joined the graph."""

@@ -50,12 +50,40 @@ export type Held = {
   by?: string;
 };
 
+/**
+ * An argument of a call, or one of its outputs. A tensor has `v`, `t` and `needs`; anything
+ * else has only `text`, as it is written. What does not apply is left out.
+ */
+export type Passed = {
+  text?: string; // no tensor: "2", "None"
+  name?: string | null; // the first variable that held it, also if that came later
+  v?: Ref | null; // its values then; null if the call was not heard, as of an older node
+  t?: string | null; // the same key for the same tensor object, in all calls
+  needs?: boolean; // requires_grad: without it there is a chip and no wire
+  n?: string; // the node whose output this argument is
+  nr?: number; // which output: of an argument 0 if left out
+  leaf?: string; // the accumulate node of this argument
+};
+
+/** One number times what arrived: what stands at an edge while a gradient goes along it. */
+export type Slope = {
+  x: string; // the number as it is written: "5", "-1"
+  of?: string; // whose value it is: "w"; left out for a number that has no name
+};
+
 /** One step; what more it has depends on its kind `k`. */
 export type Event = {
   k: string;
-  say: string;
-  lvl: number;
+  say: string; // the sentence of Phases and Everything
+  why?: string; // the sentence of Picture: on events of lvl 0, and only on those
+  lvl: number; // 0 Picture, 1 Phases, 2 the learner's lines, 3 the engine's: each shows those below
   d: number;
+  // graph.node of a call; the "wire edges" phase of a call that joins no graph, without n
+  op?: string; // what people write: "x * w", "exp", "Square"
+  label?: string; // the same, told apart from others: "Square 2"
+  ins?: Passed[];
+  outs?: Passed[];
+  slope?: Slope; // grad
   s?: number;
   l?: number;
   cid?: string;
@@ -77,6 +105,16 @@ export type GraphNode = {
   tensor?: string | null;
   outputs?: number;
   order?: number;
+  module?: string; // the innermost call of a module that made it
+};
+
+/** A call of a module; a module that is called twice has two. */
+export type Module = {
+  id: string;
+  kind: string; // its class
+  name: string | null; // how it is reached: "model.0"
+  label: string; // "linear 1", "fc"
+  in: string | null; // the one that called it
 };
 export type GraphEdge = { id: string; from: string; to: string; slot: number; to_slot: number };
 export type Source = { name: string; role: string; file: string; first: number; tokens: [string, string][][] };
@@ -88,7 +126,7 @@ export type Trace = {
   sources: Source[];
   values: Record<string, Value>;
   ctxs: { id: string; name: string; function: string; node: string | null }[];
-  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[] };
+  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[]; modules: Module[] };
   events: Event[];
 };
 
