@@ -20,18 +20,31 @@ Spot = list[float]
 """A place: left, top, width, height."""
 
 MOST_PARTS: Final = 2_500
+MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
+TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
 LETTER, SMALL = 8.5, 7.3  # the width of a letter of 14 and of 12 points
 CHIP, SLOT, CORD, BOX, TRAY = 46, 34, 30, 84, 26  # heights
 GAP = 8
-MOST_CELLS = 3  # of what a box keeps; the rest is counted
+OUT = 30  # from a card to what comes out of it
+WIDEST = 150  # of the cells in a box; the rest is counted
+MOST_CARDS = 10  # that come of modules that are opened by themselves
 MOST_LETTERS = 18
-WEIGHTS: Final = {"out": 20, "value": 4, "wire": 1}
-_PLACES: Final = {"nodesep": "0.25", "ranksep": "0.62", "splines": "true"}
+WEIGHTS: Final = {"value": 4, "wire": 1}
+PLACES: Final = {"nodesep": "0.25", "ranksep": "0.55", "splines": "true"}
 
 
-def picture_of(data: Mapping[str, Any]) -> Json | None:
-    """Where everything is; None for a graph too large, or with no Graphviz at hand."""
-    scene = Scene(data)
+def pictures_of(data: Mapping[str, Any]) -> list[Json]:
+    """The picture with modules as cards, and that with all open; one without modules.
+
+    None where the graph is too large, or no Graphviz is at hand.
+    """
+    groups = groups_of(data)
+    found = [placed(Scene(data, one)) for one in ([groups] if groups else []) + [{}]]
+    return [one for one in found if one is not None]
+
+
+def placed(scene: Scene) -> Json | None:
+    """A scene with everything in its place, as Graphviz finds it."""
     if not scene.parts or len(scene.parts) > MOST_PARTS:
         return None
     dot = scene.dot()
@@ -46,143 +59,152 @@ class Scene:
     """What a recording's picture consists of, before and after it has its places.
 
     ``parts`` are leaves, data, cards (``op``) and results by their names, ``lines`` the
-    edges of values and the wires of gradients, by the names of their ends.
+    edges of values and the wires of gradients. A part of ``groups`` is a module that is
+    shown as one card.
     """
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, Any], groups: Mapping[str, Json]) -> None:
         self.data = data
-        self.nodes = {node["id"]: node for node in data["graph"]["nodes"]}
         self.parts: dict[str, Json] = {}
         self.lines: dict[str, Json] = {}
-        self._told = _Told(data)
+        self._groups = groups
+        self._ends = Counter[tuple[str, str]]()
+        self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
+        self._told = Told(data)
         self._uses = Counter(edge["to"] for edge in data["graph"]["edges"])
-        self._module = modules_of(data)
         self._edges = defaultdict(list)
         for edge in data["graph"]["edges"]:
             self._edges[edge["from"]].append(edge)
         for node in data["graph"]["nodes"]:
-            if node["kind"] != "accumulate":
-                self._add_function(node)
+            if node["id"] in groups:
+                self._add_call(groups[node["id"]], node)
+            elif node["kind"] != "accumulate":
+                self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
             elif self._uses[node["id"]] <= MAX_USES:
                 self._add_leaf(node["id"], node)
 
     def _add_leaf(self, name: str, node: Json) -> None:
         """A chip, and the slot of its gradient; one that many read has many."""
-        if name in self.parts or self._owner(node["id"]):
-            return
         title = node.get("tensor") or ""
-        ref = self._told.value_of(node["id"], 0)
-        chip = self._chip(title, ref, self._told.gradient.get(node["id"]))
+        ref = self._told.values.get((node["id"], 0))
+        chip = self._chip(title, ref, self._told.gradients.get(node["id"]))
         slot = [chip[0], chip[1] if chip[1] > CHIP else SLOT]
-        parts = {"chip": chip, "slot": slot}
-        self.parts[name] = {"k": "leaf", "n": node["id"], "t": title, **parts}
-        if name != node["id"]:
-            self.parts[name]["again"] = True
+        part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
+        self.parts[name] = part | {"slot": slot}
 
-    def _owner(self, node: str) -> Json | None:
-        """The folded module whose parameter a leaf is."""
-        return self._module.get(node)
-
-    def _add_function(self, node: Json) -> None:
-        group = self._module.get(node["id"])
-        if group and group["exit"] != node["id"]:
+    def _add_call(self, group: Json, node: Json) -> None:
+        """A call, or a module with all of its calls: its card, and what came out."""
+        if group["exit"] != node["id"]:
             return
-        name, card = node["id"], f"{node['id']}.op"
-        title = group["title"] if group else self._told.title(node)
-        title = _short(title, 22)
+        name = node["id"]
+        part = self._result(node) | {"k": "call", "n": name}
+        title = _short(group.get("title") or self._told.title(node), 22)
         sub = _sub(node, group)
-        width = max(len(title) * LETTER, len(sub) * SMALL if sub else 0) + 24
-        size = [max(64, width), 60 if sub else 46]
-        part: Json = {"k": "op", "n": name, "t": title, "sub": sub, "card": size}
-        if group:
-            pills = [_short(_last(one["tensor"]), 10) for one in group["leaves"]]
-            part |= {"leaves": [one["id"] for one in group["leaves"]], "pills": pills}
-            widths = [len(pill) * SMALL + 14 for pill in pills]
-            size[0] = max(size[0], sum(widths) + 6 * len(pills) + 10)
-            size[1] += 26 if pills else 0
+        size = [max(60, len(title) * LETTER + 20, len(sub) * SMALL + 20), 46]
+        part |= {"name": title, "sub": sub, "card": size}
+        if group.get("leaves"):
+            pills = [_short(_last(one["tensor"]), 9) for one in group["leaves"]]
+            part["leaves"] = [one["id"] for one in group["leaves"]]
+            part["pills"] = [[pill, len(pill) * SMALL + 14] for pill in pills]
+            size[0] = max(size[0], *[wide + 14 for _, wide in part["pills"]])
+            size[1] += 24 * len(pills)
+        if "title" in group:
             part["inside"] = group["nodes"]
-        self.parts[card] = part
-        self._add_result(node)
-        inside = group["nodes"] if group else [name]
-        for one in inside:
+        size[1] += 16 if sub else 0
+        self.parts[name] = part
+        inside = {*group["nodes"], *part.get("leaves", ())}
+        for one in group["nodes"]:
             for edge in self._edges[one]:
-                self._add_wires(edge, name, set(inside), card)
-        for place, (title, ref) in enumerate(self._told.plain_inputs(inside)):
-            source = f"{title or name}.data{'' if title else place}"
-            if source not in self.parts:
-                chip = self._chip(title, ref)
-                self.parts[source] = {"k": "data", "t": title, "chip": chip, "v": ref["v"]}
-            self._line(f"{source}>{card}", source, "v0", card, "", "value")
-        for slot in range(node.get("outputs", 1)):
-            self._line(f"{name}={slot}", card, "", name, f"v{slot}", "out")
+                if edge["to"] not in inside:
+                    self._add_wire(edge, name)
+            for slot, given in self._told.plain_inputs(one):
+                source = f"{given['name'] or name}.data{given['t']}"
+                if source not in self.parts:
+                    chip = self._chip(given["name"] or "", given["v"])
+                    data = {"k": "data", "t": given["name"] or "", "v": given["v"]}
+                    self.parts[source] = data | {"chip": chip}
+                self._line(f"{one}<{slot}", "value", source, "v0", name)
 
-    def _add_wires(self, edge: Json, name: str, inside: set[str], card: str) -> None:
-        to = edge["to"]
-        if to in inside or self._module.get(to, {}).get("exit") == name:
+    def _add_wire(self, edge: Json, name: str) -> None:
+        """A gradient's way back, and the value's way there."""
+        to, slot = edge["to"], edge.get("to_slot", 0)
+        group = self._groups.get(to)
+        if group:
+            to = group["exit"]
+        node = self._nodes.get(to)
+        if node is None or to == name:
             return
-        to = self._module[to]["exit"] if to in self._module else to
-        node = self.nodes.get(to)
-        if node is None:
-            return
-        if node["kind"] == "accumulate" and self._uses[to] > MAX_USES:
+        is_leaf = node["kind"] == "accumulate"
+        if is_leaf and self._uses[to] > MAX_USES:
             to = f"{to}__{edge['id']}"
             self._add_leaf(to, node)
-        below = "s" if node["kind"] == "accumulate" else "b"
-        slot = edge.get("to_slot", 0)
-        if name.partition("=")[0] != to:
-            self._line(f"{edge['id']}>", to, f"v{slot}", card, "", "value")
-            self._line(edge["id"], to, below, name, "b", "wire")
+        self._line(f"{edge['id']}>", "value", to, f"v{slot}", name)
+        self._line(edge["id"], "wire", to, "s" if is_leaf else "b", name)
 
-    def _add_result(self, node: Json) -> None:
+    def _result(self, node: Json) -> Json:
         name = node["id"]
-        names = self._told.names.get(name, {})
-        refs = [self._told.value_of(name, slot) for slot in range(node.get("outputs", 1))]
-        like = self._told.gradient.get(name)
-        chips = [self._chip(names.get(i, ""), ref, like) for i, ref in enumerate(refs)]
+        outs = range(node.get("outputs", 1))
+        names = [self._told.names[name].get(slot, "") for slot in outs]
+        refs = [self._told.values.get((name, slot)) for slot in outs]
+        like = self._told.gradients.get(name)
+        chips = [self._chip(*one, like) for one in zip(names, refs, strict=True)]
         cells = self._told.cells(node.get("ctx"))
-        shown = cells[:MOST_CELLS]
-        widths = [len(text) * SMALL + 14 for _, text in shown]
-        head = f"{names.get(0, '')}.grad_fn" if names.get(0) else "grad_fn"
-        wide = max(sum(widths) + 6 * len(widths) + 14, len(head) * LETTER + 20)
-        wide = max(wide, len(node["label"]) * SMALL + 20, 100)
-        part: Json = {"k": "result", "n": name, "chips": chips, "box": [wide, BOX]}
-        part["t"] = [names.get(slot, "") for slot in range(len(chips))]
-        part["cells"] = [[key, w] for (key, _), w in zip(shown, widths, strict=True)]
-        part["more"] = len(cells) - len(shown)
+        widths = [max(26, len(text) * SMALL + 14) for _, text in cells]
+        shown = 1
+        while shown < len(cells) and sum(widths[: shown + 1]) < WIDEST:
+            shown += 1
+        head = f"{_short(names[0], 12)}.grad_fn" if names[0] else "grad_fn"
+        head = f"ctx = {head}" if self._told.is_users(node) else head
+        wide = max(sum(widths[:shown]) + 6 * shown + 12, len(head) * LETTER + 20, 92)
+        wide = max(wide, len(_short(node["label"])) * SMALL + 18)
+        part: Json = {"t": names, "v": refs, "head": head}
+        part |= {"label": _short(node["label"]), "chips": chips, "box": [wide, BOX]}
+        kept = [(key, text) for key, text in cells[:shown]]
+        part["cells"] = [
+            [key, text, round(size, 1)]
+            for (key, text), size in zip(kept, widths, strict=False)
+        ]
+        part["more"] = max(0, len(cells) - shown)
         tall = max([chip[1] for chip in chips])
         part["tray"] = [wide, tall if tall > CHIP else TRAY]
-        part["plain"] = node.get("plain", [])
-        self.parts[name] = part
+        return part
 
     def _chip(self, title: str, ref: Json | None, like: Json | None = None) -> Spot:
         """The size of a chip: a number beside its name, an array below it."""
         value = self.data["values"].get((ref or like or {}).get("v"))
-        room = max(len(_short(title)), 1) * LETTER + 20
+        room = len(_short(title)) * LETTER + (16 if title else 4)
         if value is None or is_short(value):
-            text = 6 if value is None else max(5, len(brief_text(self.data, ref or like)))
-            return [room + text * 10, CHIP]
+            text = 3 if value is None else max(3, len(brief_text(self.data, ref or like)))
+            return [max(56, room + text * 10.5 + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
-        if not rows or not columns:
-            return [room + 70, CHIP]
         side = side_of(rows, columns)
         shape = "\u00d7".join(map(str, value["shape"]))
-        wide = max(columns * side + 16, room + len(shape) * SMALL + 8)
-        return [wide, rows * side + 34]
+        wide = max(columns * side + 16, room + len(shape) * SMALL + 12)
+        return [wide, rows * side + 32]
 
-    def _line(self, name: str, *ends: str) -> None:
-        of, at, to, into, kind = ends
-        self.lines[name] = {"k": kind, "of": of, "at": at, "to": to, "into": into}
+    def _line(self, name: str, kind: str, of: str, at: str, to: str) -> None:
+        count = self._ends[to, kind]
+        self._ends[to, kind] += 1
+        line = {"k": kind, "of": of, "at": at, "to": to}
+        self.lines[name] = line | {"into": f"{'i' if kind == 'value' else 'b'}{count}"}
 
     def dot(self) -> str:
         """The picture as Graphviz is asked for its places."""
-        lines = ["digraph {rankdir=LR", *[f'{key}="{v}"' for key, v in _PLACES.items()]]
+        lines = ["digraph {rankdir=LR", *[f'{key}="{v}"' for key, v in PLACES.items()]]
         lines.append('node [shape=plain,label=""] edge [dir=none]')
         short = {name: f"p{place}" for place, name in enumerate(self.parts)}
         for name, part in self.parts.items():
-            lines.append(f"{short[name]} [label=<{_table(part)}>]")
+            ends = [max(1, self._ends[name, kind]) for kind in WEIGHTS]
+            lines.append(f"{short[name]} [label=<{_table(part, *ends)}>]")
+        is_large = len(self.parts) > MOST_WIRED
         for line in self.lines.values():
-            start = f"{short[line['of']]}{line['at'] and ':'}{line['at']}:e"
-            end = f"{short[line['to']]}{line['into'] and ':'}{line['into']}:w"
+            if is_large and line["k"] == "wire":
+                continue
+            at = line["at"]
+            if at == "b":  # its middle
+                at = f"b{max(0, self._ends[line['of'], 'wire'] - 1) // 2}"
+            start, end = f"{short[line['of']]}:{at}:e", short[line["to"]]
+            end = f"{end}:{line['into']}:w"
             lines.append(f"{start}->{end} [weight={WEIGHTS[line['k']]}]")
         return "\n".join([*lines, "}"])
 
@@ -205,91 +227,125 @@ class Scene:
                 found[ends].append(numbers)
         lines = []
         for name, line in self.lines.items():
-            points = found[line["of"], line["to"]].pop(0)
             left = _side(at[line["of"]], line["at"], 1)
-            right = _side(at[line["to"]], line["into"], 0)
-            lines.append({"id": name, **line, "d": _path(left, points, right)})
+            count = self._ends[line["to"], line["k"]]
+            right = _side(at[line["to"]], line["into"], 0, count)
+            curves = found[line["of"], line["to"]]
+            kept = {key: line[key] for key in ("k", "of", "to")}
+            points = curves.pop(0) if curves else []
+            lines.append({"id": name, **kept, "d": _path(left, points, right)})
         parts = [{"id": name, **at[name]} for name in names]
         return {"size": [round(wide), round(tall)], "parts": parts, "lines": lines}
 
 
-def _table(part: Json) -> str:
-    """The room of a part as an HTML-like label, with a port at each end of a line."""
-    if part["k"] == "op":
-        rows = [("", *part["card"])]
-    elif part["k"] == "result":
-        chips = [(f"v{slot}", *chip) for slot, chip in enumerate(part["chips"])]
-        rows = [*_between(chips), ("", 1, CORD), ("b", *part["box"])]
-        rows += [("", 1, GAP), ("", *part["tray"])]
-    else:
-        rows = [("v0", *part["chip"])]
-        rows += [("", 1, 14), ("s", *part["slot"])] if "slot" in part else []
-        rows += [("", 1, GAP), ("", 1, TRAY)] if "slot" in part else []
-    wide = max([row[1] for row in rows])
+def _table(part: Json, values: int, wires: int) -> str:
+    """The room of a part as an HTML-like label, with a port at each end of a line.
+
+    Values come to its card at the left, one below the other, and leave at its chips;
+    wires come to its box.
+    """
+    if part["k"] != "call":
+        rows = [("v0", part["chip"][1])]
+        if "slot" in part:
+            rows += [("", 14), ("s", part["slot"][1]), ("", GAP), ("", TRAY)]
+        return _column(part["chip"][0], rows)
+    wide, high = _room(part)
+    above, tall = _heights(part["chips"], high)
+    chips = [(f"v{slot}", chip[1]) for slot, chip in enumerate(part["chips"])]
+    outs = [chips[0], *[row for chip in chips[1:] for row in (("", GAP), chip)]]
+    outs = [("", above), *outs, ("", high - above - tall)]
+    ins = [(f"i{place}", part["card"][1] / values) for place in range(values)]
+    edge = (high - part["card"][1]) / 2
+    left = _column(wide / 2, [("", edge), *ins, ("", edge)])
+    halves = f"<TD>{left}</TD><TD>{_column(wide / 2, outs)}</TD>"
+    box = [(f"b{place}", BOX / wires) for place in range(wires)]
+    below = _column(wide, [("", CORD), *box, ("", GAP), ("", part["tray"][1])])
+    return f'{TABLE}<TR>{halves}</TR><TR><TD COLSPAN="2">{below}</TD></TR></TABLE>'
+
+
+def _column(wide: float, rows: list[tuple[str, float]]) -> str:
+    """Cells one below the other."""
     cells = "".join(
         f'<TR><TD PORT="{port or "_"}" FIXEDSIZE="TRUE" WIDTH="{wide:.0f}"'
         f' HEIGHT="{tall:.0f}"></TD></TR>'
-        for port, _, tall in rows
+        for port, tall in rows
+        if tall >= 0.5
     )
-    return (
-        f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{cells}'
-        "</TABLE>"
-    )
+    return f"{TABLE}{cells}</TABLE>"
 
 
-def _between(chips: list[Any]) -> list[Any]:
-    """Chips one below the other, with gaps."""
-    rows = chips[:1]
-    for chip in chips[1:]:
-        rows += [("", 1, GAP), chip]
-    return rows
+def _room(part: Json) -> tuple[float, float]:
+    """How wide a call is, and how high the half of it above its box."""
+    chips = part["chips"]
+    wide = part["card"][0] + OUT + max([chip[0] for chip in chips])
+    return max(wide, part["box"][0]), max(part["card"][1], _heights(chips, 0)[1])
+
+
+def _heights(chips: list[Spot], high: float) -> tuple[float, float]:
+    """How much is above chips that stand one below the other, and how high they are."""
+    tall = sum([chip[1] for chip in chips]) + GAP * (len(chips) - 1)
+    return (high - tall) / 2, tall
 
 
 def _spread(part: Json, x: float, y: float) -> Json:
     """A part whose sizes have become spots around its middle."""
     shown = dict(part)
-    sizes: list[tuple[str, int, Spot, float]]
-    if part["k"] == "op":
-        sizes = [("card", 0, part["card"], 0)]
-    elif part["k"] == "result":
-        sizes = [("chips", i, chip, GAP) for i, chip in enumerate(part["chips"])]
-        sizes[-1] = (*sizes[-1][:3], CORD)
-        sizes += [("box", 0, part["box"], GAP), ("tray", 0, part["tray"], 0)]
-        shown["chips"] = []
-    else:
-        sizes = [("chip", 0, part["chip"], 14)]
-        sizes += [("slot", 0, part["slot"], GAP)] if "slot" in part else []
-        sizes += [("tray", 0, [part["slot"][0], TRAY], 0)] if "slot" in part else []
-    gaps = [gap for _, _, _, gap in sizes[:-1]]
-    top = y - (sum([size[1] for _, _, size, _ in sizes]) + sum(gaps)) / 2
-    for name, _, (wide, tall), gap in sizes:
-        spot = [round(one, 1) for one in (x - wide / 2, top, wide, tall)]
-        if name == "chips":
-            shown["chips"].append(spot)
-        else:
-            shown[name] = spot
-        top += tall + gap
+    if part["k"] != "call":
+        wide, tall = part["chip"]
+        slot = part.get("slot")
+        high = tall + (14 + slot[1] + GAP + TRAY if slot else 0)
+        left, top = x - wide / 2, y - high / 2
+        shown["chip"] = _spot(left, top, wide, tall)
+        if slot:
+            shown["slot"] = _spot(left, top + tall + 14, *slot)
+            shown["tray"] = _spot(left, top + high - TRAY, wide, TRAY)
+        return shown
+    wide, high = _room(part)
+    tall = high + CORD + BOX + GAP + part["tray"][1]
+    left, top, right = x - wide / 2, y - tall / 2, x + wide / 2
+    above, _ = _heights(part["chips"], high)
+    shown["card"] = _spot(left, top + (high - part["card"][1]) / 2, *part["card"])
+    shown["chips"] = []
+    widest = max([chip[0] for chip in part["chips"]])
+    at = top + above
+    for chip in part["chips"]:
+        shown["chips"].append(_spot(right - (widest + chip[0]) / 2, at, *chip))
+        at += chip[1] + GAP
+    box = right - part["box"][0]
+    shown["box"] = _spot(box, top + high + CORD, *part["box"])
+    shown["tray"] = _spot(box, top + high + CORD + BOX + GAP, *part["tray"])
     return shown
 
 
-def _side(part: Json, port: str, right: int) -> float:
-    """The x at which a line meets a part."""
-    if part["k"] == "op":
+def _spot(*numbers: float) -> Spot:
+    return [round(one, 1) for one in numbers]
+
+
+def _side(part: Json, port: str, right: int, of: int = 1) -> tuple[float, float]:
+    """Where a line meets a part, of so many."""
+    kind, number = port[0], int(port[1:] or 0)
+    if kind in "sb":
+        spot = part["slot" if kind == "s" else "box"]
+    elif kind == "i":
         spot = part["card"]
-    elif port == "b":
-        spot = part["box"]
-    elif port == "s":
-        spot = part["slot"]
     else:
-        spot = part["chips"][int(port[1:])] if "chips" in part else part["chip"]
-    return round(spot[0] + right * spot[2], 1)
+        spot = part["chips"][number] if "chips" in part else part["chip"]
+    share = 0.5 if right else (number + 0.5) / of
+    return round(spot[0] + right * spot[2], 1), round(spot[1] + share * spot[3], 1)
 
 
-def _path(left: float, points: list[float], right: float) -> str:
+def _path(
+    left: tuple[float, float], points: list[float], right: tuple[float, float]
+) -> str:
     """A curve from the side of one part to that of another."""
+    start = f"M{left[0]:g} {left[1]:g}"
+    if not points:
+        by = max(30, (right[0] - left[0]) / 2)
+        middle = f"{left[0] + by:g} {left[1]:g} {right[0] - by:g} {right[1]:g}"
+        return f"{start}C{middle} {right[0]:g} {right[1]:g}"
     x, y, *rest = [f"{one:.1f}".removesuffix(".0") for one in points]
-    start = f"M{left:g} {y}" + (f"H{x}" if abs(left - points[0]) > 1 else "")
-    end = f"H{right:g}" if abs(right - points[-2]) > 1 else ""
+    start += f"L{x} {y}" if abs(left[0] - points[0]) > 1 else ""
+    end = f"L{right[0]:g} {right[1]:g}" if abs(right[0] - points[-2]) > 1 else ""
     return f"{start}C{' '.join(rest)}{end}"
 
 
@@ -313,137 +369,166 @@ def _last(name: str | None) -> str:
     return (name or "").rpartition(".")[2]
 
 
-def _sub(node: Json, group: Json | None) -> str:
+def _sub(node: Json, group: Json) -> str:
     """The small line of a card."""
     if node.get("order", 1) > 1:
         return message("drawn.order", order=node["order"])
     if node.get("again"):
         return message("drawn.again")
-    if group and len(group["nodes"]) > 1:
-        return message("picture.nodes", count=len(group["nodes"]))
-    return group["sub"] if group else ""
+    many = len(group["nodes"])
+    return message("picture.nodes", count=many) if many > 1 else ""
 
 
-def modules_of(data: Mapping[str, Any]) -> dict[str, Json]:
-    """Which nodes are drawn as one card: of modules that have parameters, or nodes."""
+def groups_of(data: Mapping[str, Any]) -> dict[str, Json]:
+    """The modules that are shown as one card each, by each of their nodes and leaves.
+
+    The outermost that has others inside is opened as long as few cards come of it.
+    """
+    graph = data["graph"]
+    modules = {one["id"]: one for one in graph.get("modules", ())}
+    functions = [node for node in graph["nodes"] if node["kind"] != "accumulate"]
+    within = {node["id"]: _chain(modules, node.get("module")) for node in functions}
+    opened: set[str] = set()
+    while True:
+        tops = {name: _first(chain, opened) for name, chain in within.items()}
+        shown = Counter(top or name for name, top in tops.items())
+        best = next(iter([one for one in shown if one in modules and _holds(modules, one)]), "")
+        inner = {_first(within[n], {*opened, best}) or n for n, t in tops.items() if t == best}
+        if not best or len(shown) - 1 + len(inner) > MOST_CARDS:
+            break
+        opened.add(best)
+    members = defaultdict(list)
+    for name, top in tops.items():
+        if top:
+            members[top].append(name)
+    return _with_leaves(data, modules, members)
+
+
+def _chain(modules: Mapping[str, Json], innermost: str | None) -> list[str]:
+    """The calls of modules around a node, the outermost first."""
+    chain: list[str] = []
+    while innermost is not None:
+        chain.insert(0, innermost)
+        innermost = modules[innermost]["in"]
+    return chain
+
+
+def _first(chain: Iterable[str], opened: set[str]) -> str | None:
+    return next((one for one in chain if one not in opened), None)
+
+
+def _holds(modules: Mapping[str, Json], name: str) -> bool:
+    return any(one["in"] == name for one in modules.values())
+
+
+def _with_leaves(
+    data: Mapping[str, Any],
+    modules: Mapping[str, Json],
+    members: Mapping[str, list[str]],
+) -> dict[str, Json]:
+    """Groups with the leaves that nothing else reads; one of a node alone is none."""
     nodes = {node["id"]: node for node in data["graph"]["nodes"]}
-    ends = defaultdict(list)
-    readers = defaultdict(set)
+    ends, readers = defaultdict(list), defaultdict(set)
     for edge in data["graph"]["edges"]:
         ends[edge["from"]].append(edge["to"])
         readers[edge["to"]].add(edge["from"])
     found: dict[str, Json] = {}
-    inside: list[str] = []
-    for event in data["events"]:
-        if event["k"] == "graph.node":
-            if event["lvl"] < 3:
-                inside = []
-            elif nodes[event["n"]]["kind"] != "accumulate":
-                inside.append(event["n"])
-        if event["k"] != "module":
-            continue
-        leaves = [to for one in inside for to in ends[one]]
-        own = [
-            nodes[leaf]
-            for leaf in dict.fromkeys(leaves)
-            if nodes[leaf]["kind"] == "accumulate" and readers[leaf] <= set(inside)
-        ]
-        if inside and (own or len(inside) > 1):
-            names = {"title": event["cue"], "sub": "", "exit": inside[-1]}
-            group = {**names, "nodes": inside, "leaves": own}
+    for module, inside in members.items():
+        read = dict.fromkeys([to for one in inside for to in ends[one]])
+        own = [nodes[to] for to in read if nodes[to]["kind"] == "accumulate"]
+        own = [leaf for leaf in own if readers[leaf["id"]] <= set(inside)]
+        if own or len(inside) > 1:
+            group = {"title": modules[module]["label"], "nodes": inside, "leaves": own}
+            group["exit"] = inside[-1]
             found |= dict.fromkeys([*inside, *[leaf["id"] for leaf in own]], group)
-        inside = []
     return found
 
 
-class _Told:
-    """What the events say of nodes: names, values, what their ctx keeps."""
+class Told:
+    """What the events say of nodes.
+
+    ``names`` and ``values`` are of outputs, by node and number; ``gradients`` the first
+    that came to a node.
+    """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.names: dict[str, dict[int, str]] = defaultdict(dict)
-        self.gradient: dict[str, Json] = {}
+        self.values: dict[tuple[str, int], Json] = {}
+        self.gradients: dict[str, Json] = {}
         self._data = data
-        self._joined: dict[str, Json] = {}
-        self._values: dict[tuple[str, int], Json] = {}
-        self._refs: dict[str, Json] = {}
+        self._calls: dict[str, Json] = {}
+        self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
+        self._users: set[str | None] = set()
         self._kept: dict[str, dict[str, Json]] = defaultdict(dict)
-        self._edges = {}
-        for edge in data["graph"]["edges"]:
-            self._edges[edge["from"], edge["slot"]] = edge
         for event in data["events"]:
             self._take(event)
-        for node in data["graph"]["nodes"]:
-            if node["kind"] == "accumulate" and node.get("tensor") in self._refs:
-                self._values.setdefault((node["id"], 0), self._refs[node["tensor"]])
 
     def _take(self, event: Json) -> None:
-        for name, ref in (event.get("loc") or {}).items():
-            if ref and ref["t"] == "T":
-                self._refs.setdefault(name, ref)
+        kind = event["k"]
         for change in [event.get("ctx"), *event.get("others", ())]:
             for key, ref in (change["set"] if change else {}).items():
                 if ref and key.startswith(("saved.", "attr.")) and _is_kept(ref):
                     self._kept[change["id"]].setdefault(key, ref)
-                if ref and ref.get("name"):
-                    self._refs.setdefault(ref["name"], ref)
         for name, node in (event.get("h") or {}).items():
-            self._name(name, node, event)
-        if event["k"] == "graph.node":
-            self._joined[event["n"]] = event
-            for slot, ref in enumerate(event.get("outs") or ()):
-                if ref:
-                    self._values[event["n"], slot] = ref
-            for slot, ref in enumerate(event.get("ins") or ()):
-                edge = self._edges.get((event["n"], slot))
-                if ref and edge and ref["t"] != "P":
-                    self._values.setdefault((edge["to"], edge.get("to_slot", 0)), ref)
-        if event["k"] == "grad" and event.get("total"):
-            self.gradient.setdefault(event["n"], event["total"])
+            self._name(name, node, (event.get("loc") or {}).get(name))
+        if kind == "ctx.new":
+            self._users.add(event["cid"])
+        elif kind == "graph.node":
+            self._join(event)
+        elif kind == "grad" and event.get("total"):
+            self.gradients.setdefault(event["n"], event["total"])
         for root in event.get("roots") or ():
-            self.gradient.setdefault(root["n"], root["g"])
+            self.gradients.setdefault(root["n"], root["g"])
 
-    def _name(self, name: str, node: str | None, event: Json) -> None:
-        if node is None:
-            return
-        ref = (event.get("loc") or {}).get(name)
-        names = self.names[node]
-        if name in names.values():
-            return
-        slot = len(names) if ref is None or ref.get("out") is None else ref["out"]
-        names.setdefault(slot, name)
-        if ref:
-            self._values.setdefault((node, slot), ref)
+    def _join(self, event: Json) -> None:
+        self._calls[event["n"]] = event
+        for out in event.get("outs", ()):
+            if out.get("v"):
+                self.values[event["n"], out["nr"]] = out["v"]
+            if out.get("name"):
+                self.names[event["n"]][out["nr"]] = out["name"]
+        for given in event.get("ins", ()):
+            if given.get("leaf") and given.get("v"):
+                self.values.setdefault((given["leaf"], 0), given["v"])
 
-    def value_of(self, node: str, slot: int) -> Json | None:
-        """What leads to the value of an output, or of a leaf."""
-        return self._values.get((node, slot))
+    def _name(self, name: str, node: str | None, ref: Json | None) -> None:
+        """Of a recording that does not say what calls gave back."""
+        names = self.names[node or ""]
+        if name not in names.values() and "outs" not in self._calls.get(node or "", {}):
+            slot = len(names)
+            names[slot] = name
+            if ref:
+                self.values.setdefault((node or "", slot), ref)
 
     def title(self, node: Json) -> str:
         """What people call the operation."""
-        event = self._joined.get(node["id"], {})
-        if event.get("op"):
-            return str(event["op"])
-        ctx = next((c for c in self._data["ctxs"] if c["id"] == node["ctx"]), None)
-        return str(ctx["function"] if ctx else node["label"])
+        call = self._calls.get(node["id"], {})
+        function = self._functions.get(node["ctx"], node["label"])
+        return str(call.get("op") or function)
 
-    def plain_inputs(self, nodes: Iterable[str]) -> list[tuple[str, Json]]:
-        """The tensors that were given and need no gradient, by their names."""
-        found = []
-        for node in nodes:
-            event = self._joined.get(node, {})
-            for slot, ref in enumerate(event.get("ins") or ()):
-                has_edge = (node, slot) in self._edges
-                if ref and ref["t"] in "TA" and not has_edge and not ref.get("rg"):
-                    found.append((ref.get("name") or "", ref))
-        return found
+    def is_users(self, node: Json) -> bool:
+        """Whether a learner's own apply has made a node."""
+        return node.get("ctx") in self._users
+
+    def plain_inputs(self, node: str) -> Iterable[tuple[int, Json]]:
+        """The tensors that were given and have no node: data, by their places."""
+        for slot, given in enumerate(self._calls.get(node, {}).get("ins", ())):
+            if given.get("v") and not given.get("n") and not given.get("leaf"):
+                yield slot, given
 
     def cells(self, ctx: str | None) -> list[tuple[str, str]]:
         """What a ctx ever keeps: the key of each entry and what is written of it."""
         kept = self._kept.get(ctx or "", {})
-        ordered = sorted(kept, key=lambda key: (not key.startswith("saved."), key))
+        shown = [k for k in kept if k.startswith("saved.") or ctx in self._users]
+        if "attr.numbers" in kept and ctx not in self._users:
+            shown.append("attr.numbers")
+        ordered = sorted(shown, key=lambda key: (not key.startswith("saved."), key))
         return [(key, _short(self._cell(key, kept[key]))) for key in ordered]
 
     def _cell(self, key: str, ref: Json) -> str:
+        if key == "attr.numbers" and ref["t"] == "L":
+            numbers = [one for one in ref["i"] if one and _is_kept(one)]
+            return ", ".join(value_text(self._data, one) for one in numbers)
         family, _, name = key.partition(".")
         title = name if family == "attr" else ref.get("name") or ""
         value = self._data["values"].get(ref.get("v"))
