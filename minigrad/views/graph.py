@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from minigrad.tracing.messages import message
@@ -18,6 +19,8 @@ from minigrad.tracing.messages import message
 MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
 TIME_OUT = 20.0
 MOST_DOT = 300_000  # characters, about 2,500 nodes; more would take many seconds
+
+MOST_DRAWINGS = 20  # a slider goes back and forth between the same graphs
 
 _GRAPH = {"rankdir": "TB", "bgcolor": "white", "nodesep": "0.3", "ranksep": "0.55"}
 _NODE = {
@@ -122,6 +125,7 @@ def _program(name: str) -> pathlib.Path | None:
     return pathlib.Path(found) if found else None
 
 
+@lru_cache(MOST_DRAWINGS)
 def run(program: pathlib.Path, dot: str, form: str) -> str | None:
     """What Graphviz makes of a DOT text; None if it fails or takes too long."""
     command = [str(program), "-Kdot", f"-T{form}"]

@@ -37,10 +37,10 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
 
 
 def _played(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page plays: the drawing itself, without the text it was drawn from."""
+    """What the page plays: the picture, without the drawing for where no page plays."""
     if "traces" in data:
         return {**data, "traces": [_played(trace) for trace in data["traces"]]}
-    return {**data, "graph": {**data["graph"], "dot": None}}
+    return {**data, "graph": {**data["graph"], "dot": None, "svg": None}}
 
 
 def live_page(title: str) -> str:

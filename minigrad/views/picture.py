@@ -22,15 +22,14 @@ Spot = list[float]
 MOST_PARTS: Final = 2_500
 MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
-LETTER, SMALL = 8.5, 7.3  # the width of a letter of 14 and of 12 points
+LETTER, SMALL = 8.5, 7.9  # the width of a letter of 14 and of 13 points
 CHIP, SLOT, CORD, BOX, TRAY = 46, 34, 30, 84, 26  # heights
 GAP = 8
-OUT = 30  # from a card to what comes out of it
+OUT = 24  # from a card to what comes out of it
 WIDEST = 150  # of the cells in a box; the rest is counted
 MOST_CARDS = 10  # that come of modules that are opened by themselves
 MOST_LETTERS = 18
 WEIGHTS: Final = {"value": 4, "wire": 1}
-PLACES: Final = {"nodesep": "0.25", "ranksep": "0.55", "splines": "true"}
 
 
 def pictures_of(data: Mapping[str, Any]) -> list[Json]:
@@ -98,9 +97,10 @@ class Scene:
             return
         name = node["id"]
         part = self._result(node) | {"k": "call", "n": name}
-        title = _short(group.get("title") or self._told.title(node), 22)
+        title = _lines(_short(group.get("title") or self._told.title(node), 22))
         sub = _sub(node, group)
-        size = [max(60, len(title) * LETTER + 20, len(sub) * SMALL + 20), 46]
+        wide = max(map(len, title)) * LETTER
+        size = [max(58, wide + 16, len(sub) * SMALL + 16), 46]
         part |= {"name": title, "sub": sub, "card": size}
         if group.get("leaves"):
             pills = [_short(_last(one["tensor"]), 9) for one in group["leaves"]]
@@ -190,7 +190,8 @@ class Scene:
 
     def dot(self) -> str:
         """The picture as Graphviz is asked for its places."""
-        lines = ["digraph {rankdir=LR", *[f'{key}="{v}"' for key, v in PLACES.items()]]
+        apart = 0.42 if len(self.parts) > 6 else 0.7  # labels stand between
+        lines = [f"digraph {{rankdir=LR nodesep=0.25 ranksep={apart} splines=true"]
         lines.append('node [shape=plain,label=""] edge [dir=none]')
         short = {name: f"p{place}" for place, name in enumerate(self.parts)}
         for name, part in self.parts.items():
@@ -362,6 +363,15 @@ def side_of(rows: int, columns: int) -> int:
 
 def _short(text: str, most: int = MOST_LETTERS) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+
+
+def _lines(title: str) -> list[str]:
+    """A long title in two lines, cut where it has a gap."""
+    gaps = [place for place, letter in enumerate(title) if letter in " _"]
+    if len(title) < 9 or not gaps:
+        return [title]
+    at = min(gaps, key=lambda place: abs(place - len(title) / 2))
+    return [title[: at + 1].strip(), title[at + 1 :]]
 
 
 def _last(name: str | None) -> str:

@@ -14,7 +14,7 @@ from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.trace import step_that_says, write_whole
-from minigrad.views import graph, page
+from minigrad.views import graph, page, picture
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.whatif import WhatIf, what_if
 
@@ -182,7 +182,7 @@ class Recording(Trace):
         return super().save(path)
 
     def _drawn(self) -> dict[str, Any]:
-        """The data, its graph drawn; drawn once, and again only where none could be."""
+        """The data, with its pictures and its graph drawn, which is done once."""
         self.add_terms()
         drawing = self.data["graph"]
         if drawing["dot"] is None:
@@ -191,7 +191,8 @@ class Recording(Trace):
             drawn = graph.svg_of(drawing["dot"])
             if drawn is not None:
                 drawing["svg"], drawing["renderer"] = drawn
-        return self.data
+        pictures = picture.pictures_of(self.data)
+        return {**self.data, "graph": {**drawing, "pictures": pictures}}
 
 
 class Session:

@@ -126,7 +126,7 @@ export type Trace = {
   sources: Source[];
   values: Record<string, Value>;
   ctxs: { id: string; name: string; function: string; node: string | null }[];
-  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[]; modules: Module[] };
+  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[]; modules: Module[]; pictures?: Picture[] };
   events: Event[];
 };
 
@@ -165,6 +165,13 @@ export type State = {
   pass: "backward" | "over" | null;
   advice: Record<string, Advice[]>;
   outer: any[];
+  calls: Record<string, string>;
+  sent: Record<string, Ref>;
+  slopes: Record<string, Slope>;
+  gathered: Record<string, { parts: (Ref | null)[]; total: Ref | null; root?: boolean }>;
+  added: Record<string, { parts: (Ref | null)[]; total: Ref | null }>;
+  freed: Record<string, boolean>;
+  changed: Record<string, { ver: number; ref: Ref }>;
   [more: string]: any;
 };
 
@@ -187,15 +194,36 @@ export type Choose = (what: string, name: string) => void;
 
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** A node or an edge of a drawing, or an alias: only what is near has a shape. */
+/** A place in a picture: left, top, width, height. */
+export type Spot = [number, number, number, number];
+
+/** A leaf, data or a call of a picture, as minigrad.views.picture places it. */
 export type Part = {
-  names: string[];
-  edge: boolean;
-  box: Box;
-  state: string;
-  shape: SVGElement | null;
-  text?: string;
+  id: string;
+  k: "leaf" | "data" | "call";
+  n: string; // its node
+  t: any; // the name of its tensor; of a call those of its outputs
+  v: any; // its value; of a call those of its outputs
+  chip?: Spot;
+  slot?: Spot; // of .grad
+  tray?: Spot; // of what waits
+  name?: string[]; // of the operation, in lines
+  sub?: string;
+  card?: Spot;
+  chips?: Spot[];
+  box?: Spot; // of the ctx
+  head?: string;
+  label?: string; // of the node
+  cells?: [string, string, number][]; // key, words, width
+  more?: number; // cells that have no room
+  pills?: [string, number][]; // parameters of a module: name, width
+  leaves?: string[]; // their nodes
+  inside?: string[]; // the nodes of a module
 };
+
+/** The edge of a value, or the wire of a gradient, from its left end to its right one. */
+export type Line = { id: string; k: "value" | "wire"; of: string; to: string; d: string };
+export type Picture = { size: [number, number]; parts: Part[]; lines: Line[] };
 
 /** What a player is made with, and what it says to who made it. */
 export type PlayerOptions = {
