@@ -21,10 +21,13 @@ Spot = list[float]
 
 MOST_PARTS: Final = 2_500
 MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
+NEAR, FAR = 0.44, 1.9  # inches between the columns, at least and at most
+SHAPE: Final = 2.3  # of a pane: its width by its height
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
 LETTER, SMALL = 8.5, 7.9  # the width of a letter of 14 and of 13 points
 CHIP, SLOT, CORD, BOX, TRAY = 46, 34, 30, 84, 26  # heights
 GAP = 8
+LEAST_SLOT = 96  # wide: ".grad None"
 OUT = 24  # from a card to what comes out of it
 WIDEST = 150  # of the cells in a box; the rest is counted
 MOST_CARDS = 10  # that come of modules that are opened by themselves
@@ -43,14 +46,23 @@ def pictures_of(data: Mapping[str, Any]) -> list[Json]:
 
 
 def placed(scene: Scene) -> Json | None:
-    """A scene with everything in its place, as Graphviz finds it."""
+    """A scene with everything in its place, as Graphviz finds it.
+
+    A small one that would leave the sides of its pane empty has wider gaps: there is
+    more room for what stands at its wires.
+    """
     if not scene.parts or len(scene.parts) > MOST_PARTS:
         return None
-    dot = scene.dot()
     for program in renderers():
-        plain = run(program, dot, "plain")
-        if plain is not None:
-            return scene.placed(plain)
+        plain = run(program, scene.dot(NEAR), "plain")
+        if plain is None:
+            continue
+        wide, tall = (float(one) for one in plain.split(maxsplit=4)[2:4])
+        gaps = scene.depth() - 1
+        more = (SHAPE * tall - wide) / gaps if gaps else 0
+        if more > 0.1:
+            plain = run(program, scene.dot(min(NEAR + more, FAR)), "plain") or plain
+        return scene.placed(plain)
     return None
 
 
@@ -87,6 +99,7 @@ class Scene:
         title = node.get("tensor") or ""
         ref = self._told.values.get((node["id"], 0))
         chip = self._chip(title, ref, self._told.gradients.get(node["id"]))
+        chip[0] = max(chip[0], LEAST_SLOT)
         slot = [chip[0], chip[1] if chip[1] > CHIP else SLOT]
         part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
         self.parts[name] = part | {"slot": slot}
@@ -188,9 +201,15 @@ class Scene:
         line = {"k": kind, "of": of, "at": at, "to": to}
         self.lines[name] = line | {"into": f"{'i' if kind == 'value' else 'b'}{count}"}
 
-    def dot(self) -> str:
-        """The picture as Graphviz is asked for its places."""
-        apart = 0.42 if len(self.parts) > 6 else 0.7  # labels stand between
+    def depth(self) -> int:
+        """How many parts stand beside each other along the longest way."""
+        depths: dict[str, int] = defaultdict(lambda: 1)
+        for line in self.lines.values():  # in the order of the calls
+            depths[line["to"]] = max(depths[line["to"]], depths[line["of"]] + 1)
+        return max(depths.values(), default=1)
+
+    def dot(self, apart: float) -> str:
+        """The picture as Graphviz is asked for its places, columns so far apart."""
         lines = [f"digraph {{rankdir=LR nodesep=0.25 ranksep={apart} splines=true"]
         lines.append('node [shape=plain,label=""] edge [dir=none]')
         short = {name: f"p{place}" for place, name in enumerate(self.parts)}

@@ -132,7 +132,7 @@ export function leafOf(pane, part) {
   const shape = group({ class: "leaf" }, node, slot, tray.box);
   pane.makeNode(node, part.n, chip.name);
   pane.makeSlot(slot, part);
-  let look = "";
+  let look = null;
   /** @type {Show} */
   const show = ({ state, event }) => {
     const changed = state.changed[part.t];
@@ -148,7 +148,7 @@ export function leafOf(pane, part) {
       const drawn = isArray && array && !isWritten(array);
       const room = Math.floor((w - 58) / 10);
       const words = ref && !drawn ? brief(trace, ref) : "";
-      write(value, ref ? (drawn ? shapeOf(array) : cut(words.length > room ? words.replace(/ /g, "") : words, Math.max(room, 4))) : "");
+      write(value, !ref ? "None" : (drawn ? shapeOf(array) : cut(words.length > room ? words.replaceAll(" ", "") : words, Math.max(room, 4))));
       if (drawn) {
         const { group: picture, width, height } = squares(array);
         picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
