@@ -93,6 +93,13 @@ def forward_runs(function: str) -> str:
     return message("forward.runs", function=function)
 
 
+def put(by: str, to_save: list[Fact]) -> str:
+    """The rule ``by`` calls ``save_for_backward``."""
+    tensors = joined([told(fact) for fact in to_save])
+    key = "saved.put" if to_save else "saved.put.none"
+    return message(key, by=by, tensors=tensors)
+
+
 def saved(to_save: list[Fact], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
     tensors = joined([told(fact) for fact in to_save])

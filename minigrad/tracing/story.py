@@ -76,6 +76,29 @@ class Story(BackwardStory):
             }
         )
 
+        if not self._hears_lines:
+            self.say_forward_runs(ctx)
+
+    def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
+        """Forward calls ``save_for_backward``."""
+        at_work = self._log.ctxs.at_work
+        if not at_work or at_work[-1][0] is not ctx:
+            return
+        self._log.ctxs.touched += 1
+        name_of = self._log.names.of
+        to_save = [sentences.met(one, name_of) for one in tensors]
+        by = "forward" if has_no_setup(ctx._forward_cls) else "setup_context"
+        self._log.emit(
+            {
+                "k": "ctx.put",
+                "lvl": STORY,
+                "say": (sentences.put, by, to_save),
+                "by": by,
+                "ph": PHASES["run forward"],
+                "cue": (saved_cue, len(to_save)),
+            }
+        )
+
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
         if name == "run forward" and self._log.ctxs.at_work:
@@ -98,8 +121,6 @@ class Story(BackwardStory):
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
         self._log.program_may_have_run()
-        if not self._hears_lines:
-            self.say_forward_runs(ctx)
         self.marked = ctx.dirty_tensors or ()
 
     def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:
@@ -180,6 +201,12 @@ class Story(BackwardStory):
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
         self._log.emit({"k": "note", "lvl": STORY, "say": text})
+
+
+def has_no_setup(function: Any) -> bool:
+    """Whether forward itself gets ctx, in either engine."""
+    own = [base for base in function.__mro__ if "setup_context" in vars(base)]
+    return not own or own[0].__module__.startswith(("minigrad.", "torch."))
 
 
 def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
