@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
@@ -51,16 +52,11 @@ class Story(BackwardStory):
         if self._hears_lines:
             self._watch(function)
             collected_at = self._phase_start("collect inputs")
-        name_of = log.names.of
         log.emit(
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (
-                    sentences.collected,
-                    [sentences.met(one, name_of) for one in inputs],
-                    bool(ctx._edges),
-                ),
+                "say": (sentences.collected, card.given, bool(ctx._edges)),
                 "ph": PHASES["collect inputs"],
             },
             at=collected_at,
@@ -80,14 +76,18 @@ class Story(BackwardStory):
             self.say_forward_runs(ctx)
 
     def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
-        """Forward calls ``save_for_backward``."""
+        """Forward, or setup_context, calls ``save_for_backward``."""
+        takes_ctx = ctx._forward_cls.setup_context is no_setup_context
+        self.say_put(ctx, tensors, "forward" if takes_ctx else "setup_context")
+
+    def say_put(self, ctx: Any, tensors: tuple[Any, ...], by: str) -> None:
+        """The rule ``by`` has put ``tensors`` on ``ctx``."""
         at_work = self._log.ctxs.at_work
         if not at_work or at_work[-1][0] is not ctx:
             return
         self._log.ctxs.touched += 1
         name_of = self._log.names.of
         to_save = [sentences.met(one, name_of) for one in tensors]
-        by = "forward" if has_no_setup(ctx._forward_cls) else "setup_context"
         self._log.emit(
             {
                 "k": "ctx.put",
@@ -201,12 +201,6 @@ class Story(BackwardStory):
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
         self._log.emit({"k": "note", "lvl": STORY, "say": text})
-
-
-def has_no_setup(function: Any) -> bool:
-    """Whether forward itself gets ctx, in either engine."""
-    own = [base for base in function.__mro__ if "setup_context" in vars(base)]
-    return not own or own[0].__module__.startswith(("minigrad.", "torch."))
 
 
 def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:

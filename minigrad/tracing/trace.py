@@ -64,7 +64,7 @@ class Trace:
         return len(self.data["events"])
 
     def sentences(self, level: int = 2) -> list[str]:
-        """The sentences of all steps: level 0 picture, 1 phases, 2 your lines, 3 all."""
+        """The sentences of a level: 0 picture, 1 phases, 2 your lines, 3 engine."""
         return sentences_of(self.data, level)
 
     def replay(self) -> Replayed:

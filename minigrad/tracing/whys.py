@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
@@ -149,9 +149,10 @@ class PictureStory:
     def _told_of_box(self, event: Event) -> str:
         """What the box of a built-in operation keeps."""
         there = event.get("ctx", {}).get("set", {})
-        numbers = there.get("attr.numbers") or {"i": ()}
+        numbers = there.get("attr.numbers") or {}
         names = self._kept_names(event)
-        names += [one["r"] for one in numbers["i"] if one and one.get("r") != "None"]
+        items = numbers.get("i", ())
+        names += [one["r"] for one in items if one and one.get("r") != "None"]
         if names:
             return message("why.keeps", values=joined(names))
         if any([key.startswith("attr.") for key in there]):
