@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing.foreign import is_tensor
+from minigrad.tracing.foreign import is_tensor, version_of
 from minigrad.tracing.nodes import Card
-from minigrad.tracing.values import ValueStore, brief
+from minigrad.tracing.pictures import MOST_BYTES_TO_KEEP, digest_of
+from minigrad.tracing.values import Note, ValueStore, brief
 
 Value = dict[str, Any]
 End = tuple[int, Card, int]
@@ -30,7 +31,10 @@ class Calls:
 
     def given(self, inputs: Iterable[Any]) -> list[Value]:
         """The arguments of a call that begins."""
-        return [self._value(value) for value in inputs]
+        values = []
+        for value in inputs:
+            values.append(self._value(value))
+        return values
 
     def fields(
         self,
@@ -43,7 +47,7 @@ class Calls:
 
         Without ``given`` the call was not heard: then only its edges are known.
         """
-        ins = [] if given is None else given
+        ins = given or []
         for slot, receiver, output in ends:
             while len(ins) <= slot:
                 ins.append({"text": ""})
@@ -59,7 +63,7 @@ class Calls:
                 self._called(receiver.node or "", output, one["name"])
         outs = []
         for number, output in enumerate(outputs):
-            out = self._value(output)
+            out = self._value(output, is_new=True)
             out["nr"] = number
             outs.append(out)
             if "needs" in out:
@@ -76,23 +80,38 @@ class Calls:
         if out is not None and out["name"] is None:
             out["name"] = name
 
-    def _value(self, value: Any) -> Value:
-        """A tensor with its numbers; of anything else how it is written."""
-        if type(value) is Tensor:
-            note = self._values.tensor(value)
-            needs = value._requires_grad
+    def _value(self, value: Any, is_new: bool = False) -> Value:
+        """A tensor with its numbers; of anything else how it is written.
+
+        ``is_new``: no variable can hold it yet.
+        """
+        kind = type(value)
+        if kind is Tensor:
+            version = 0 if value._version_counter is None else value._seen_version()
+            array, needs = value.array, value._requires_grad
+            if array.nbytes <= MOST_BYTES_TO_KEEP:
+                numbers: Any = digest_of(array)
+            else:
+                numbers = self._values.numbers(array, version)
+        elif kind is int or kind is float:
+            return {"text": repr(value)}
         elif is_tensor(value):
             note, needs = self._values.ref(value), bool(value.requires_grad)
+            if type(note) is not Note:  # its numbers cannot be read
+                return {"text": brief(value)}
+            numbers, version = note[1], version_of(value)
         else:
             return {"text": brief(value)}
-        key = self._key(value)
-        name = self._values.names.of(value)
-        return {"name": name, "v": note, "t": key, "needs": needs}
-
-    def _key(self, tensor: Any) -> str:
-        known = self._keys.get(id(tensor))
-        if known is None or known[0]() is not tensor:
-            known = weakref.ref(tensor), f"t{self._count}"
-            self._keys[id(tensor)] = known
+        known = self._keys.get(id(value))
+        if known is None or known[0]() is not value:
+            known = weakref.ref(value), f"t{self._count}"
+            self._keys[id(value)] = known
             self._count += 1
-        return known[1]
+            name = None if is_new else self._values.names.of(value)
+        else:
+            name = self._values.names.of(value)
+        passed = {"name": name, "v": Note(("A", numbers)), "t": known[1]}
+        passed["needs"] = needs
+        if version:
+            passed["ver"] = version
+        return passed

@@ -232,8 +232,7 @@ class Happenings:
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
-        if self._graph.open_groups:
-            self._graph.open_groups.pop()
+        group = self._graph.open_groups.pop() if self._graph.open_groups else None
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()
@@ -247,6 +246,9 @@ class Happenings:
                 "lvl": STORY,
                 "say": asides.module(type(module).__name__, name, inside, size, result),
                 "cue": name or type(module).__name__,
+                "m": group,
+                "nodes": len(inside),
+                "new": self._shown(result),
             }
         )
 

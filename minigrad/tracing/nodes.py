@@ -19,8 +19,8 @@ class Card:
     """What is known of one node, and how far its ctx has been shown.
 
     ``node`` is its id in the graph, ``ctx`` that of its ctx; None until it has one.
-    ``rule`` is the gradient rule of a user's; ``given`` are the arguments of a call that
-    has not joined the graph yet.
+    ``rule`` is the gradient rule of a user's; ``given`` are the arguments of a call
+    that has not joined the graph yet.
     """
 
     __slots__ = (

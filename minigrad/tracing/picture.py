@@ -4,34 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.tracing.titles import titled, told_apart
-
-Event = dict[str, Any]
+from minigrad.tracing.titles import name_calls, told_apart
+from minigrad.tracing.whys import tell_picture
 
 
 def complete(data: dict[str, Any]) -> None:
     """Write into a recording what its picture is drawn and told by."""
     events, graph = data["events"], data["graph"]
     graph["modules"] = modules_with_nodes(graph)
-    name_calls(events, graph)
-
-
-def name_calls(events: list[Event], graph: dict[str, Any]) -> None:
-    """Give each call its ``op``, and each node a ``label`` that no other has."""
-    kinds = {node["id"]: node for node in graph["nodes"]}
-    titles = {}
-    for event in events:
-        if "ins" not in event:
-            continue
-        node = kinds.get(event.get("n", ""))
-        name = node["label"] if node else f"{event['function']}Backward"
-        event["op"] = titled(name, event["ins"], event["outs"])
-        if node:
-            titles[node["id"]] = event["op"]
-    labels = told_apart(titles)
-    for event in events:
-        if "ins" in event:
-            event["label"] = labels.get(event.get("n", ""), event["op"])
+    name_calls(events, {node["id"]: node for node in graph["nodes"]})
+    tell_picture(data)
 
 
 def modules_with_nodes(graph: dict[str, Any]) -> list[dict[str, Any]]:

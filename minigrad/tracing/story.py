@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
@@ -51,16 +52,11 @@ class Story(BackwardStory):
         if self._hears_lines:
             self._watch(function)
             collected_at = self._phase_start("collect inputs")
-        name_of = log.names.of
         log.emit(
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (
-                    sentences.collected,
-                    [sentences.met(one, name_of) for one in inputs],
-                    bool(ctx._edges),
-                ),
+                "say": (sentences.collected, card.given, bool(ctx._edges)),
                 "ph": PHASES["collect inputs"],
             },
             at=collected_at,
@@ -73,6 +69,33 @@ class Story(BackwardStory):
                 "say": (sentences.ctx_created, card.label),
                 "ph": PHASES["create ctx"],
                 "cue": (sentences.ctx_cue, card.label),
+            }
+        )
+
+        if not self._hears_lines:
+            self.say_forward_runs(ctx)
+
+    def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
+        """Forward, or setup_context, calls ``save_for_backward``."""
+        takes_ctx = ctx._forward_cls.setup_context is no_setup_context
+        self.say_put(ctx, tensors, "forward" if takes_ctx else "setup_context")
+
+    def say_put(self, ctx: Any, tensors: tuple[Any, ...], by: str) -> None:
+        """The rule ``by`` has put ``tensors`` on ``ctx``."""
+        at_work = self._log.ctxs.at_work
+        if not at_work or at_work[-1][0] is not ctx:
+            return
+        self._log.ctxs.touched += 1
+        name_of = self._log.names.of
+        to_save = [sentences.met(one, name_of) for one in tensors]
+        self._log.emit(
+            {
+                "k": "ctx.put",
+                "lvl": STORY,
+                "say": (sentences.put, by, to_save),
+                "by": by,
+                "ph": PHASES["run forward"],
+                "cue": (saved_cue, len(to_save)),
             }
         )
 
@@ -98,8 +121,6 @@ class Story(BackwardStory):
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
         self._log.program_may_have_run()
-        if not self._hears_lines:
-            self.say_forward_runs(ctx)
         self.marked = ctx.dirty_tensors or ()
 
     def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 INFIX: Final = {
@@ -16,46 +16,67 @@ INFIX: Final = {
     "Pow": "**",
     **dict.fromkeys(("Mm", "Bmm", "Mv", "Dot", "Matmul"), "@"),
 }
-WRITTEN: Final = {"Neg": "-", "Addmm": "linear"}
-PARTS: Final = {"Select": "", "Slice": "", "Index": "", "CopySlices": " ="}
-MOST_LETTERS: Final = 20
+BINDS: Final = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2, "**": 3}
+TIGHT: Final = 4
+WORDS: Final = {"Addmm": "linear", "Mm": "matmul", "Bmm": "matmul", "Mv": "matmul"}
+PARTS: Final = ("Select", "Slice", "Index", "CopySlices")
+MOST_LETTERS: Final = 22
 """A formula with more is told by its operation alone."""
 
 
-def titled(label: str, ins: Sequence[Any], outs: Sequence[Any]) -> str:
-    """What is written for the call whose node has this name.
+def operation_of(label: str) -> tuple[str, bool]:
+    """The operation of a node, and whether it is a built-in one.
 
-    >>> titled("MulBackward0", [{"name": "x"}, {"text": "3"}], [])
-    'x * 3'
-    >>> titled("LogSoftmaxBackward0", [], []), titled("CubeBackward", [], [])
-    ('log_softmax', 'Cube')
+    >>> operation_of("MulBackward0"), operation_of("CubeBackward")
+    (('Mul', True), ('Cube', False))
     """
     name, is_builtin = re.subn(r"Backward\d+$", "", label)
-    operands = [operand(one) for one in ins[:2]]
-    if name in PARTS:
-        return f"{operands[0]}[\u2026]{PARTS[name]}"
-    if not is_builtin:
-        return label.removesuffix("Backward")
+    return name.removesuffix("Backward"), bool(is_builtin) or label == "CopySlices"
+
+
+def titled(
+    label: str, ins: Sequence[Any], outs: Sequence[Any]
+) -> tuple[str, tuple[str, int]]:
+    """What is written for the call whose node has this name; and inside another one.
+
+    There, the number says how tightly it binds, as ``binds`` does in an argument.
+
+    >>> titled("MulBackward0", [{"name": "x"}, {"text": "3"}], [])
+    ('x * 3', ('x * 3', 2))
+    >>> titled("LogSoftmaxBackward0", [{"name": "x"}], [])
+    ('log_softmax', ('log_softmax(x)', 4))
+    """
+    name, is_builtin = operation_of(label)
     changed = is_in_place(ins, outs)
-    sign = INFIX.get(name)
-    if sign is not None:
-        if name == "Rsub":
-            operands.reverse()
-        left, right = (*operands, "", "")[:2]
-        infix = f"{sign}=" if changed else sign
-        if not left or not right or len(left + right) > MOST_LETTERS:
-            numbers = [one["text"] for one in ins[:2] if "text" in one]
-            first = "text" in ins[0] if ins and numbers else False
-            parts = [numbers[0], infix] if first else [infix, *numbers]
-            return " ".join(parts)
-        return f"{left} {infix} {right}"
-    word = WRITTEN.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    return f"{word}_" if changed else word
+    operands = [str(one.get("text") or one.get("name") or "") for one in ins[:2]]
+    first, second = (*operands, "", "")[:2]
+    word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    word = WORDS.get(name, word) if is_builtin else name
+    if is_builtin and name in PARTS and first:
+        title = f"set {first}[\u2026]" if changed else f"{first}[\u2026]"
+        return title, (first if changed else title, TIGHT)
+    if is_builtin and name in INFIX and first and second:
+        sign = INFIX[name]
+        binds = BINDS[sign]
+        if changed:
+            formula = f"{first} {sign}= {second}"
+        else:
+            left, right = ins[1::-1] if name == "Rsub" else ins[:2]
+            is_power = sign == "**"
+            formula = f"{inside(left, binds + is_power)} {sign} "
+            formula += inside(right, binds + (not is_power))
+        if len(formula) <= MOST_LETTERS:
+            return formula, (first, TIGHT) if changed else (formula, binds)
+    call = f"{word}({first})" if first else ""
+    return f"{word}_" if is_builtin and changed else word, (call, TIGHT)
 
 
-def operand(one: dict[str, Any]) -> str:
-    """An argument inside a formula; empty if it has no name."""
-    return str(one.get("text") or one.get("name") or "")
+def inside(one: Mapping[str, Any], binds: int) -> str:
+    """An operand of a formula, in parentheses where what is around binds tighter."""
+    text = str(one.get("text") or one.get("name"))
+    is_negative = "text" in one and text.startswith("-")
+    loose = one.get("binds", TIGHT) < binds or is_negative
+    return f"({text})" if loose else text
 
 
 def is_in_place(ins: Sequence[Any], outs: Sequence[Any]) -> bool:
@@ -64,7 +85,37 @@ def is_in_place(ins: Sequence[Any], outs: Sequence[Any]) -> bool:
     return first is not None and bool(outs) and outs[0].get("t") == first
 
 
-def told_apart(titles: dict[str, str]) -> dict[str, str]:
+def name_calls(events: Sequence[dict[str, Any]], nodes: Mapping[str, Any]) -> None:
+    """Give each call its ``op``, and a ``label`` that no other node has.
+
+    An argument without a name is written as what made it, if that is short.
+    """
+    titles: dict[str, str] = {}
+    written: dict[tuple[str, int], tuple[str, int]] = {}
+    calls = [event for event in events if "ins" in event]
+    for event in calls:
+        node = event.get("n", "")
+        label = nodes[node]["label"] if node else f"{event['function']}Backward"
+        ins = [
+            with_formula(one, *written.get((one.get("n"), one.get("nr", 0)), ("", 0)))
+            for one in event["ins"]
+        ]
+        event["op"], formula = titled(label, ins, event["outs"])
+        if node:
+            titles[node] = event["op"]
+            written[node, 0] = formula
+    labels = told_apart(titles)
+    for event in calls:
+        event["label"] = labels.get(event.get("n", ""), event["op"])
+
+
+def with_formula(one: Mapping[str, Any], text: str, binds: int) -> Mapping[str, Any]:
+    """An argument; one without a name is called by what made it."""
+    is_nameless = one.get("name") is None and "text" not in one
+    return {**one, "name": text, "binds": binds} if is_nameless and text else one
+
+
+def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
     """The titles of nodes by their ids; those that several have are numbered.
 
     >>> told_apart({"n1": "Square", "n2": "x * w", "n3": "Square", "n4": "exp"})
@@ -75,7 +126,7 @@ def told_apart(titles: dict[str, str]) -> dict[str, str]:
         told[node] = title
         if counts[title] > 1:
             seen[title] += 1
-            is_word = title[-1:].isalnum() and " " not in title
             number = seen[title]
+            is_word = title.replace("_", "").isalnum()
             told[node] = f"{title} {number}" if is_word else f"{title} ({number})"
     return told

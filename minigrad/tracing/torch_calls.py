@@ -99,6 +99,9 @@ class TorchCalls:
             with self._tell.looking():
                 node.holds_ctx(ctx)
                 node.reads_marks()
+                if node.to_save is not None:
+                    by = "forward" if takes_ctx else "setup_context"
+                    self._tell.story.say_put(node, node.to_save, by)
 
         ends = keeps if takes_ctx else nothing
         open_now.enter_context(next_call_heard(cls, "forward", begins, ends))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -64,9 +64,8 @@ class Trace:
         return len(self.data["events"])
 
     def sentences(self, level: int = 2) -> list[str]:
-        """The sentences of all steps: level 1 story, 2 your lines, 3 the engine's."""
-        events = self.data["events"]
-        return [event["say"] for event in events if event["lvl"] <= level]
+        """The sentences of a level: 0 picture, 1 phases, 2 your lines, 3 engine."""
+        return sentences_of(self.data, level)
 
     def replay(self) -> Replayed:
         """Run every node again from what it was given, and compare each bit.
@@ -122,6 +121,12 @@ class Trace:
         if damage:
             raise not_a_trace(path, f"damaged: {damage}")
         return cls(data)
+
+
+def sentences_of(data: Mapping[str, Any], level: int) -> list[str]:
+    """The sentences of a level; the picture has its own."""
+    events = [event for event in data["events"] if event["lvl"] <= level]
+    return [event["say" if level else "why"] for event in events]
 
 
 class TraceFileError(errors.MinigradError, ValueError):

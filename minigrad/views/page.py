@@ -15,6 +15,7 @@ from typing import Any
 
 from minigrad.tracing import messages
 from minigrad.tracing.messages import message
+from minigrad.tracing.trace import sentences_of
 from minigrad.views import script
 
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
@@ -136,7 +137,7 @@ def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, st
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     """The title and the first sentences of the story, for a terminal."""
-    story = [event["say"] for event in data["events"] if event["lvl"] == 1]
+    story = sentences_of(data, 1)
     title = data["meta"].get("title") or message("notebook.recording")
     lines = [message("notebook.title", title=title, count=len(data["events"]))]
     lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
@@ -148,7 +149,7 @@ def text_of(data: Mapping[str, Any], most: int = 12) -> str:
 def markdown_of(data: Mapping[str, Any], level: int = 2) -> str:
     """The sentences of all steps as Markdown; the player saves the same text."""
     lines = [f"# {_plain(title_of(data))}", ""]
-    says = [event["say"] for event in data["events"] if event["lvl"] <= level]
+    says = sentences_of(data, level)
     lines += [f"{number}. {_plain(say)}" for number, say in enumerate(says, 1)]
     error = data["meta"].get("error")
     if error:

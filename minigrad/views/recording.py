@@ -34,7 +34,7 @@ class Recording(Trace):
         )
 
     def to_markdown(self, level: int = 2) -> str:
-        """All sentences as Markdown: level 1 story, 2 your lines, 3 the engine's.
+        """The sentences of a level as Markdown; levels are those of ``sentences``.
 
         >>> import minigrad
         >>> with minigrad.record("double") as trace:

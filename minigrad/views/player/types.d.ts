@@ -57,7 +57,8 @@ export type Held = {
 export type Passed = {
   text?: string; // no tensor: "2", "None"
   name?: string | null; // the first variable that held it, also if that came later
-  v?: Ref | null; // its values then; null if the call was not heard, as of an older node
+  v?: Ref | null; // its values then, as A; null if the call was not heard (an older node)
+  ver?: number; // its version then; left out for 0
   t?: string | null; // the same key for the same tensor object, in all calls
   needs?: boolean; // requires_grad: without it there is a chip and no wire
   n?: string; // the node whose output this argument is
