@@ -21,11 +21,11 @@ Spot = list[float]
 
 MOST_PARTS: Final = 2_500
 MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
-NEAR, FAR = 0.44, 1.9  # inches between the columns, at least and at most
+NEAR, FAR = 0.36, 1.9  # inches between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
-LETTER, SMALL = 8.5, 7.9  # the width of a letter of 14 and of 13 points
-CHIP, SLOT, CORD, BOX, TRAY = 46, 34, 30, 84, 26  # heights
+LETTER, SMALL, GRAD = 8.5, 7.9, 9.1  # the width of a letter of 14, 13, 15 points
+CHIP, SLOT, CORD, BOX, TRAY = 46, 34, 28, 80, 26  # heights
 GAP = 8
 LEAST_SLOT = 96  # wide: ".grad None"
 OUT = 24  # from a card to what comes out of it
@@ -99,7 +99,9 @@ class Scene:
         title = node.get("tensor") or ""
         ref = self._told.values.get((node["id"], 0))
         chip = self._chip(title, ref, self._told.gradients.get(node["id"]))
-        chip[0] = max(chip[0], LEAST_SLOT)
+        grad = brief_text(self.data, self._told.grads.get(node["id"]))
+        room = len(grad) * GRAD + 62 if chip[1] == CHIP else 0
+        chip[0] = max(chip[0], LEAST_SLOT, room)
         slot = [chip[0], chip[1] if chip[1] > CHIP else SLOT]
         part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
         self.parts[name] = part | {"slot": slot}
@@ -156,7 +158,7 @@ class Scene:
 
     def _result(self, node: Json) -> Json:
         name = node["id"]
-        outs = range(node.get("outputs", 1))
+        outs = range(self._told.outputs(node))
         names = [self._told.names[name].get(slot, "") for slot in outs]
         refs = [self._told.values.get((name, slot)) for slot in outs]
         like = self._told.gradients.get(name)
@@ -169,9 +171,10 @@ class Scene:
         head = f"{_short(names[0], 12)}.grad_fn" if names[0] else "grad_fn"
         head = f"ctx = {head}" if self._told.is_users(node) else head
         wide = max(sum(widths[:shown]) + 6 * shown + 12, len(head) * LETTER + 20, 92)
-        wide = max(wide, len(_short(node["label"])) * SMALL + 18)
+        label = _short(node["label"], 24)
+        wide = max(wide, len(label) * SMALL + 14)
         part: Json = {"t": names, "v": refs, "head": head}
-        part |= {"label": _short(node["label"]), "chips": chips, "box": [wide, BOX]}
+        part |= {"label": label, "chips": chips, "box": [wide, BOX]}
         kept = [(key, text) for key, text in cells[:shown]]
         part["cells"] = [
             [key, text, round(size, 1)]
@@ -193,7 +196,7 @@ class Scene:
         side = side_of(rows, columns)
         shape = "\u00d7".join(map(str, value["shape"]))
         wide = max(columns * side + 16, room + len(shape) * SMALL + 12)
-        return [wide, rows * side + 32]
+        return [wide, rows * side + 34]
 
     def _line(self, name: str, kind: str, of: str, at: str, to: str) -> None:
         count = self._ends[to, kind]
@@ -477,18 +480,22 @@ class Told:
     """What the events say of nodes.
 
     ``names`` and ``values`` are of outputs, by node and number; ``gradients`` the first
-    that came to a node.
+    that came to a node, ``grads`` what a leaf's ``.grad`` is at last.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.names: dict[str, dict[int, str]] = defaultdict(dict)
         self.values: dict[tuple[str, int], Json] = {}
         self.gradients: dict[str, Json] = {}
+        self.grads: dict[str, Json] = {}
         self._data = data
         self._calls: dict[str, Json] = {}
         self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
         self._users: set[str | None] = set()
         self._kept: dict[str, dict[str, Json]] = defaultdict(dict)
+        self._read: dict[str, set[int]] = defaultdict(set)
+        for edge in data["graph"]["edges"]:
+            self._read[edge["to"]].add(edge.get("to_slot", 0))
         for event in data["events"]:
             self._take(event)
 
@@ -506,6 +513,8 @@ class Told:
             self._join(event)
         elif kind == "grad" and event.get("total"):
             self.gradients.setdefault(event["n"], event["total"])
+        elif kind == "grad.accumulate":
+            self.grads[event["n"]] = event["new"]
         for root in event.get("roots") or ():
             self.gradients.setdefault(root["n"], root["g"])
 
@@ -528,6 +537,14 @@ class Told:
             names[slot] = name
             if ref:
                 self.values.setdefault((node or "", slot), ref)
+
+    def outputs(self, node: Json) -> int:
+        """How many outputs are shown: of a built-in not those that nobody has."""
+        count: int = node.get("outputs", 1)
+        if not self.is_users(node):
+            held = [*self.names[node["id"]], *self._read[node["id"]], 0]
+            count = min(count, max(held) + 1)
+        return count
 
     def title(self, node: Json) -> str:
         """What people call the operation."""

@@ -59,6 +59,9 @@ export class CodePane {
     this.empty.hidden = trace.sources.length > 0;
     this.body.append(this.empty, this.stack, this.printed);
     this.strip = element("p", "strip"); // where there is no room for a column
+    this.crumbs = element("span", "crumbs");
+    this.strip.append(this.crumbs, legend());
+    this.box.append(legend());
     /** @type {Card[]} */
     this.cards = [];
     /** @type {Map<string, boolean>} */
@@ -131,7 +134,7 @@ export class CodePane {
       crumb.append(element("i", "", name), element("code", "", words));
       return crumb;
     });
-    this.strip.replaceChildren(...crumbs);
+    this.crumbs.replaceChildren(...crumbs);
   }
 
   /** @param {number} top */
@@ -247,6 +250,13 @@ export class CodePane {
     line.after(note);
     card.notes.push(note);
   }
+}
+
+// What the three colours are.
+function legend() {
+  const box = element("span", "legend");
+  for (const kind of ["value", "kept", "gradient"]) box.append(element("b", kind, message(`legend.${kind}`)));
+  return box;
 }
 
 /**

@@ -37,7 +37,7 @@ import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 const CHOICES = "g.node[role], g.edge[role], .slot[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
-const BORDER = 18;
+const BORDER = 12;
 const MOST_SCALE = 1.5;
 const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
@@ -86,7 +86,7 @@ export class PicturePane {
     this.svg = svgElement("svg", { class: "scene", role: "group" });
     this.svg.setAttribute("aria-label", message("graph.picture"));
     this.body.append(this.svg);
-    this.box.append(this.zoomButtons());
+    this.zoomBox = this.zoomButtons();
     rove(this.body, CHOICES);
     this.adopt(this.pictures[0]);
     this.watchPointer();

@@ -81,6 +81,7 @@ export class Player {
     /** @param {string | null} ctx */
     const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
     this.graph = new PicturePane(this.trace, this.story, this.index, chooseInGraph, pin);
+    if (this.graph.zoomBox) sentence.append(this.graph.zoomBox);
     const memory = new Memory(this.trace);
     /** @param {number} position */
     const stopAt = (position) => this.stopAt(position);
@@ -331,8 +332,16 @@ export class Player {
   sayStep() {
     const event = this.story.events[this.position - 1];
     const title = this.trace.meta.title || message("player.title");
-    const words = event && this.level === 0 && event.why ? event.why : event?.say;
-    setText(this.say, event ? words : title);
+    const start = this.level ? title : message("player.start", { title });
+    setText(this.say, (this.level ? event?.say : this.whyNow()) || start);
+  }
+
+  // At Picture a sentence holds until the next one.
+  whyNow() {
+    const { events } = this.story;
+    const event = events[this.position - 1];
+    const last = events.slice(0, this.position).findLast(({ lvl, k }) => lvl === 0 || k === "ask");
+    return event?.k === "exception" && !event.why ? event.say : last?.why || last?.say || event?.say;
   }
 
   step() {

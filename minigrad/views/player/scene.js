@@ -146,7 +146,7 @@ export function leafOf(pane, part) {
       thumb.replaceChildren();
       const array = valueOf(trace, ref);
       const drawn = isArray && array && !isWritten(array);
-      const room = Math.floor((w - 58) / 10);
+      const room = Math.floor((w - 58) / 9.1);
       const words = ref && !drawn ? brief(trace, ref) : "";
       write(value, !ref ? "None" : (drawn ? shapeOf(array) : cut(words.length > room ? words.replaceAll(" ", "") : words, Math.max(room, 4))));
       if (drawn) {
@@ -286,7 +286,7 @@ export function callOf(pane, part) {
     chips.forEach((chip, slot) => {
       const known = Boolean(now) || call === "returned";
       const changed = state.changed[part.t[slot]];
-      const stale = known && changed && changed.ver > (part.v[slot]?.ver || 0);
+      const stale = known && changed && state.handles[part.t[slot]] !== part.n;
       chip.show(part.v[slot], known);
       set(chip.box, { hot: (event?.k === "graph.node" && event.n === part.n) || (call === "returned" && !now), stale });
       write(chip.stamp, stale ? message("value.version", { version: changed.ver }) : "");
@@ -328,7 +328,8 @@ class Box {
     );
     this.head = text(x + 9, y + 18, "ctx", "head", "start");
     this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");
-    this.box.append(this.head, this.empty, text(x + w - 8, y + h - 7, part.label, "label", "end"));
+    this.label = text(x + w - 7, y + h - 7, part.label, "label", "end");
+    this.box.append(this.head, this.empty, this.label);
     const wide = part.cells.reduce((sum, [, , size]) => sum + size + 6, -6);
     let at = x + (w - wide - (part.more ? 22 : 0)) / 2;
     /** @type {{key: string, room: number, spot: Spot, box: SVGElement, words: SVGElement}[]} */
@@ -366,14 +367,18 @@ class Box {
     set(this.dock, { docked: now, made: call && !now });
     write(this.head, now ? part.head : "ctx");
     let filled = 0;
+    let label = part.label;
     for (const cell of this.cells) {
       const ref = entries[cell.key];
       const inside = Boolean(ref) && !(ref.t === "P" && ref.r === "freed");
       filled += Number(inside);
       const stale = ref?.t === "S" && ref.now !== ref.ver;
       set(cell.box, { inside, stale });
+      if (stale) label = message("box.stale", { saved: ref.ver, now: ref.now });
       if (inside) write(cell.words, cut(this.wordsOf(cell.key, ref, stale), cell.room));
     }
+    write(this.label, label);
+    set(this.label, { stale: label !== part.label });
     if (this.rest) set(this.rest, { gone: !filled });
     write(this.empty, filled ? "" : this.emptyWords(Boolean(now), freed));
   }
@@ -387,7 +392,7 @@ class Box {
   /** @param {string} key @param {Ref} ref @param {boolean} stale */
   wordsOf(key, ref, stale) {
     const { trace } = this.pane;
-    if (stale) return message("box.stale", { saved: ref.ver, now: ref.now });
+    if (stale) return message("value.version", { version: ref.ver });
     if (key === "attr.numbers" && ref.t === "L") {
       return ref.i.filter((one) => one && one.r !== "None").map((one) => brief(trace, one)).join(", ");
     }

@@ -222,7 +222,7 @@ export function flowOf(pane, line) {
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
     const used = state.nodes[line.to];
-    const lit = event?.k === "graph.node" ? event.n === line.to : Boolean(state.calls[ctx]) && !used;
+    const lit = used ? event.k === "graph.node" && event.n === line.to : Boolean(state.calls[ctx]);
     set(shape, { lit, used });
   };
   return { shape, show };
