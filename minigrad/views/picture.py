@@ -21,7 +21,7 @@ Spot = list[float]
 
 MOST_PARTS: Final = 2_500
 MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
-NEAR, FAR = 0.36, 1.9  # inches between the columns, at least and at most
+NEAR, FAR = 0.36, 2.8  # inches between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
 LETTER, SMALL, GRAD = 8.5, 7.9, 9.1  # the width of a letter of 14, 13, 15 points
