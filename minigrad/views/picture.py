@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
-from minigrad.views.graph import MAX_USES, renderers, run
+from minigrad.views import graph
 from minigrad.views.values import brief_text, value_text
 
 Json = dict[str, Any]
@@ -53,15 +53,15 @@ def placed(scene: Scene) -> Json | None:
     """
     if not scene.parts or len(scene.parts) > MOST_PARTS:
         return None
-    for program in renderers():
-        plain = run(program, scene.dot(NEAR), "plain")
+    for program in graph.renderers():
+        plain = graph.run(program, scene.dot(NEAR), "plain")
         if plain is None:
             continue
         wide, tall = (float(one) for one in plain.split(maxsplit=4)[2:4])
         gaps = scene.depth() - 1
         more = (SHAPE * tall - wide) / gaps if gaps else 0
         if more > 0.1:
-            plain = run(program, scene.dot(min(NEAR + more, FAR)), "plain") or plain
+            plain = graph.run(program, scene.dot(min(NEAR + more, FAR)), "plain") or plain
         return scene.placed(plain)
     return None
 
@@ -91,7 +91,7 @@ class Scene:
                 self._add_call(groups[node["id"]], node)
             elif node["kind"] != "accumulate":
                 self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
-            elif self._uses[node["id"]] <= MAX_USES:
+            elif self._uses[node["id"]] <= graph.MAX_USES:
                 self._add_leaf(node["id"], node)
 
     def _add_leaf(self, name: str, node: Json) -> None:
@@ -150,7 +150,7 @@ class Scene:
         if node is None or to == name:
             return
         is_leaf = node["kind"] == "accumulate"
-        if is_leaf and self._uses[to] > MAX_USES:
+        if is_leaf and self._uses[to] > graph.MAX_USES:
             to = f"{to}__{edge['id']}"
             self._add_leaf(to, node)
         self._line(f"{edge['id']}>", "value", to, f"v{slot}", name)

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Frame
 
 from minigrad.views import Recording, compare
-from tests.browser.conftest import READY
+from tests.browser.conftest import ALL_OPEN, READY
 from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real
 from tests.tracing import happenings
@@ -64,6 +64,8 @@ def framed(browser: Browser, tmp_path: Path) -> Iterator[Framed]:
         page.goto(path.as_uri())
         frame = page.frames[-1]
         frame.wait_for_function(READY)
+        if isinstance(shown, Recording):
+            frame.evaluate(ALL_OPEN)
         return frame
 
     yield opened

@@ -192,7 +192,7 @@ class Tray {
    */
   show(gathered, left, hot, ofLeaf = false) {
     const there = Boolean(left || (gathered && (!ofLeaf || gathered.parts.length > 1)));
-    set(this.box, { there, whole: gathered && !left, hot });
+    set(this.box, { there, whole: gathered && !left, hot, tangent: false });
     const look = there ? `${left} ${gathered?.parts.map((one) => one?.v)} ${gathered?.total?.v}` : "";
     if (look === this.look) return;
     this.look = look;
@@ -207,6 +207,13 @@ class Tray {
     const { group: picture, width, height } = squares(value);
     picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
     this.thumb.append(picture);
+  }
+
+  /** @param {string} words */
+  tell(words) {
+    set(this.box, { there: true, tangent: true });
+    write(this.sum, cut(words, Math.floor((this.spot[2] - 12) / 8.5)));
+    this.look = words;
   }
 
   /**
@@ -294,7 +301,9 @@ export function callOf(pane, part) {
     set(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now });
     params.forEach((pill, place) => set(pill, { full: state.grads[part.leaves[place]] }));
     box.show(state, now, call, fails);
-    tray.show(state.gathered[part.n], state.left[part.n], now === "active");
+    const tangent = state.tangents[part.n];
+    if (tangent && !state.gathered[part.n]) tray.tell(message("tangent.beside", { value: brief(trace, tangent) }));
+    else tray.show(state.gathered[part.n], state.left[part.n], now === "active");
   };
   return { shape, show };
 }
