@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor, version_of
@@ -15,6 +15,10 @@ from minigrad.tracing.values import Note, ValueStore, brief
 Value = dict[str, Any]
 End = tuple[int, Card, int]
 """Of an edge: the argument, the receiver's card, and which output of it."""
+
+
+MOST_WRITTEN: Final = 10**9
+"""Python refuses to write the longest of numbers, and they take time."""
 
 
 class Calls:
@@ -93,7 +97,7 @@ class Calls:
                 numbers: Any = digest_of(array)
             else:
                 numbers = self._values.numbers(array, version)
-        elif kind is int or kind is float:
+        elif kind is float or (kind is int and abs(value) < MOST_WRITTEN):
             return {"text": repr(value)}
         elif is_tensor(value):
             note, needs = self._values.ref(value), bool(value.requires_grad)

@@ -41,7 +41,7 @@ def slope_of(
     else:
         tried = [*kept_numbers(call["ins"][slot], box, values)]
     for number, of in (*tried, (1.0, None), (-1.0, None)):
-        if np.allclose(number * before, after, rtol=PRECISION, atol=0):
+        if (np.abs(number * before - after) <= PRECISION * np.abs(after)).all():
             found = {"x": number_text(number)}
             return found if of is None else {**found, "of": of}
     if is_builtin and before.ndim == 0:

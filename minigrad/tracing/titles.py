@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 INFIX: Final = {
@@ -24,6 +25,7 @@ MOST_LETTERS: Final = 22
 """A formula with more is told by its operation alone."""
 
 
+@cache
 def operation_of(label: str) -> tuple[str, bool]:
     """The operation of a node, and whether it is a built-in one.
 

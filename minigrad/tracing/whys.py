@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
@@ -69,23 +68,22 @@ class PictureStory:
                 box |= change["set"]
                 for key in change["del"]:
                     box.pop(key, None)
-        name = kind if kind != "phase" else event["ph"]["name"]
-        tell = getattr(self, f"_{re.sub('[^a-z]', '_', name)}", None)
+        tell = TELLERS.get(kind if kind != "phase" else event["ph"]["name"])
         if tell is not None:
-            tell(event)
+            tell(self, event)
         elif kind in AS_TOLD and level <= STORY:
             stop(event, event["say"])
 
     def end(self) -> None:
         """The recording is over."""
-        self._backward_end({})
+        self.backward_end({})
         self._say_filled()
 
-    def _ctx_new(self, event: Event) -> None:
+    def ctx_new(self, event: Event) -> None:
         function = self._ctxs[event["cid"]]["function"]
         stop(event, message("why.ctx", function=function))
 
-    def _ctx_put(self, event: Event) -> None:
+    def ctx_put(self, event: Event) -> None:
         names = self._kept_names(event)
         count = len(names)
         if not count:
@@ -96,7 +94,7 @@ class PictureStory:
         told = message(key, by=by, count=count, values=joined(names))
         stop(event, told, message("why.put.all", by=by, values=number))
 
-    def _wrap_outputs(self, event: Event) -> None:
+    def wrap_outputs(self, event: Event) -> None:
         outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
         told = joined([self._passed(one) for one in outs])
         stop(
@@ -105,10 +103,10 @@ class PictureStory:
             message("why.returns.several", count=len(outs)),
         )
 
-    def _wire_edges(self, event: Event) -> None:
+    def wire_edges(self, event: Event) -> None:
         stop(event, message("why.thrown-away"))
 
-    def _graph_node(self, event: Event) -> None:
+    def graph_node(self, event: Event) -> None:
         if event["lvl"] > STORY or "ins" not in event:
             return
         ins, outs, node = event["ins"], event["outs"], self._nodes[event["n"]]
@@ -180,14 +178,14 @@ class PictureStory:
         else:
             stop(event, message("why.hangs.unnamed", **fields), short)
 
-    def _module(self, event: Event) -> None:
+    def module(self, event: Event) -> None:
         module = self._modules.get(event.get("m", ""))
         if module is not None:
             fields = {"label": module["label"], "count": event["nodes"]}
             value = self._text(event["new"])
             stop(event, message("why.module", value=value, **fields))
 
-    def _inplace(self, event: Event) -> None:
+    def inplace(self, event: Event) -> None:
         if event["lvl"] > STORY:
             return
         name = event.get("name") or message("its-tensor.unnamed")
@@ -206,7 +204,7 @@ class PictureStory:
         fields |= {"node": node, "saved": saved}
         stop(event, message("why.in-place.saved", **fields), changed)
 
-    def _exception(self, event: Event) -> None:
+    def exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]
         stale = [
             ref
@@ -220,7 +218,7 @@ class PictureStory:
         else:
             stop(event, message("why.stops", error=first))
 
-    def _backward_begin(self, event: Event) -> None:
+    def backward_begin(self, event: Event) -> None:
         roots, awaits = event["roots"], event["awaits"]
         self._awaited |= awaits
         self._waiting = {
@@ -249,13 +247,13 @@ class PictureStory:
         options = [(begins, waits, again), (short, waits, again), (short, waits)]
         stop(event, *[in_turn(*parts) for parts in options], short)
 
-    def _node_enter(self, event: Event) -> None:
+    def node_enter(self, event: Event) -> None:
         self._arrived[event["n"]] = event["g"]
         self._hooked.discard(event["n"])
         for slot in range(len(event["g"])):
             self._waiting.pop((event["n"], slot), None)
 
-    def _check_what_it_returned(self, event: Event) -> None:
+    def check_what_it_returned(self, event: Event) -> None:
         ctx = self._ctxs[event["cid"]]
         call = self._calls.get(ctx["node"], {})
         kept = [
@@ -280,31 +278,29 @@ class PictureStory:
             message("why.opens.count", **fields),
         )
 
-    def _hook_post(self, event: Event) -> None:
+    def hook_post(self, event: Event) -> None:
         self._hooked.add(event["n"])
         stop(event, event["say"])
 
-    def _grad_zeros(self, event: Event) -> None:
+    def grad_zeros(self, event: Event) -> None:
         node = self._label(event["n"])
         stop(event, message("why.zeros", node=node, slot=event["slot"]))
 
-    def _grad_absent(self, event: Event) -> None:
+    def grad_absent(self, event: Event) -> None:
         node = self._label(event["n"])
         stop(event, message("why.absent", node=node, slot=event["slot"]))
 
-    def _grad(self, event: Event) -> None:
+    def grad(self, event: Event) -> None:
         edge = self._edges.get(event["e"])
         if edge is not None:
             self._sent.setdefault(edge["from"], []).append(event)
 
-    _grad_none = _grad
-
-    def _ctx_free(self, event: Event) -> None:
+    def ctx_free(self, event: Event) -> None:
         freed = event.get("ctx", {}).get("set", {})
         if freed and event["lvl"] <= STORY:
             stop(event, message("why.lets-go", count=len(freed)))
 
-    def _backward_end(self, event: Event) -> None:
+    def backward_end(self, event: Event) -> None:
         for node in list(self._sent):
             self._say_sent(node)
 
@@ -389,7 +385,7 @@ class PictureStory:
             keys = [key, "why.adds-up.short", "why.adds-up.count"]
         return [message(key, **fields) for key in keys]
 
-    def _grad_accumulate(self, event: Event) -> None:
+    def grad_accumulate(self, event: Event) -> None:
         self._filled.append(event)
 
     def _say_filled(self) -> None:
@@ -398,7 +394,11 @@ class PictureStory:
         if not events:
             return
         names = [self._called(event["n"]) for event in events]
-        grads = [message("grad.name", tensor=name) for name in names]
+        leaf = message("tensor.leaf")
+        grads = [
+            message("why.grad-of-leaf" if name == leaf else "grad.name", tensor=name)
+            for name in names
+        ]
         values = [self._text(event["new"]) for event in events]
         filled = message("why.filled", count=len(grads), grads=joined(grads))
         pairs = zip(grads, values, strict=True)
@@ -467,6 +467,30 @@ class PictureStory:
             if one.get("n") and (one["v"] or {}).get("v") == ref["v"]:
                 return message("why.result-of", label=self._label(one["n"]))
         return text
+
+
+TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
+    "ctx.new": PictureStory.ctx_new,
+    "ctx.put": PictureStory.ctx_put,
+    "wrap outputs": PictureStory.wrap_outputs,
+    "graph.node": PictureStory.graph_node,
+    "wire edges": PictureStory.wire_edges,
+    "module": PictureStory.module,
+    "inplace": PictureStory.inplace,
+    "exception": PictureStory.exception,
+    "backward.begin": PictureStory.backward_begin,
+    "node.enter": PictureStory.node_enter,
+    "check what it returned": PictureStory.check_what_it_returned,
+    "hook.post": PictureStory.hook_post,
+    "grad.zeros": PictureStory.grad_zeros,
+    "grad.absent": PictureStory.grad_absent,
+    "grad": PictureStory.grad,
+    "grad.none": PictureStory.grad,
+    "grad.accumulate": PictureStory.grad_accumulate,
+    "ctx.free": PictureStory.ctx_free,
+    "backward.end": PictureStory.backward_end,
+}
+"""Who tells of a kind of step; of a phase, by its name."""
 
 
 def formula_of(node: str, event: Event, values: Sequence[str]) -> str:
