@@ -160,6 +160,7 @@ class GraphLog:
                 "plain": list(plain),
                 "order": order,
                 "again": self.reruns > 0,
+                **({"own": True} if card.is_users else {}),
                 **({"module": self.open_groups[-1]} if self.open_groups else {}),
             }
         )

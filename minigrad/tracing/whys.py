@@ -17,8 +17,7 @@ PICTURE: Final = 0
 MOST_LETTERS: Final = 105
 SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
 AS_TOLD: Final = (
-    *("hook.tensor", "hook.pre", "hook.post", "hook.accumulated", "hook.pack"),
-    *("hook.unpack", "rerun.begin", "rerun.end", "tangent", "grad.captured"),
+    *("hook.pack", "rerun.begin", "rerun.end", "tangent"),
     *("ask", "cut", "lint", "note"),
 )
 """Kinds of steps whose sentence serves the picture, too."""
@@ -96,6 +95,9 @@ class PictureStory:
 
     def wrap_outputs(self, event: Event) -> None:
         outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
+        if None in [one.get("v", "") for one in outs]:  # of an older recording
+            stop(event, message("why.returned"))
+            return
         told = joined([self._passed(one) for one in outs])
         stop(
             event,
@@ -128,11 +130,13 @@ class PictureStory:
         values = [one["v"] for one in (*ins, *outs) if "text" not in one]
         is_small = None not in [self._values.number(value) for value in values]
         told = event["label"]
-        if is_small and len(outs) == 1:
+        if not outs or None in values:
+            told, result = message("why.joins", label=told), None
+        elif is_small and len(outs) == 1:
             node = self._nodes[event["n"]]["label"]
             formula = formula_of(node, event, [self._passed(one) for one in ins])
             told = message("why.equals", left=formula, right=self._text(outs[0]["v"]))
-        elif outs:
+        else:
             value = joined([self._passed(one) for one in outs])
             told = message("why.gives", label=told, value=value)
         if result is not None:
@@ -278,9 +282,61 @@ class PictureStory:
             message("why.opens.count", **fields),
         )
 
-    def hook_post(self, event: Event) -> None:
-        self._hooked.add(event["n"])
-        stop(event, event["say"])
+    def hook(self, event: Event) -> None:
+        """A hook of the learner's on a gradient."""
+        kind = event["k"].removeprefix("hook.")
+        if kind == "post":
+            self._hooked.add(event["n"])
+        if "hook" not in event:  # an older recording
+            stop(event, event["say"])
+            return
+        node = self._called(event["n"], event["slot"])
+        fields = {
+            "hook": event["hook"],
+            "node": node,
+            "given": self._several(event["g"]),
+        }
+        if kind == "accumulated":
+            stop(event, message("why.hook.after", grad=self._grad_of(node), **fields))
+            return
+        end = message("why.hook.leaves")
+        if event["new"] is not None:
+            end = message("why.hook.makes", new=self._several(event["new"]))
+        key = "why.hook.post" if kind == "post" else "why.hook"
+        short = message("why.hook.short", **fields)
+        stop(event, message(key, end=end, **fields), short)
+
+    def _several(self, ref: Ref) -> str:
+        """A gradient, or several."""
+        return joined([self._text(one) for one in ref.get("i", [ref])])
+
+    def _grad_of(self, leaf: str) -> str:
+        """The ``.grad`` of a leaf in a sentence."""
+        is_unnamed = leaf == message("tensor.leaf")
+        return message("why.grad-of-leaf" if is_unnamed else "grad.name", tensor=leaf)
+
+    def unpacked(self, event: Event) -> None:
+        """A saved value is there again."""
+        fields = {"value": self._text(event["new"])}
+        if "n" not in event:
+            stop(event, message("why.unpacked", **fields))
+            return
+        fields["node"] = self._label(event["n"])
+        stop(
+            event,
+            message("why.unpacked.at", **fields),
+            message("why.unpacked", **fields),
+        )
+
+    def captured(self, event: Event) -> None:
+        """A gradient that was asked for is there."""
+        fields = {"gradient": self._text(event["g"])}
+        fields["node"] = self._called(event["n"], event["slot"])
+        stop(
+            event,
+            message("why.captured", **fields),
+            message("why.captured.short", **fields),
+        )
 
     def grad_zeros(self, event: Event) -> None:
         node = self._label(event["n"])
@@ -322,19 +378,19 @@ class PictureStory:
             )
             return
         between = message("why.sent.between")
-        counted = [join[-1] if join else "" for join in joins]
-        whole = [
-            message("why.sent.counted", gets=gets[0], joins=join) if join else gets[0]
-            for gets, join in zip(told, counted, strict=True)
-        ]
+        options = []
+        for length in (0, 1):
+            gets = [one[length] for one in told]
+            pairs = zip(gets, joins, strict=True)
+            counted = [
+                message("why.sent.counted", gets=one, joins=join[-1]) if join else one
+                for one, join in pairs
+            ]
+            options += [between.join(counted), between.join(gets)]
+        long, plain, short, shortest = options
+        options = [message("why.node", told=o) for o in (long, short, plain, shortest)]
         places = {"node": self._label(node), "count": len(events)}
-        stop(
-            events[-1],
-            message("why.node", told=between.join(whole)),
-            message("why.node", told=between.join([long for long, _ in told])),
-            message("why.node", told=between.join([short for _, short in told])),
-            message("why.sent.many", **places),
-        )
+        stop(events[-1], *options, message("why.sent.many", **places))
 
     def _gets(self, node: str, event: Event) -> tuple[str, str]:
         """What one receiver gets: with the reason, and in short."""
@@ -349,7 +405,8 @@ class PictureStory:
             return short, short
         box = self._boxes.get(self._nodes[node]["ctx"], {})
         slot, label = self._edges[event["e"]]["slot"], self._nodes[node]["label"]
-        facts = label, slot, box, arrived[0], event["g"], self._values
+        builtin = "" if self._is_learners(self._nodes[node]) else operation_of(label)
+        facts = builtin, slot, box, arrived[0], event["g"], self._values
         slope = slope_of(call, *facts)
         if slope is None:
             return short, short
@@ -357,6 +414,8 @@ class PictureStory:
         fields |= {"slope": slope["x"], "arrived": self._text(arrived[0])}
         if slope["x"] == "1" and "of" not in slope:
             return message("why.gets.as-it-is", **fields), short
+        if is_told_by_shape(fields["gradient"]):
+            return message("why.gets.scaled", **fields), short
         if "of" not in slope:
             return message("why.gets.times", **fields), short
         return message("why.gets.because", of=slope["of"], **fields), short
@@ -379,7 +438,8 @@ class PictureStory:
         elif event["total"] == event["g"] or before is None:
             keys = ["why.all-here", "why.all-here", "why.waits.count"]
         elif is_told_by_shape(total):
-            keys = ["why.adds-up.array", "why.all-here", "why.waits.count"]
+            key = "why.adds-up.array.2" if count == 2 else "why.adds-up.array"
+            keys = [key, "why.all-here", "why.waits.count"]
         else:
             key = "why.adds-up.2" if count == 2 else "why.adds-up"
             keys = [key, "why.adds-up.short", "why.adds-up.count"]
@@ -394,11 +454,7 @@ class PictureStory:
         if not events:
             return
         names = [self._called(event["n"]) for event in events]
-        leaf = message("tensor.leaf")
-        grads = [
-            message("why.grad-of-leaf" if name == leaf else "grad.name", tensor=name)
-            for name in names
-        ]
+        grads = [self._grad_of(name) for name in names]
         values = [self._text(event["new"]) for event in events]
         filled = message("why.filled", count=len(grads), grads=joined(grads))
         pairs = zip(grads, values, strict=True)
@@ -416,7 +472,7 @@ class PictureStory:
         stop(events[-1], told, filled, message("why.filled.many", count=len(grads)))
 
     def _is_learners(self, node: Mapping[str, Any]) -> bool:
-        return not operation_of(node["label"])[1]
+        return "own" in node
 
     def _passed(self, one: Mapping[str, Any]) -> str:
         """The value of an argument or an output."""
@@ -481,7 +537,12 @@ TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
     "backward.begin": PictureStory.backward_begin,
     "node.enter": PictureStory.node_enter,
     "check what it returned": PictureStory.check_what_it_returned,
-    "hook.post": PictureStory.hook_post,
+    "hook.tensor": PictureStory.hook,
+    "hook.pre": PictureStory.hook,
+    "hook.post": PictureStory.hook,
+    "hook.accumulated": PictureStory.hook,
+    "hook.unpack": PictureStory.unpacked,
+    "grad.captured": PictureStory.captured,
     "grad.zeros": PictureStory.grad_zeros,
     "grad.absent": PictureStory.grad_absent,
     "grad": PictureStory.grad,
@@ -495,7 +556,7 @@ TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
 
 def formula_of(node: str, event: Event, values: Sequence[str]) -> str:
     """What a call computed, with numbers for names: ``2 x 5``, ``exp(0)``."""
-    name, _ = operation_of(node)
+    name = operation_of(node)
     sign = INFIX.get(name)
     if sign is None or len(values) < 2:
         given = zip(values, event["ins"], strict=True)
