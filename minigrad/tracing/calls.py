@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
@@ -78,6 +78,11 @@ class Calls:
         """A variable holds an output of ``node``; its first name stays."""
         if node is not None:
             self._called(node, tensor.output_nr, name)
+
+    def name_outputs(self, node_of: Callable[[Any], str | None]) -> None:
+        """The recording ends: what variables hold by now has their names."""
+        for name, tensor in self._values.names.held():
+            self.name_output(node_of(tensor), tensor, name)
 
     def _called(self, node: str, number: int, name: str) -> None:
         out = self._outputs.get((node, number))

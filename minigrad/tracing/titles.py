@@ -21,7 +21,6 @@ BINDS: Final = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2, "**": 3}
 TIGHT: Final = 4
 WORDS: Final = {
     "Addmm": "linear",
-    "CopySlices": "set slice",
     **dict.fromkeys(("Mm", "Bmm", "Mv"), "matmul"),
 }
 PARTS: Final = ("Select", "Slice", "Index", "CopySlices")

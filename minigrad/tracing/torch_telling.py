@@ -77,8 +77,8 @@ class TorchTelling:
 
     def named_tensors(self) -> list[Any]:
         """The tensors of torch's that variables of the program hold."""
-        values = self.log.names.values()
-        return [one for one in values if isinstance(one, self.torch.Tensor)]
+        held = self.log.names.held()
+        return [one for _, one in held if isinstance(one, self.torch.Tensor)]
 
     def meet_all(self, result: Any, in_place: bool = False) -> None:
         """Tell of the nodes that made what a call has returned, or has changed."""
