@@ -21,6 +21,10 @@ MOST_WRITTEN: Final = 10**9
 """Python refuses to write the longest of numbers, and they take time."""
 
 
+UNHEARD: Final = object()
+"""Stands for an argument of which nothing is known."""
+
+
 class Calls:
     """Notes what calls are given and give back, and how each output is called.
 
@@ -110,7 +114,7 @@ class Calls:
                 return {"text": brief(value)}
             numbers, version = note[1], version_of(value)
         else:
-            return {"text": brief(value)}
+            return {"text": "" if value is UNHEARD else brief(value)}
         known = self._keys.get(id(value))
         if known is None or known[0]() is not value:
             known = weakref.ref(value), f"t{self._count}"

@@ -102,7 +102,8 @@ class TorchListener:
                     self._tell.spoke()
                     self._tell.happenings.changed_in_place(changed)
                 is_new = changed is None
-                self._tell.meet_all(result if is_new else changed, not is_new)
+                told = result if is_new else changed
+                self._tell.meet_all(told, not is_new, args)
                 name = getattr(function, "__name__", "")
                 if name in REGISTERS:
                     self._hooks.registered(args[0])

@@ -130,7 +130,7 @@ class PictureStory:
         values = [one["v"] for one in (*ins, *outs) if "text" not in one]
         is_small = None not in [self._values.number(value) for value in values]
         told = event["label"]
-        if not outs or None in values:
+        if None in [one.get("v", "") for one in outs] or not outs:
             told, result = message("why.joins", label=told), None
         elif is_small and len(outs) == 1:
             node = self._nodes[event["n"]]["label"]

@@ -351,3 +351,15 @@ def test_damaged_recording_of_schema_1_is_refused(tmp_path: Path) -> None:
     broken.write_text(text.replace('"roots":[', '"rots":['), encoding="utf-8")
     with pytest.raises(TraceFileError, match="damaged: KeyError\\('roots'\\)"):
         Trace.load(broken)
+
+
+def test_graph_from_before_is_told_from_its_leaves_on() -> None:
+    a = number(2.0).exp()
+    y = a * 3 + a
+    trace = Trace()
+    with Recorder(trace):
+        y.backward()
+    assert inconsistencies(trace.data) == []
+    older = [event for event in trace.data["events"] if "ins" in event]
+    assert [event["op"] for event in older] == ["exp", "mul", "add"]
+    assert [one["v"] for event in older for one in event["ins"]] == [None] * 4
