@@ -68,6 +68,8 @@ class TorchListener:
             undo.enter_context(replaced(base, "apply", apply))
             flag = self._calls.hearing_flag
             open_door(function.FunctionCtx, "set_materialize_grads", flag)
+            save = self._calls.hearing_save
+            open_door(function.FunctionCtx, "save_for_backward", save)
             if hasattr(autograd, "_engine_run_backward"):
                 run = self._engine.hearing_backward
                 open_door(autograd, "_engine_run_backward", run)
