@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor, version_of
@@ -15,6 +15,14 @@ from minigrad.tracing.values import Note, ValueStore, brief
 Value = dict[str, Any]
 End = tuple[int, Card, int]
 """Of an edge: the argument, the receiver's card, and which output of it."""
+
+
+MOST_WRITTEN: Final = 10**9
+"""Python refuses to write the longest of numbers, and they take time."""
+
+
+UNHEARD: Final = object()
+"""Stands for an argument of which nothing is known."""
 
 
 class Calls:
@@ -75,6 +83,11 @@ class Calls:
         if node is not None:
             self._called(node, tensor.output_nr, name)
 
+    def name_outputs(self, node_of: Callable[[Any], str | None]) -> None:
+        """The recording ends: what variables hold by now has their names."""
+        for name, tensor in self._values.names.held():
+            self.name_output(node_of(tensor), tensor, name)
+
     def _called(self, node: str, number: int, name: str) -> None:
         out = self._outputs.get((node, number))
         if out is not None and out["name"] is None:
@@ -93,7 +106,7 @@ class Calls:
                 numbers: Any = digest_of(array)
             else:
                 numbers = self._values.numbers(array, version)
-        elif kind is int or kind is float:
+        elif kind is float or (kind is int and abs(value) < MOST_WRITTEN):
             return {"text": repr(value)}
         elif is_tensor(value):
             note, needs = self._values.ref(value), bool(value.requires_grad)
@@ -101,7 +114,7 @@ class Calls:
                 return {"text": brief(value)}
             numbers, version = note[1], version_of(value)
         else:
-            return {"text": brief(value)}
+            return {"text": "" if value is UNHEARD else brief(value)}
         known = self._keys.get(id(value))
         if known is None or known[0]() is not value:
             known = weakref.ref(value), f"t{self._count}"

@@ -11,7 +11,7 @@ from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import in_turn
-from minigrad.tracing.nodes import Card, Named, called, receivers_of
+from minigrad.tracing.nodes import Card, Named, called, inputs_first, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
 
@@ -121,7 +121,10 @@ class GraphLog:
             self.id_of(current)
             found.append(current)
             unseen += [receiver for _, receiver, _ in receivers_of(current)]
-        for current in reversed(found):
+        new = set(found)
+        for current in inputs_first(
+            [node], lambda one: [r for _, r, _ in receivers_of(one) if r in new]
+        ):
             card, name = self._cards.of(current), self.id_of(current)
             if card.is_leaf:
                 say = sentences.leaf_node(log.names.of(current.variable))
@@ -160,6 +163,7 @@ class GraphLog:
                 "plain": list(plain),
                 "order": order,
                 "again": self.reruns > 0,
+                **({"own": True} if card.is_users else {}),
                 **({"module": self.open_groups[-1]} if self.open_groups else {}),
             }
         )

@@ -55,6 +55,7 @@ class Happenings:
                 "say": asides.hook(
                     kind, asides.name_of_hook(hook), owner, given, result
                 ),
+                "hook": asides.name_of_hook(hook),
                 "n": self._graph.id_of(node),
                 "slot": slot,
                 "g": self._shown(given),

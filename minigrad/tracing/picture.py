@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from minigrad.tracing.titles import name_calls, told_apart
@@ -13,7 +14,19 @@ def complete(data: dict[str, Any]) -> None:
     events, graph = data["events"], data["graph"]
     graph["modules"] = modules_with_nodes(graph)
     name_calls(events, {node["id"]: node for node in graph["nodes"]})
+    name_owners(events)
     tell_picture(data)
+
+
+def name_owners(events: Sequence[dict[str, Any]]) -> None:
+    """Call a node by its label where its memory is told of, too."""
+    labels = {
+        event["n"]: event["label"] for event in events if "n" in event and "op" in event
+    }
+    for event in events:
+        for item in event.get("mem", {"add": ()})["add"]:
+            if item["key"] != "grad":
+                item["of"] = labels.get(item["owner"], item["of"])
 
 
 def modules_with_nodes(graph: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from minigrad.tracing.pictures import number_text
 from minigrad.tracing.reading import Ref, Values
-from minigrad.tracing.titles import operation_of
 
 PRECISION: Final = 2e-5
 """Pictures have six digits."""
@@ -19,7 +18,7 @@ Candidate = tuple[float, str | None]
 
 def slope_of(
     call: Mapping[str, Any],
-    label: str,
+    builtin: str,
     slot: int,
     box: Mapping[str, Ref],
     arrived: Ref | None,
@@ -28,23 +27,23 @@ def slope_of(
 ) -> dict[str, str] | None:
     """The one number that ``arrived`` was multiplied with; None if it was not one.
 
-    A rule of a learner's may do anything: only what is in its box, 1 and -1 are tried.
+    ``builtin`` is the operation, empty for a learner's: its rule may do anything, so
+    only what is in its box, 1 and -1 are tried.
     """
     before, after = values.array(arrived), values.array(sent)
     if before is None or after is None or before.shape != after.shape:
         return None
     if not before.any():
         return None
-    name, is_builtin = operation_of(label)
-    if is_builtin:
-        tried = [*known_slopes(name, call, slot, values)]
+    if builtin:
+        tried = [*known_slopes(builtin, call, slot, values)]
     else:
         tried = [*kept_numbers(call["ins"][slot], box, values)]
     for number, of in (*tried, (1.0, None), (-1.0, None)):
-        if np.allclose(number * before, after, rtol=PRECISION, atol=0):
+        if (np.abs(number * before - after) <= PRECISION * np.abs(after)).all():
             found = {"x": number_text(number)}
             return found if of is None else {**found, "of": of}
-    if is_builtin and before.ndim == 0:
+    if builtin and before.ndim == 0:
         return {"x": number_text(float(after / before))}
     return None
 

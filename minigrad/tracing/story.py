@@ -194,8 +194,12 @@ class Story(BackwardStory):
             event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
             log.emit(event | {"function": name} | call)
 
-    def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
-        """A node that was not heard being made has joined the graph."""
+    def say_joined(self, node: Any, outputs: tuple[Any, ...], given: list[Any]) -> None:
+        """A node that was not heard being made has joined the graph.
+
+        Of ``given``, one for each edge, those that are no tensor may be its node.
+        """
+        self._cards.of(node).given = self._log.calls.given(given)
         self._graph.add(node, outputs)
 
     def note(self, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 INFIX: Final = {
@@ -18,35 +19,37 @@ INFIX: Final = {
 }
 BINDS: Final = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2, "**": 3}
 TIGHT: Final = 4
-WORDS: Final = {"Addmm": "linear", "Mm": "matmul", "Bmm": "matmul", "Mv": "matmul"}
+WORDS: Final = {
+    "Addmm": "linear",
+    **dict.fromkeys(("Mm", "Bmm", "Mv"), "matmul"),
+}
 PARTS: Final = ("Select", "Slice", "Index", "CopySlices")
 MOST_LETTERS: Final = 22
 """A formula with more is told by its operation alone."""
 
 
-def operation_of(label: str) -> tuple[str, bool]:
-    """The operation of a node, and whether it is a built-in one.
+@cache
+def operation_of(label: str) -> str:
+    """The operation of a node.
 
     >>> operation_of("MulBackward0"), operation_of("CubeBackward")
-    (('Mul', True), ('Cube', False))
+    ('Mul', 'Cube')
     """
-    name, is_builtin = re.subn(r"Backward\d+$", "", label)
-    return name.removesuffix("Backward"), bool(is_builtin) or label == "CopySlices"
+    return re.sub(r"Backwards?\d*$", "", label)
 
 
 def titled(
-    label: str, ins: Sequence[Any], outs: Sequence[Any]
+    name: str, is_builtin: bool, ins: Sequence[Any], outs: Sequence[Any]
 ) -> tuple[str, tuple[str, int]]:
-    """What is written for the call whose node has this name; and inside another one.
+    """What is written for a call of this operation; and inside another call.
 
     There, the number says how tightly it binds, as ``binds`` does in an argument.
 
-    >>> titled("MulBackward0", [{"name": "x"}, {"text": "3"}], [])
+    >>> titled("Mul", True, [{"name": "x"}, {"text": "3"}], [])
     ('x * 3', ('x * 3', 2))
-    >>> titled("LogSoftmaxBackward0", [{"name": "x"}], [])
+    >>> titled("LogSoftmax", True, [{"name": "x"}], [])
     ('log_softmax', ('log_softmax(x)', 4))
     """
-    name, is_builtin = operation_of(label)
     changed = is_in_place(ins, outs)
     operands = [str(one.get("text") or one.get("name") or "") for one in ins[:2]]
     first, second = (*operands, "", "")[:2]
@@ -68,7 +71,8 @@ def titled(
         if len(formula) <= MOST_LETTERS:
             return formula, (first, TIGHT) if changed else (formula, binds)
     call = f"{word}({first})" if first else ""
-    return f"{word}_" if is_builtin and changed else word, (call, TIGHT)
+    in_place = is_builtin and changed and name not in PARTS
+    return f"{word}_" if in_place else word, (call, TIGHT)
 
 
 def inside(one: Mapping[str, Any], binds: int) -> str:
@@ -95,12 +99,15 @@ def name_calls(events: Sequence[dict[str, Any]], nodes: Mapping[str, Any]) -> No
     calls = [event for event in events if "ins" in event]
     for event in calls:
         node = event.get("n", "")
-        label = nodes[node]["label"] if node else f"{event['function']}Backward"
+        name, is_builtin = event.get("function", ""), False
+        if node:
+            name = operation_of(nodes[node]["label"])
+            is_builtin = "own" not in nodes[node]
         ins = [
             with_formula(one, *written.get((one.get("n"), one.get("nr", 0)), ("", 0)))
             for one in event["ins"]
         ]
-        event["op"], formula = titled(label, ins, event["outs"])
+        event["op"], formula = titled(name, is_builtin, ins, event["outs"])
         if node:
             titles[node] = event["op"]
             written[node, 0] = formula

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from minigrad.tracing.program import Program
     from minigrad.tracing.replay import Replayed
 
-SCHEMA = "minigrad.trace/1"
+SCHEMA = "minigrad.trace/2"
+OLDER = "minigrad.trace/1"
+"""The schema before calls had values: their recordings are completed when loaded."""
 
 SHAPE: Final[dict[str, Any]] = {
     "meta": {},
@@ -112,7 +114,7 @@ class Trace:
             raise not_a_trace(path, f"not JSON ({error})") from None
         if not isinstance(data, dict) or "schema" not in data:
             raise not_a_trace(path, "JSON, and no recording: it has no schema")
-        if data["schema"] != SCHEMA:
+        if data["schema"] not in (SCHEMA, OLDER):
             raise not_a_trace(path, f"of schema {data['schema']!r}, not {SCHEMA!r}")
         missing = [field for field in SHAPE if field not in data]
         if missing:
@@ -120,6 +122,14 @@ class Trace:
         damage = next(damages(data), "")
         if damage:
             raise not_a_trace(path, f"damaged: {damage}")
+        if data["schema"] == OLDER:
+            # Imported here because a trace is data, and most are of this version.
+            from minigrad.tracing.older import completed
+
+            try:
+                data = completed(data)
+            except (LookupError, TypeError) as error:
+                raise not_a_trace(path, f"damaged: {error!r}") from None
         return cls(data)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
@@ -18,8 +17,7 @@ PICTURE: Final = 0
 MOST_LETTERS: Final = 105
 SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
 AS_TOLD: Final = (
-    *("hook.tensor", "hook.pre", "hook.post", "hook.accumulated", "hook.pack"),
-    *("hook.unpack", "rerun.begin", "rerun.end", "tangent", "grad.captured"),
+    *("hook.pack", "rerun.begin", "rerun.end", "tangent"),
     *("ask", "cut", "lint", "note"),
 )
 """Kinds of steps whose sentence serves the picture, too."""
@@ -69,23 +67,22 @@ class PictureStory:
                 box |= change["set"]
                 for key in change["del"]:
                     box.pop(key, None)
-        name = kind if kind != "phase" else event["ph"]["name"]
-        tell = getattr(self, f"_{re.sub('[^a-z]', '_', name)}", None)
+        tell = TELLERS.get(kind if kind != "phase" else event["ph"]["name"])
         if tell is not None:
-            tell(event)
+            tell(self, event)
         elif kind in AS_TOLD and level <= STORY:
             stop(event, event["say"])
 
     def end(self) -> None:
         """The recording is over."""
-        self._backward_end({})
+        self.backward_end({})
         self._say_filled()
 
-    def _ctx_new(self, event: Event) -> None:
+    def ctx_new(self, event: Event) -> None:
         function = self._ctxs[event["cid"]]["function"]
         stop(event, message("why.ctx", function=function))
 
-    def _ctx_put(self, event: Event) -> None:
+    def ctx_put(self, event: Event) -> None:
         names = self._kept_names(event)
         count = len(names)
         if not count:
@@ -96,8 +93,11 @@ class PictureStory:
         told = message(key, by=by, count=count, values=joined(names))
         stop(event, told, message("why.put.all", by=by, values=number))
 
-    def _wrap_outputs(self, event: Event) -> None:
+    def wrap_outputs(self, event: Event) -> None:
         outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
+        if None in [one.get("v", "") for one in outs]:  # of an older recording
+            stop(event, message("why.returned"))
+            return
         told = joined([self._passed(one) for one in outs])
         stop(
             event,
@@ -105,10 +105,10 @@ class PictureStory:
             message("why.returns.several", count=len(outs)),
         )
 
-    def _wire_edges(self, event: Event) -> None:
+    def wire_edges(self, event: Event) -> None:
         stop(event, message("why.thrown-away"))
 
-    def _graph_node(self, event: Event) -> None:
+    def graph_node(self, event: Event) -> None:
         if event["lvl"] > STORY or "ins" not in event:
             return
         ins, outs, node = event["ins"], event["outs"], self._nodes[event["n"]]
@@ -130,11 +130,13 @@ class PictureStory:
         values = [one["v"] for one in (*ins, *outs) if "text" not in one]
         is_small = None not in [self._values.number(value) for value in values]
         told = event["label"]
-        if is_small and len(outs) == 1:
+        if None in [one.get("v", "") for one in outs] or not outs:
+            told, result = message("why.joins", label=told), None
+        elif is_small and len(outs) == 1:
             node = self._nodes[event["n"]]["label"]
             formula = formula_of(node, event, [self._passed(one) for one in ins])
             told = message("why.equals", left=formula, right=self._text(outs[0]["v"]))
-        elif outs:
+        else:
             value = joined([self._passed(one) for one in outs])
             told = message("why.gives", label=told, value=value)
         if result is not None:
@@ -180,14 +182,14 @@ class PictureStory:
         else:
             stop(event, message("why.hangs.unnamed", **fields), short)
 
-    def _module(self, event: Event) -> None:
+    def module(self, event: Event) -> None:
         module = self._modules.get(event.get("m", ""))
         if module is not None:
             fields = {"label": module["label"], "count": event["nodes"]}
             value = self._text(event["new"])
             stop(event, message("why.module", value=value, **fields))
 
-    def _inplace(self, event: Event) -> None:
+    def inplace(self, event: Event) -> None:
         if event["lvl"] > STORY:
             return
         name = event.get("name") or message("its-tensor.unnamed")
@@ -206,7 +208,7 @@ class PictureStory:
         fields |= {"node": node, "saved": saved}
         stop(event, message("why.in-place.saved", **fields), changed)
 
-    def _exception(self, event: Event) -> None:
+    def exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]
         stale = [
             ref
@@ -220,7 +222,7 @@ class PictureStory:
         else:
             stop(event, message("why.stops", error=first))
 
-    def _backward_begin(self, event: Event) -> None:
+    def backward_begin(self, event: Event) -> None:
         roots, awaits = event["roots"], event["awaits"]
         self._awaited |= awaits
         self._waiting = {
@@ -249,13 +251,13 @@ class PictureStory:
         options = [(begins, waits, again), (short, waits, again), (short, waits)]
         stop(event, *[in_turn(*parts) for parts in options], short)
 
-    def _node_enter(self, event: Event) -> None:
+    def node_enter(self, event: Event) -> None:
         self._arrived[event["n"]] = event["g"]
         self._hooked.discard(event["n"])
         for slot in range(len(event["g"])):
             self._waiting.pop((event["n"], slot), None)
 
-    def _check_what_it_returned(self, event: Event) -> None:
+    def check_what_it_returned(self, event: Event) -> None:
         ctx = self._ctxs[event["cid"]]
         call = self._calls.get(ctx["node"], {})
         kept = [
@@ -280,31 +282,81 @@ class PictureStory:
             message("why.opens.count", **fields),
         )
 
-    def _hook_post(self, event: Event) -> None:
-        self._hooked.add(event["n"])
-        stop(event, event["say"])
+    def hook(self, event: Event) -> None:
+        """A hook of the learner's on a gradient."""
+        kind = event["k"].removeprefix("hook.")
+        if kind == "post":
+            self._hooked.add(event["n"])
+        if "hook" not in event:  # an older recording
+            stop(event, event["say"])
+            return
+        node = self._called(event["n"], event["slot"])
+        fields = {
+            "hook": event["hook"],
+            "node": node,
+            "given": self._several(event["g"]),
+        }
+        if kind == "accumulated":
+            stop(event, message("why.hook.after", grad=self._grad_of(node), **fields))
+            return
+        end = message("why.hook.leaves")
+        if event["new"] is not None:
+            end = message("why.hook.makes", new=self._several(event["new"]))
+        key = "why.hook.post" if kind == "post" else "why.hook"
+        short = message("why.hook.short", **fields)
+        stop(event, message(key, end=end, **fields), short)
 
-    def _grad_zeros(self, event: Event) -> None:
+    def _several(self, ref: Ref) -> str:
+        """A gradient, or several."""
+        return joined([self._text(one) for one in ref.get("i", [ref])])
+
+    def _grad_of(self, leaf: str) -> str:
+        """The ``.grad`` of a leaf in a sentence."""
+        is_unnamed = leaf == message("tensor.leaf")
+        return message("why.grad-of-leaf" if is_unnamed else "grad.name", tensor=leaf)
+
+    def unpacked(self, event: Event) -> None:
+        """A saved value is there again."""
+        fields = {"value": self._text(event["new"])}
+        if "n" not in event:
+            stop(event, message("why.unpacked", **fields))
+            return
+        fields["node"] = self._label(event["n"])
+        stop(
+            event,
+            message("why.unpacked.at", **fields),
+            message("why.unpacked", **fields),
+        )
+
+    def captured(self, event: Event) -> None:
+        """A gradient that was asked for is there."""
+        fields = {"gradient": self._text(event["g"])}
+        fields["node"] = self._called(event["n"], event["slot"])
+        stop(
+            event,
+            message("why.captured", **fields),
+            message("why.captured.short", **fields),
+        )
+
+    def grad_zeros(self, event: Event) -> None:
         node = self._label(event["n"])
         stop(event, message("why.zeros", node=node, slot=event["slot"]))
 
-    def _grad_absent(self, event: Event) -> None:
+    def grad_absent(self, event: Event) -> None:
         node = self._label(event["n"])
         stop(event, message("why.absent", node=node, slot=event["slot"]))
 
-    def _grad(self, event: Event) -> None:
+    def grad(self, event: Event) -> None:
         edge = self._edges.get(event["e"])
         if edge is not None:
             self._sent.setdefault(edge["from"], []).append(event)
 
-    _grad_none = _grad
-
-    def _ctx_free(self, event: Event) -> None:
+    def ctx_free(self, event: Event) -> None:
         freed = event.get("ctx", {}).get("set", {})
         if freed and event["lvl"] <= STORY:
             stop(event, message("why.lets-go", count=len(freed)))
 
-    def _backward_end(self, event: Event) -> None:
+    def backward_end(self, event: Event) -> None:
         for node in list(self._sent):
             self._say_sent(node)
 
@@ -326,19 +378,19 @@ class PictureStory:
             )
             return
         between = message("why.sent.between")
-        counted = [join[-1] if join else "" for join in joins]
-        whole = [
-            message("why.sent.counted", gets=gets[0], joins=join) if join else gets[0]
-            for gets, join in zip(told, counted, strict=True)
-        ]
+        options = []
+        for length in (0, 1):
+            gets = [one[length] for one in told]
+            pairs = zip(gets, joins, strict=True)
+            counted = [
+                message("why.sent.counted", gets=one, joins=join[-1]) if join else one
+                for one, join in pairs
+            ]
+            options += [between.join(counted), between.join(gets)]
+        long, plain, short, shortest = options
+        options = [message("why.node", told=o) for o in (long, short, plain, shortest)]
         places = {"node": self._label(node), "count": len(events)}
-        stop(
-            events[-1],
-            message("why.node", told=between.join(whole)),
-            message("why.node", told=between.join([long for long, _ in told])),
-            message("why.node", told=between.join([short for _, short in told])),
-            message("why.sent.many", **places),
-        )
+        stop(events[-1], *options, message("why.sent.many", **places))
 
     def _gets(self, node: str, event: Event) -> tuple[str, str]:
         """What one receiver gets: with the reason, and in short."""
@@ -353,7 +405,8 @@ class PictureStory:
             return short, short
         box = self._boxes.get(self._nodes[node]["ctx"], {})
         slot, label = self._edges[event["e"]]["slot"], self._nodes[node]["label"]
-        facts = label, slot, box, arrived[0], event["g"], self._values
+        builtin = "" if self._is_learners(self._nodes[node]) else operation_of(label)
+        facts = builtin, slot, box, arrived[0], event["g"], self._values
         slope = slope_of(call, *facts)
         if slope is None:
             return short, short
@@ -361,6 +414,8 @@ class PictureStory:
         fields |= {"slope": slope["x"], "arrived": self._text(arrived[0])}
         if slope["x"] == "1" and "of" not in slope:
             return message("why.gets.as-it-is", **fields), short
+        if is_told_by_shape(fields["gradient"]):
+            return message("why.gets.scaled", **fields), short
         if "of" not in slope:
             return message("why.gets.times", **fields), short
         return message("why.gets.because", of=slope["of"], **fields), short
@@ -383,13 +438,14 @@ class PictureStory:
         elif event["total"] == event["g"] or before is None:
             keys = ["why.all-here", "why.all-here", "why.waits.count"]
         elif is_told_by_shape(total):
-            keys = ["why.adds-up.array", "why.all-here", "why.waits.count"]
+            key = "why.adds-up.array.2" if count == 2 else "why.adds-up.array"
+            keys = [key, "why.all-here", "why.waits.count"]
         else:
             key = "why.adds-up.2" if count == 2 else "why.adds-up"
             keys = [key, "why.adds-up.short", "why.adds-up.count"]
         return [message(key, **fields) for key in keys]
 
-    def _grad_accumulate(self, event: Event) -> None:
+    def grad_accumulate(self, event: Event) -> None:
         self._filled.append(event)
 
     def _say_filled(self) -> None:
@@ -398,7 +454,7 @@ class PictureStory:
         if not events:
             return
         names = [self._called(event["n"]) for event in events]
-        grads = [message("grad.name", tensor=name) for name in names]
+        grads = [self._grad_of(name) for name in names]
         values = [self._text(event["new"]) for event in events]
         filled = message("why.filled", count=len(grads), grads=joined(grads))
         pairs = zip(grads, values, strict=True)
@@ -416,7 +472,7 @@ class PictureStory:
         stop(events[-1], told, filled, message("why.filled.many", count=len(grads)))
 
     def _is_learners(self, node: Mapping[str, Any]) -> bool:
-        return not operation_of(node["label"])[1]
+        return "own" in node
 
     def _passed(self, one: Mapping[str, Any]) -> str:
         """The value of an argument or an output."""
@@ -469,9 +525,38 @@ class PictureStory:
         return text
 
 
+TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
+    "ctx.new": PictureStory.ctx_new,
+    "ctx.put": PictureStory.ctx_put,
+    "wrap outputs": PictureStory.wrap_outputs,
+    "graph.node": PictureStory.graph_node,
+    "wire edges": PictureStory.wire_edges,
+    "module": PictureStory.module,
+    "inplace": PictureStory.inplace,
+    "exception": PictureStory.exception,
+    "backward.begin": PictureStory.backward_begin,
+    "node.enter": PictureStory.node_enter,
+    "check what it returned": PictureStory.check_what_it_returned,
+    "hook.tensor": PictureStory.hook,
+    "hook.pre": PictureStory.hook,
+    "hook.post": PictureStory.hook,
+    "hook.accumulated": PictureStory.hook,
+    "hook.unpack": PictureStory.unpacked,
+    "grad.captured": PictureStory.captured,
+    "grad.zeros": PictureStory.grad_zeros,
+    "grad.absent": PictureStory.grad_absent,
+    "grad": PictureStory.grad,
+    "grad.none": PictureStory.grad,
+    "grad.accumulate": PictureStory.grad_accumulate,
+    "ctx.free": PictureStory.ctx_free,
+    "backward.end": PictureStory.backward_end,
+}
+"""Who tells of a kind of step; of a phase, by its name."""
+
+
 def formula_of(node: str, event: Event, values: Sequence[str]) -> str:
     """What a call computed, with numbers for names: ``2 x 5``, ``exp(0)``."""
-    name, _ = operation_of(node)
+    name = operation_of(node)
     sign = INFIX.get(name)
     if sign is None or len(values) < 2:
         given = zip(values, event["ins"], strict=True)

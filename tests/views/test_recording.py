@@ -122,7 +122,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", '{"schema": "other/1"}', '{"schema": "minigrad.trace/1"}']
+    "text", ["{", "[]", "{}", '{"schema": "other/1"}', '{"schema": "minigrad.trace/2"}']
 )
 def test_foreign_or_damaged_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)

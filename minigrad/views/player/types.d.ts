@@ -106,6 +106,7 @@ export type GraphNode = {
   tensor?: string | null;
   outputs?: number;
   order?: number;
+  own?: boolean; // a Function of the learner's
   module?: string; // the innermost call of a module that made it
 };
 
