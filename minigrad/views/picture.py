@@ -193,10 +193,10 @@ class Scene:
             text = 3 if value is None else max(3, len(brief_text(self.data, ref or like)))
             return [max(56, room + text * 10.5 + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
-        side = side_of(rows, columns)
+        side = side_of(max(rows, 1), max(columns, 1))
         shape = "\u00d7".join(map(str, value["shape"]))
         wide = max(columns * side + 16, room + len(shape) * SMALL + 12)
-        return [wide, rows * side + 34]
+        return [wide, max(rows * side, 14) + 34]
 
     def _line(self, name: str, kind: str, of: str, at: str, to: str) -> None:
         count = self._ends[to, kind]

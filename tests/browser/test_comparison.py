@@ -28,7 +28,7 @@ def test_both_step_together_and_the_difference_is_marked(
     players = page.locator(".mg-player")
     assert players.count() == 2
     players.nth(0).focus()
-    for _ in range(4):
+    for _ in range(3):
         page.keyboard.press("ArrowRight")
         assert tuple(positions(page)) in comparison.pairs
     players.nth(1).focus()

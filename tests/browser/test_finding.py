@@ -141,7 +141,7 @@ def test_keyboard_reaches_nodes_lines_and_entries(play: Open) -> None:
     page.locator("button.number[tabindex='0']").focus()
     page.keyboard.press("Enter")
     assert title.text_content() == "Steps of line 5"
-    page.locator("g[role=button][tabindex='0']").focus()
+    page.locator(".hit[role=button][tabindex='0']").focus()
     first = page.evaluate("document.activeElement.getAttribute('aria-label')")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

@@ -273,7 +273,7 @@ def test_modules_are_cards_that_open(still: Page, tmp_path: Path) -> None:
     assert len(folded["parts"]) < len(whole["parts"])
     page = opened(still, trace, tmp_path)
     assert page.locator(".param").count() == 4
-    page.get_by_role("button", name="Open or fold the modules").click()
+    page.get_by_role("button", name="Open modules").click()
     assert page.locator(".param").count() == 0
     assert page.locator("g.leaf > .slot").count() == 4
     assert covered(page) == []

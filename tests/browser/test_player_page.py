@@ -348,7 +348,7 @@ def test_every_button_has_a_name(opened: Opener) -> None:
     names = page.locator(".bar button").evaluate_all(
         "all => all.map((one) => one.getAttribute('aria-label') || one.textContent)"
     )
-    assert len(names) == 20
+    assert len(names) == 19
     assert all(names)
 
 

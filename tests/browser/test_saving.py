@@ -42,7 +42,7 @@ def test_picture_of_a_step_is_whole_in_svg_and_png(play: Open) -> None:
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert texts[0] == data["events"][-1]["say"]
     assert texts[texts.index(".grad") + 1] == "5"
-    assert texts.count("MulBackward0") == 2
+    assert texts.count("MulBackward0") >= 2
     outlines = [p.get("style") or "" for p in root.iter(f"{SVG}path")]
     assert all("stroke:" in style for style in outlines)
     assert not [one for one in root.iter() if one.get("tabindex")]

@@ -121,8 +121,13 @@ def test_scrolling_draws_what_comes_into_view(shown: Page, data: Any) -> None:
     top, bottom = nodes[-1], nodes[0]
     for share, there in ((0, top), (1, bottom)):
         shown.evaluate(
-            "share => { const { body } = player.player.graph;"
-            " body.scrollTop = share * body.scrollHeight; }",
+            "share => { const { graph } = player.player;"
+            " const [x, y, w, h] = graph.view;"
+            " const [wide, tall] = graph.picture.size;"
+            " for (let at = 0; at <= tall; at += h / 2)"
+            "   { graph.look([share * (wide - w), at, w, h]); }"
+            " const { box } = graph.parts.get(share ? graph.last : graph.first)[0];"
+            " graph.look([box.x, box.y, w, h]); }",
             share,
         )
         shown.wait_for_function(IN_VIEW, arg=there, timeout=5_000)

@@ -34,7 +34,7 @@ import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
  * }} Thing
  */
 
-const CHOICES = "g.node[role], g.edge[role], .slot[role]";
+const CHOICES = ".hit[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
 const BORDER = 12;
@@ -167,7 +167,7 @@ export class PicturePane {
       const button = element("button", "", words);
       button.type = "button";
       button.title = message(name);
-      button.setAttribute("aria-label", message(name));
+      if (name !== "zoom.open") button.setAttribute("aria-label", message(name));
       button.onclick = action;
       box.append(button);
     }
@@ -201,7 +201,7 @@ export class PicturePane {
     shape.dataset.state = "unseen";
     const name = this.nodeName(node);
     const written = title && !name.includes(title) ? `${title}, ${name}` : name;
-    this.makeButton(shape, written, () => {
+    this.makeButton(shape, message("steps.of", { name: written }), () => {
       this.choose(`node ${node}`, name);
       this.pin(this.story.nodes[node]?.ctx ?? null);
     });
@@ -212,7 +212,7 @@ export class PicturePane {
   makeSlot(slot, part) {
     const tensor = part.t || message("tensor.unnamed");
     const name = message("grad.name", { tensor });
-    this.makeButton(slot, name, () => this.choose(`grad ${part.n}`, name));
+    this.makeButton(slot, message("steps.of", { name }), () => this.choose(`grad ${part.n}`, name));
     tells(slot, () => ({ title: name, ref: this.now.state.grads[part.n] }));
   }
 
@@ -220,16 +220,20 @@ export class PicturePane {
   makeWire(shape, id) {
     shape.dataset.state = "unseen";
     const name = this.edgeName(id);
-    this.makeButton(shape, name, () => this.choose(`edge ${id}`, name));
+    this.makeButton(shape, message("steps.of", { name }), () => this.choose(`edge ${id}`, name));
     tells(shape, () => ({ title: name, ...this.tellOf(id, "") }));
   }
 
-  /** @param {SVGElement} shape @param {string} name @param {() => void} action */
+  /**
+   * What lies over a shape is its button: it says in words what the shape shows.
+   * @param {SVGElement} shape @param {string} name @param {() => void} action
+   */
   makeButton(shape, name, action) {
-    shape.setAttribute("role", "button");
-    shape.setAttribute("tabindex", "-1");
-    shape.setAttribute("aria-label", message("steps.of", { name }));
-    shape.onclick = () => !this.dragged && action();
+    const hit = /** @type {SVGElement} */ (shape.querySelector(".hit"));
+    hit.setAttribute("role", "button");
+    hit.setAttribute("tabindex", "-1");
+    hit.setAttribute("aria-label", name);
+    hit.onclick = () => !this.dragged && action();
   }
 
   /** @param {string} id @returns {string} */
@@ -452,7 +456,8 @@ export class PicturePane {
     if (this.body.contains(focused) && focused !== this.body) return;
     const owner = this.story.ctxs[state.cid]?.node;
     const node = event?.n || owner || Object.keys(state.nodes)[0] || this.trace.graph.nodes.at(-1)?.id;
-    tabStop(this.body, this.elementOf(node) || this.svg.querySelector(".node"));
+    const shape = this.elementOf(node) || this.svg.querySelector(".node");
+    tabStop(this.body, shape?.querySelector(".hit"));
   }
 
   /**

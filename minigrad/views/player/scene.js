@@ -3,7 +3,7 @@
 import { squares } from "./arrays.js";
 import { svgElement, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
-import { brief } from "./values.js";
+import { brief, oddWords } from "./values.js";
 
 /** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").Spot} Spot */
@@ -61,7 +61,7 @@ export function isWritten(value) {
 }
 
 /** @param {import("./types").Value} value */
-const shapeOf = (value) => value.shape.join("×");
+const shapeOf = (value) => oddWords(value) || value.shape.join("×");
 
 // A tensor: its name and its value, a number or the squares of an array.
 class Chip {
@@ -126,9 +126,9 @@ export function leafOf(pane, part) {
   slot.append(text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start"));
   const value = text(x + w - 8, isArray ? y + 17 : y + h / 2 + 5, "", "value", "end");
   const thumb = svgElement("g", { class: "thumb" });
-  slot.append(value, thumb);
+  slot.append(value, thumb, card(part.slot, "hit", 7));
   const tray = new Tray(trace, part.tray);
-  const node = group({ class: "node", id: `mg_${part.id}` }, chip.box);
+  const node = group({ class: "node", id: `mg_${part.id}` }, chip.box, card(part.chip, "hit", 19));
   const shape = group({ class: "leaf" }, node, slot, tray.box);
   pane.makeNode(node, part.n, chip.name);
   pane.makeSlot(slot, part);
@@ -277,7 +277,11 @@ export function callOf(pane, part) {
   const box = new Box(pane, part);
   const tray = new Tray(trace, part.tray);
   const node = group({ class: "node", id: `mg_${part.n}` }, flow, op, ...chips.map((one) => one.box));
-  node.append(box.dock, box.box);
+  const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
+  /** @type {Spot} */
+  const room = [left, top, part.box[0] + part.box[2] - left, part.box[1] + part.box[3] - top];
+  for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
+  node.append(box.dock, box.box, card(room, "hit", 10));
   const shape = group({ class: "call" }, node, tray.box);
   pane.makeNode(node, part.n, part.name.join(" "));
   const ctx = story.nodes[part.n]?.ctx;
