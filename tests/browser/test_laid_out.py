@@ -44,7 +44,7 @@ FAULTS = """
   for (const body of all(".pane.graph .body")) {
     const room = place(body);
     const sight = '.chip, .slot, .op, .box.there, .tray.there, .tag.there';
-    const parts = [...body.querySelectorAll(sight)].map((one) => one.querySelector(".body, rect"));
+    const parts = [...body.querySelectorAll(sight)].map((one) => one.querySelector(".skin, rect"));
     const { picture, width, height } = document.querySelector(".mg-player").player?.graph || {};
     const fits = !picture || picture.size[0] * 0.85 < width - 24 && picture.size[1] * 0.85 < height - 24;
     for (const part of parts.map(place)) {
@@ -141,6 +141,8 @@ def test_what_is_cut_or_covered_is_found(
 ) -> None:
     _, program, words = SCENES[3]
     assert laid_out(still, 1200, program(), words, tmp_path / "scene.html") == []
+    if "scene" in broken:  # which is cut by nothing else
+        still.evaluate("player.player.inspect(false); player.player.showEngine()")
     still.add_style_tag(content=broken)
     still.evaluate(
         "for (const one of document.querySelectorAll('.listing, .ctx .body'))"

@@ -184,7 +184,7 @@ def test_numbers_of_the_picture_are_those_of_the_trace(
 GROUNDS = """
 () => [...document.querySelectorAll(".scene text")].flatMap((one) => {
   if (!one.textContent || !one.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return [];
-  const body = one.parentElement.querySelector(":scope > .body, :scope > rect");
+  const body = one.parentElement.querySelector(":scope > .skin, :scope > rect");
   const own = body ? getComputedStyle(body).fill : "none";
   const pane = getComputedStyle(document.querySelector(".pane.graph")).backgroundColor;
   return [[one.textContent, getComputedStyle(one).fill, own === "none" ? pane : own]];
@@ -245,7 +245,7 @@ def test_no_step_moves_a_card(still: Page, tmp_path: Path) -> None:
     places = set()
     for stop in page.evaluate("player.player.stops"):
         page.evaluate("at => player.player.go(at)", stop)
-        places.add(str(page.locator(".op .body").first.bounding_box()))
+        places.add(str(page.locator(".op .skin").first.bounding_box()))
     assert len(places) == 1
 
 

@@ -76,7 +76,7 @@ class Chip {
     const [x, y, w, h] = spot;
     const isArray = h > 46;
     const title = cut(name, 18);
-    this.box = group({ class: `chip ${kind}` }, card(spot, "body", isArray ? 8 : 19));
+    this.box = group({ class: `chip ${kind}` }, card(spot, "skin", isArray ? 8 : 19));
     const base = isArray ? y + 18 : y + h / 2 + 5;
     if (name) this.box.append(text(x + 12, base, title, "name", "start"));
     this.note = text(x + w - 9, base, "", "shape", "end");
@@ -121,7 +121,7 @@ export function leafOf(pane, part) {
   const chip = new Chip(trace, part.chip, part.t, part.v, "leaf");
   const [x, y, w, h] = part.slot;
   const isArray = h > 34;
-  const slot = group({ class: "slot" }, card(part.slot, "body", 7));
+  const slot = group({ class: "slot" }, card(part.slot, "skin", 7));
   slot.append(svgElement("path", { class: "hang", d: `M${x + w / 2} ${y - 14}V${y}` }));
   slot.append(text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start"));
   const value = text(x + w - 8, isArray ? y + 17 : y + h / 2 + 5, "", "value", "end");
@@ -182,7 +182,7 @@ class Tray {
     this.isArray = h > 26;
     this.sum = text(x + w / 2, this.isArray ? y + 17 : y + h / 2 + 5, "", "sum");
     this.thumb = svgElement("g", { class: "thumb" });
-    this.box = group({ class: "tray" }, card(spot, "body", 13), this.sum, this.thumb);
+    this.box = group({ class: "tray" }, card(spot, "skin", 13), this.sum, this.thumb);
   }
 
   /**
@@ -251,7 +251,7 @@ class Tray {
 export function callOf(pane, part) {
   const { trace, story } = pane;
   const [x, y, w, h] = part.card;
-  const op = group({ class: "op" }, card(part.card, "body", 10));
+  const op = group({ class: "op" }, card(part.card, "skin", 10));
   const pills = part.pills || [];
   const rows = pills.length * 24 + (part.sub ? 16 : 0);
   const base = y + (h - rows) / 2 + 5;
@@ -261,7 +261,7 @@ export function callOf(pane, part) {
   if (part.sub) op.append(text(x + w / 2, base + 8.5 * part.name.length + 9, part.sub, "small"));
   const params = pills.map(([name, wide], place) => {
     const at = y + h - (pills.length - place) * 24;
-    const pill = group({ class: "param" }, card([x + (w - wide) / 2, at, wide, 20], "body", 10));
+    const pill = group({ class: "param" }, card([x + (w - wide) / 2, at, wide, 20], "skin", 10));
     pill.append(text(x + w / 2, at + 14, name, "small"));
     op.append(pill);
     return pill;
@@ -334,7 +334,7 @@ class Box {
     this.box = svgElement("g", { class: "box" });
     const body = `M${x} ${y}v${h - 8}q0 8 8 8h${w - 16}q8 0 8-8v${8 - h}`;
     this.box.append(
-      svgElement("path", { class: "body", d: body }),
+      svgElement("path", { class: "skin", d: body }),
       svgElement("path", { class: "lid", d: `M${x} ${y}h${w}` }),
       svgElement("path", { class: "flap left", d: `M${x} ${y}h${FLAP}`, style: `transform-origin:${x}px ${y}px` }),
       svgElement("path", { class: "flap right", d: `M${x + w} ${y}h${-FLAP}`, style: `transform-origin:${x + w}px ${y}px` }),
@@ -349,7 +349,7 @@ class Box {
     this.cells = part.cells.map(([key, words, size]) => {
       /** @type {Spot} */
       const spot = [at, y + 28, size, 30];
-      const cell = group({ class: "cell" }, card(spot, "body", 5));
+      const cell = group({ class: "cell" }, card(spot, "skin", 5));
       const written = text(at + size / 2, y + 48, words, "kept");
       cell.append(written);
       at += size + 6;
