@@ -30,17 +30,17 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     It opens at step ``start``, and keeps its place through a reload under ``key``, by
     default made of the content.
     """
-    raw = json.dumps(_played(data), separators=(",", ":"), ensure_ascii=False)
+    raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
     code = _packed_code(messages.in_use, "page", "start")
     return _document(title, key, _trace_script(raw), code, start)
 
 
-def _played(data: Mapping[str, Any]) -> dict[str, Any]:
+def played(data: Mapping[str, Any]) -> dict[str, Any]:
     """What the page plays: the picture, without the drawing for where no page plays."""
     if "traces" in data:
-        return {**data, "traces": [_played(trace) for trace in data["traces"]]}
+        return {**data, "traces": [played(trace) for trace in data["traces"]]}
     return {**data, "graph": {**data["graph"], "dot": None, "svg": None}}
 
 

@@ -61,7 +61,9 @@ def placed(scene: Scene) -> Json | None:
         gaps = scene.depth() - 1
         more = (SHAPE * tall - wide) / gaps if gaps else 0
         if more > 0.1:
-            plain = graph.run(program, scene.dot(min(NEAR + more, FAR)), "plain") or plain
+            plain = (
+                graph.run(program, scene.dot(min(NEAR + more, FAR)), "plain") or plain
+            )
         return scene.placed(plain)
     return None
 
@@ -190,7 +192,9 @@ class Scene:
         value = self.data["values"].get((ref or like or {}).get("v"))
         room = len(_short(title)) * LETTER + (16 if title else 4)
         if value is None or is_short(value):
-            text = 3 if value is None else max(3, len(brief_text(self.data, ref or like)))
+            text = (
+                3 if value is None else max(3, len(brief_text(self.data, ref or like)))
+            )
             return [max(56, room + text * 10.5 + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
         side = side_of(max(rows, 1), max(columns, 1))
@@ -424,8 +428,14 @@ def groups_of(data: Mapping[str, Any]) -> dict[str, Json]:
     while True:
         tops = {name: _first(chain, opened) for name, chain in within.items()}
         shown = Counter(top or name for name, top in tops.items())
-        best = next(iter([one for one in shown if one in modules and _holds(modules, one)]), "")
-        inner = {_first(within[n], {*opened, best}) or n for n, t in tops.items() if t == best}
+        best = next(
+            iter([one for one in shown if one in modules and _holds(modules, one)]), ""
+        )
+        inner = {
+            _first(within[n], {*opened, best}) or n
+            for n, t in tops.items()
+            if t == best
+        }
         if not best or len(shown) - 1 + len(inner) > MOST_CARDS:
             break
         opened.add(best)

@@ -191,6 +191,6 @@ def test_nothing_is_out_of_reach_on_a_narrow_page(
     for move in ("go(1e6)", "found.open()", "found.search('gradient')"):
         frame.evaluate(f"player.player.{move}")
         assert frame.evaluate(OUTSIDE) == [], move
-    wider = "player.querySelector('.ways').style.minWidth = '3000px'"
+    wider = "player.querySelector('.settings').style.marginLeft = '3000px'"
     frame.evaluate(wider)
     assert frame.evaluate(OUTSIDE) != []

@@ -315,7 +315,9 @@ def test_what_is_no_number_is_marked_wherever_a_value_is_shown(
     page.emulate_media(color_scheme=scheme)
     slot = page.locator(".pane.graph .slot")
     said = "\u00d7".join(map(str, np.shape(gradient)))
-    assert slot.locator(".value").text_content() == (f"1 {kind}" if count or kind == "inf" else said)
+    assert slot.locator(".value").text_content() == (
+        f"1 {kind}" if count or kind == "inf" else said
+    )
     assert slot.locator(".odd").count() == (kind in ("nan", "inf"))
     cells = page.locator(".pane.ctx .moving .cell")
     assert cells.count() == np.size(gradient)

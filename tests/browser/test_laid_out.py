@@ -56,6 +56,7 @@ FAULTS = """
 }
 """
 
+
 def tangents() -> Any:
     """Forward mode: a tangent beside a node at the edge of the drawing."""
     x, y = leaves()

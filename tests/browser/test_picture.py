@@ -28,14 +28,16 @@ STOPS = 12  # of a program, spread over it
 COVERED = """
 () => {
   const shown = [...document.querySelectorAll(".scene text")].filter((one) =>
-    one.textContent && one.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
+    one.textContent && one.checkVisibility(
+      { opacityProperty: true, visibilityProperty: true }));
   const spots = shown.map((one) => one.getBoundingClientRect());
   const found = [];
   spots.forEach((a, i) => spots.slice(i + 1).forEach((b, j) => {
     const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
     const tall = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
     // A letter's box is taller than the letter.
-    if (wide > 1 && tall > 4) found.push(`${shown[i].textContent} | ${shown[i + 1 + j].textContent}`);
+    const words = [shown[i], shown[i + 1 + j]].map((one) => one.textContent);
+    if (wide > 1 && tall > 4) found.push(words.join(" | "));
   }));
   const scale = document.querySelector(".scene").getScreenCTM().a;
   for (const one of shown) {
@@ -116,7 +118,9 @@ def drawn_by_lot(seed: int) -> Any:
     lot = random.Random(seed)
     shape = lot.choice([(), (), (2,), (3, 2), (4, 6)])
     values = [
-        minigrad.randn(*shape).requires_grad_() if shape else minigrad.tensor(
+        minigrad.randn(*shape).requires_grad_()
+        if shape
+        else minigrad.tensor(
             round(lot.uniform(-3, 3), lot.choice([0, 2])), requires_grad=True
         )
         for _ in range(lot.randint(1, 3))
@@ -168,14 +172,17 @@ def test_numbers_of_the_picture_are_those_of_the_trace(
     page.evaluate("player.player.go(1e9)")
     checked = 0
     for event in trace.data["events"]:
-        if event["k"] == "grad.accumulate" and len(brief_text(trace.data, event["new"])) < 9:
-            slot = page.locator(f'.leaf:has(#mg_{event["n"]}) .slot .value')
+        if (
+            event["k"] == "grad.accumulate"
+            and len(brief_text(trace.data, event["new"])) < 9
+        ):
+            slot = page.locator(f".leaf:has(#mg_{event['n']}) .slot .value")
             assert slot.text_content() == brief_text(trace.data, event["new"])
             checked += 1
         for out in event.get("outs", ()) if event["k"] == "graph.node" else ():
             written = brief_text(trace.data, out["v"])
             if len(written) < 9:
-                chip = page.locator(f'#mg_{event["n"]} .chip .value').nth(out["nr"])
+                chip = page.locator(f"#mg_{event['n']} .chip .value").nth(out["nr"])
                 assert chip.text_content() == written
                 checked += 1
     assert checked or trace.data["values"]
@@ -183,7 +190,8 @@ def test_numbers_of_the_picture_are_those_of_the_trace(
 
 GROUNDS = """
 () => [...document.querySelectorAll(".scene text")].flatMap((one) => {
-  if (!one.textContent || !one.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return [];
+  const sight = { opacityProperty: true, visibilityProperty: true };
+  if (!one.textContent || !one.checkVisibility(sight)) return [];
   const body = one.parentElement.querySelector(":scope > .skin, :scope > rect");
   const own = body ? getComputedStyle(body).fill : "none";
   const pane = getComputedStyle(document.querySelector(".pane.graph")).backgroundColor;

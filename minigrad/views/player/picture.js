@@ -69,7 +69,7 @@ export class PicturePane {
     this.note.hidden = true;
     /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
-    if (this.pictures.length) this.start();
+    if (this.pictures.length) this.begin();
     else if (this.empty.hidden) this.list();
   }
 
@@ -82,7 +82,7 @@ export class PicturePane {
     this.sayPart("graph.list");
   }
 
-  start() {
+  begin() {
     this.svg = svgElement("svg", { class: "scene", role: "group" });
     this.svg.setAttribute("aria-label", message("graph.picture"));
     this.body.append(this.svg);

@@ -41,14 +41,14 @@ export function write(node, words) {
 }
 
 /** @param {Element} node @param {Record<string, unknown>} kinds */
-export function set(node, kinds) {
+export function setKinds(node, kinds) {
   for (const kind in kinds) {
     if (node.classList.contains(kind) !== Boolean(kinds[kind])) node.classList.toggle(kind);
   }
 }
 
 /** @param {string} words @param {number} most */
-export const cut = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
+export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
 
 /** @param {Trace} trace @param {Ref | null | undefined} ref */
 export function valueOf(trace, ref) {
@@ -75,7 +75,7 @@ class Chip {
     this.name = name;
     const [x, y, w, h] = spot;
     const isArray = h > 46;
-    const title = cut(name, 18);
+    const title = shortened(name, 18);
     this.box = group({ class: `chip ${kind}` }, card(spot, "skin", isArray ? 8 : 19));
     const base = isArray ? y + 18 : y + h / 2 + 5;
     if (name) this.box.append(text(x + 12, base, title, "name", "start"));
@@ -91,7 +91,7 @@ class Chip {
 
   /** @param {Ref | null} ref @param {boolean} known */
   show(ref, known) {
-    set(this.box, { known });
+    setKinds(this.box, { known });
     const look = `${ref?.v}${ref?.r} ${known}`;
     if (look === this.look) return;
     this.look = look;
@@ -114,10 +114,10 @@ class Chip {
 
 /**
  * A leaf: its chip, and the slot of its gradient.
- * @param {PicturePane} pane @param {Part} part @returns {{shape: SVGElement, show: Show}}
+ * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
  */
-export function leafOf(pane, part) {
-  const { trace } = pane;
+export function leafOf(owner, part) {
+  const { trace } = owner;
   const chip = new Chip(trace, part.chip, part.t, part.v, "leaf");
   const [x, y, w, h] = part.slot;
   const isArray = h > 34;
@@ -130,8 +130,8 @@ export function leafOf(pane, part) {
   const tray = new Tray(trace, part.tray);
   const node = group({ class: "node", id: `mg_${part.id}` }, chip.box, card(part.chip, "hit", 19));
   const shape = group({ class: "leaf" }, node, slot, tray.box);
-  pane.makeNode(node, part.n, chip.name);
-  pane.makeSlot(slot, part);
+  owner.makeNode(node, part.n, chip.name);
+  owner.makeSlot(slot, part);
   let look = null;
   /** @type {Show} */
   const show = ({ state, event }) => {
@@ -139,7 +139,7 @@ export function leafOf(pane, part) {
     chip.show(changed?.ref || part.v, true);
     write(chip.stamp, changed ? message("value.version", { version: changed.ver }) : "");
     const ref = state.grads[part.n];
-    set(slot, { full: ref, hot: event?.k === "grad.accumulate" && event.n === part.n });
+    setKinds(slot, { full: ref, hot: event?.k === "grad.accumulate" && event.n === part.n });
     const now = ref ? ref.v : "";
     if (now !== look) {
       look = now;
@@ -148,7 +148,7 @@ export function leafOf(pane, part) {
       const drawn = isArray && array && !isWritten(array);
       const room = Math.floor((w - 58) / 9.1);
       const words = ref && !drawn ? brief(trace, ref) : "";
-      write(value, !ref ? "None" : (drawn ? shapeOf(array) : cut(words.length > room ? words.replaceAll(" ", "") : words, Math.max(room, 4))));
+      write(value, !ref ? "None" : (drawn ? shapeOf(array) : shortened(words.length > room ? words.replaceAll(" ", "") : words, Math.max(room, 4))));
       if (drawn) {
         const { group: picture, width, height } = squares(array);
         picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
@@ -162,10 +162,10 @@ export function leafOf(pane, part) {
 
 /**
  * Data: no gradient is asked for, so nothing hangs below.
- * @param {PicturePane} pane @param {Part} part @returns {{shape: SVGElement, show: Show}}
+ * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
  */
-export function dataOf(pane, part) {
-  const chip = new Chip(pane.trace, part.chip, part.t, part.v, "data");
+export function dataOf(owner, part) {
+  const chip = new Chip(owner.trace, part.chip, part.t, part.v, "data");
   chip.show(part.v, true);
   const shape = group({ class: "data" }, chip.box);
   tells(shape, () => ({ title: part.t || message("tensor.unnamed"), ref: part.v }));
@@ -192,7 +192,7 @@ class Tray {
    */
   show(gathered, left, hot, ofLeaf = false) {
     const there = Boolean(left || (gathered && (!ofLeaf || gathered.parts.length > 1)));
-    set(this.box, { there, whole: gathered && !left, hot, tangent: false });
+    setKinds(this.box, { there, whole: gathered && !left, hot, tangent: false });
     const look = there ? `${left} ${gathered?.parts.map((one) => one?.v)} ${gathered?.total?.v}` : "";
     if (look === this.look) return;
     this.look = look;
@@ -201,7 +201,7 @@ class Tray {
     const value = valueOf(this.trace, gathered?.total);
     const drawn = this.isArray && value && !isWritten(value) && !left;
     const room = Math.floor((this.spot[2] - 12) / 8.5);
-    write(this.sum, drawn ? cut(shapeOf(value), room) : this.words(gathered, left, room));
+    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room));
     if (!drawn) return;
     const [x, y, w, h] = this.spot;
     const { group: picture, width, height } = squares(value);
@@ -211,8 +211,8 @@ class Tray {
 
   /** @param {string} words */
   tell(words) {
-    set(this.box, { there: true, tangent: true });
-    write(this.sum, cut(words, Math.floor((this.spot[2] - 12) / 8.5)));
+    setKinds(this.box, { there: true, tangent: true });
+    write(this.sum, shortened(words, Math.floor((this.spot[2] - 12) / 8.5)));
     this.look = words;
   }
 
@@ -234,7 +234,7 @@ class Tray {
       if (gathered.root) tries.push(message("tray.begins", { value: total }));
       tries.push(total);
     }
-    return tries.find((one) => one.length <= room) || cut(tries.at(-1), room);
+    return tries.find((one) => one.length <= room) || shortened(tries.at(-1), room);
   }
 
   /** @param {Ref | null} ref */
@@ -246,10 +246,10 @@ class Tray {
 
 /**
  * A call: its card, what came out, and the box of what it keeps.
- * @param {PicturePane} pane @param {Part} part @returns {{shape: SVGElement, show: Show}}
+ * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
  */
-export function callOf(pane, part) {
-  const { trace, story } = pane;
+export function callOf(owner, part) {
+  const { trace, story } = owner;
   const [x, y, w, h] = part.card;
   const op = group({ class: "op" }, card(part.card, "skin", 10));
   const pills = part.pills || [];
@@ -272,9 +272,9 @@ export function callOf(pane, part) {
     const [from, to] = [y + h / 2, top + tall / 2];
     const by = (left - x - w) / 2;
     const d = `M${x + w} ${from}C${x + w + by} ${from} ${left - by} ${to} ${left - 3} ${to}`;
-    flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${pane.tip("flow")})` }));
+    flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` }));
   }
-  const box = new Box(pane, part);
+  const box = new Box(owner, part);
   const tray = new Tray(trace, part.tray);
   const node = group({ class: "node", id: `mg_${part.n}` }, flow, op, ...chips.map((one) => one.box));
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
@@ -283,7 +283,7 @@ export function callOf(pane, part) {
   for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
   node.append(box.dock, box.box, card(room, "hit", 10));
   const shape = group({ class: "call" }, node, tray.box);
-  pane.makeNode(node, part.n, part.name.join(" "));
+  owner.makeNode(node, part.n, part.name.join(" "));
   const ctx = story.nodes[part.n]?.ctx;
   /** @type {Show} */
   const show = ({ state, event }) => {
@@ -293,17 +293,17 @@ export function callOf(pane, part) {
       ? !now && part.inside.some((one) => state.nodes[one])
       : Boolean(call) && !now;
     const fails = Boolean(state.error) && (state.cid === ctx && ctx !== null && (running || now === "active"));
-    set(op, { running, over: now, fails });
+    setKinds(op, { running, over: now, fails });
     chips.forEach((chip, slot) => {
       const known = Boolean(now) || call === "returned";
       const changed = state.changed[part.t[slot]];
       const stale = known && changed && state.handles[part.t[slot]] !== part.n;
       chip.show(part.v[slot], known);
-      set(chip.box, { hot: (event?.k === "graph.node" && event.n === part.n) || (call === "returned" && !now), stale });
+      setKinds(chip.box, { hot: (event?.k === "graph.node" && event.n === part.n) || (call === "returned" && !now), stale });
       write(chip.stamp, stale ? message("value.version", { version: changed.ver }) : "");
     });
-    set(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now });
-    params.forEach((pill, place) => set(pill, { full: state.grads[part.leaves[place]] }));
+    setKinds(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now });
+    params.forEach((pill, place) => setKinds(pill, { full: state.grads[part.leaves[place]] }));
     box.show(state, now, call, fails);
     const tangent = state.tangents[part.n];
     if (tangent && !state.gathered[part.n]) tray.tell(message("tangent.beside", { value: brief(trace, tangent) }));
@@ -316,11 +316,11 @@ const FLAP = 18;
 
 // The ctx: an open box beside its card, then docked below the result as its grad_fn.
 class Box {
-  /** @param {PicturePane} pane @param {Part} part */
-  constructor(pane, part) {
-    this.pane = pane;
+  /** @param {PicturePane} owner @param {Part} part */
+  constructor(owner, part) {
+    this.owner = owner;
     this.part = part;
-    this.ctx = pane.story.nodes[part.n]?.ctx;
+    this.ctx = owner.story.nodes[part.n]?.ctx;
     const [x, y, w, h] = part.box;
     const chip = part.chips.at(-1);
     const cord = chip[0] + chip[2] / 2;
@@ -376,8 +376,8 @@ class Box {
     const [dx, dy] = now || !there ? [0, 0] : this.away;
     this.box.style.transform = dx || dy ? `translate(${dx}px, ${dy}px)` : "";
     const running = now === "active";
-    set(this.box, { there, open: !now || running || freed, running, freed, fails, handed: !now && call === "forward" });
-    set(this.dock, { docked: now, made: call && !now });
+    setKinds(this.box, { there, open: !now || running || freed, running, freed, fails, handed: !now && call === "forward" });
+    setKinds(this.dock, { docked: now, made: call && !now });
     write(this.head, now ? part.head : "ctx");
     let filled = 0;
     let label = part.label;
@@ -386,13 +386,13 @@ class Box {
       const inside = Boolean(ref) && !(ref.t === "P" && ref.r === "freed");
       filled += Number(inside);
       const stale = ref?.t === "S" && ref.now !== ref.ver;
-      set(cell.box, { inside, stale });
+      setKinds(cell.box, { inside, stale });
       if (stale) label = message("box.stale", { saved: ref.ver, now: ref.now });
-      if (inside) write(cell.words, cut(this.wordsOf(cell.key, ref, stale), cell.room));
+      if (inside) write(cell.words, shortened(this.wordsOf(cell.key, ref, stale), cell.room));
     }
     write(this.label, label);
-    set(this.label, { stale: label !== part.label });
-    if (this.rest) set(this.rest, { gone: !filled });
+    setKinds(this.label, { stale: label !== part.label });
+    if (this.rest) setKinds(this.rest, { gone: !filled });
     write(this.empty, filled ? "" : this.emptyWords(Boolean(now), freed));
   }
 
@@ -404,7 +404,7 @@ class Box {
 
   /** @param {string} key @param {Ref} ref @param {boolean} stale */
   wordsOf(key, ref, stale) {
-    const { trace } = this.pane;
+    const { trace } = this.owner;
     if (stale) return message("value.version", { version: ref.ver });
     if (key === "attr.numbers" && ref.t === "L") {
       return ref.i.filter((one) => one && one.r !== "None").map((one) => brief(trace, one)).join(", ");

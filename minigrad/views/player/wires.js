@@ -1,7 +1,7 @@
 // Lines of the picture: values go along them to a card, gradients back to a box or a slot.
 
 import { svgElement } from "./dom.js";
-import { cut, isWritten, set, valueOf, write } from "./scene.js";
+import { shortened, isWritten, setKinds, valueOf, write } from "./scene.js";
 import { brief } from "./values.js";
 import { message } from "./messages.js";
 
@@ -42,7 +42,7 @@ function lettersOf(trace) {
 }
 
 /** @param {Trace} trace @param {any} ref */
-const gradWords = (trace, ref) => (isWritten(valueOf(trace, ref)) ? cut(brief(trace, ref), MOST) : "");
+const gradWords = (trace, ref) => (isWritten(valueOf(trace, ref)) ? shortened(brief(trace, ref), MOST) : "");
 
 /**
  * Points of a path, each with how far it is from the beginning.
@@ -105,7 +105,7 @@ class Room {
     for (const name of this.squaresOf(spot)) {
       const there = this.squares.get(name);
       if (there) there.push(spot);
-      else this.squares.set(name, [spot]);
+      else this.squares.setKinds(name, [spot]);
     }
   }
 
@@ -172,22 +172,22 @@ function tagOf([x, y, width, height], kind, rx) {
 }
 
 /**
- * @param {PicturePane} pane @param {Line} line @param {Tags} tags
+ * @param {PicturePane} owner @param {Line} line @param {Tags} tags
  * @returns {{shape: SVGElement, over: SVGElement, show: (view: View) => void}}
  */
-export function wireOf(pane, line, tags = {}) {
+export function wireOf(owner, line, tags = {}) {
   const path = svgElement("path", { class: "line", d: line.d });
   const shape = svgElement("g", { class: "edge", id: `mg_${line.id}` });
   shape.append(svgElement("path", { class: "halo", d: line.d }), path, svgElement("path", { class: "hit", d: line.d }));
   const end = pointsOf(line.d)[0];
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
   shape.append(none);
-  pane.makeWire(shape, line.id);
+  owner.makeWire(shape, line.id);
   const over = svgElement("g", { class: "tags" });
   const slope = tags.slope && tagOf(tags.slope, "slope", 6);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11);
   for (const one of [slope, grad]) if (one) over.append(one.tag);
-  const tip = `url(#${pane.tip("wire")})`;
+  const tip = `url(#${owner.tip("wire")})`;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
     const now = state.edges[line.id] || "unseen";
@@ -197,13 +197,13 @@ export function wireOf(pane, line, tags = {}) {
     else path.removeAttribute("marker-start");
     if (slope) {
       const told = state.slopes[line.id];
-      set(slope.tag, { there: told });
-      if (told) write(slope.words, cut(slopeWords(told), slope.room));
+      setKinds(slope.tag, { there: told });
+      if (told) write(slope.words, shortened(slopeWords(told), slope.room));
     }
     if (grad) {
-      const words = sent && now !== "none" ? gradWords(pane.trace, sent) : "";
-      set(grad.tag, { there: words, hot });
-      if (words) write(grad.words, cut(words, grad.room));
+      const words = sent && now !== "none" ? gradWords(owner.trace, sent) : "";
+      setKinds(grad.tag, { there: words, hot });
+      if (words) write(grad.words, shortened(words, grad.room));
     }
   };
   return { shape, over, show };
@@ -211,19 +211,19 @@ export function wireOf(pane, line, tags = {}) {
 
 /**
  * A value's way to a card.
- * @param {PicturePane} pane @param {Line} line
+ * @param {PicturePane} owner @param {Line} line
  * @returns {{shape: SVGElement, show: (view: View) => void}}
  */
-export function flowOf(pane, line) {
+export function flowOf(owner, line) {
   const shape = svgElement("g", { class: "flow" });
-  const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${pane.tip("flow")})` });
+  const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
   shape.append(path);
-  const ctx = pane.story.nodes[line.to]?.ctx;
+  const ctx = owner.story.nodes[line.to]?.ctx;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
     const used = state.nodes[line.to];
     const lit = used ? event.k === "graph.node" && event.n === line.to : Boolean(state.calls[ctx]);
-    set(shape, { lit, used });
+    setKinds(shape, { lit, used });
   };
   return { shape, show };
 }
