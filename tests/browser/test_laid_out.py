@@ -44,12 +44,15 @@ FAULTS = """
   for (const body of all(".pane.graph .body")) {
     const room = place(body);
     const sight = '.chip, .slot, .op, .box.there, .tray.there, .tag.there';
-    const parts = [...body.querySelectorAll(sight)].map((one) => one.querySelector(".skin, rect"));
-    const { picture, width, height } = document.querySelector(".mg-player").player?.graph || {};
-    const fits = !picture || picture.size[0] * 0.85 < width - 24 && picture.size[1] * 0.85 < height - 24;
+    const skin = (one) => one.querySelector(".skin, rect");
+    const parts = [...body.querySelectorAll(sight)].map(skin);
+    const { graph = {} } = document.querySelector(".mg-player").player || {};
+    const [wide, tall] = (graph.picture?.size || [0, 0]).map((size) => size * 0.85 + 24);
+    const fits = wide < graph.width && tall < graph.height;
     for (const part of parts.map(place)) {
       const out = part.right > room.right + 1 || part.left < room.left - 1;
-      if (fits && (out || part.bottom > room.bottom + 1 || part.top < room.top - 1)) found.add("the picture is cut");
+      const over = part.bottom > room.bottom + 1 || part.top < room.top - 1;
+      if (fits && (out || over)) found.add("the picture is cut");
     }
   }
   return [...found].sort();

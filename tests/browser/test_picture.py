@@ -1,4 +1,4 @@
-"""The picture of a computation: nothing covers another thing, and the numbers are right."""
+"""The picture of a computation: nothing is covered, and the numbers are right."""
 
 from __future__ import annotations
 

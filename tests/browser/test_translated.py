@@ -96,6 +96,7 @@ def test_english_word_would_be_found(page: Page, tmp_path: Path) -> None:
     told = [untranslated(text, trace.data) for text in shown.evaluate(READ_ALL)]
     assert ["Graph"] in told
     shown.evaluate(
-        "player.querySelector('.say').style.cssText = 'width: 30px; overflow: hidden; white-space: nowrap'"
+        "player.querySelector('.say').style.cssText ="
+        " 'width: 30px; overflow: hidden; white-space: nowrap'"
     )
     assert "say" in "".join(shown.evaluate(CUT))

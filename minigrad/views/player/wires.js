@@ -105,7 +105,7 @@ class Room {
     for (const name of this.squaresOf(spot)) {
       const there = this.squares.get(name);
       if (there) there.push(spot);
-      else this.squares.setKinds(name, [spot]);
+      else this.squares.set(name, [spot]);
     }
   }
 
