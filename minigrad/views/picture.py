@@ -21,14 +21,14 @@ Spot = list[float]
 
 MOST_PARTS: Final = 2_500
 MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
-NEAR, FAR = 0.36, 2.8  # inches between the columns, at least and at most
+NEAR, FAR = 0.28, 2.8  # inches between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
 LETTER, SMALL, GRAD = 8.5, 7.9, 9.1  # the width of a letter of 14, 13, 15 points
 CHIP, SLOT, CORD, BOX, TRAY = 46, 34, 28, 80, 26  # heights
 GAP = 8
 LEAST_SLOT = 96  # wide: ".grad None"
-OUT = 24  # from a card to what comes out of it
+OUT = 20  # from a card to what comes out of it
 WIDEST = 150  # of the cells in a box; the rest is counted
 MOST_CARDS = 10  # that come of modules that are opened by themselves
 MOST_LETTERS = 18

@@ -47,7 +47,8 @@ FAULTS = """
     const skin = (one) => one.querySelector(".skin, rect");
     const parts = [...body.querySelectorAll(sight)].map(skin);
     const { graph = {} } = document.querySelector(".mg-player").player || {};
-    const [wide, tall] = (graph.picture?.size || [0, 0]).map((size) => size * 0.85 + 24);
+    const size = graph.picture?.size || [0, 0];
+    const [wide, tall] = size.map((one) => one * 0.85 + 24);
     const fits = wide < graph.width && tall < graph.height;
     for (const part of parts.map(place)) {
       const out = part.right > room.right + 1 || part.left < room.left - 1;

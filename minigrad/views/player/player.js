@@ -340,7 +340,9 @@ export class Player {
   whyNow() {
     const { events } = this.story;
     const event = events[this.position - 1];
-    const last = events.slice(0, this.position).findLast(({ lvl, k }) => lvl === 0 || k === "ask");
+    let at = this.position - 1;
+    while (at > 0 && events[at].lvl > 0 && events[at].k !== "ask") at -= 1;
+    const last = events[at];
     return event?.k === "exception" && !event.why ? event.say : last?.why || last?.say || event?.say;
   }
 
