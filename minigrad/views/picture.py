@@ -20,7 +20,7 @@ Spot = list[float]
 """A place: left, top, width, height."""
 
 MOST_PARTS: Final = 2_500
-MOST_WIRED: Final = 200  # parts; of a picture with more, values alone say the places
+MOST_WIRED: Final = 100  # parts; of a picture with more, values alone say the places
 NEAR, FAR = 0.28, 2.8  # inches between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
