@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
-from minigrad.tracing.pictures import is_told_by_shape
+from minigrad.tracing.pictures import is_told_by_shape, number_text
 from minigrad.tracing.reading import Ref, Values
 from minigrad.tracing.slopes import slope_of
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
@@ -154,7 +154,7 @@ class PictureStory:
         numbers = there.get("attr.numbers") or {}
         names = self._kept_names(event)
         items = numbers.get("i", ())
-        names += [one["r"] for one in items if one and one.get("r") != "None"]
+        names += [in_short(one["r"]) for one in items if one and one["r"] != "None"]
         if names:
             return message("why.keeps", values=joined(names))
         if any([key.startswith("attr.") for key in there]):
@@ -215,7 +215,7 @@ class PictureStory:
             for ref in self._boxes.get(event.get("cid", ""), {}).values()
             if ref and ref["t"] == "S" and ref["ver"] != ref["now"]
         ]
-        if stale and first.startswith("SavedModifiedError"):
+        if stale and "modified by an inplace operation" in first:
             name = stale[0].get("name") or message("its-tensor.unnamed")
             fields = {"tensor": name, "saved": stale[0]["ver"]}
             stop(event, message("why.stale", **fields))
@@ -476,7 +476,7 @@ class PictureStory:
 
     def _passed(self, one: Mapping[str, Any]) -> str:
         """The value of an argument or an output."""
-        return str(one["text"]) if "text" in one else self._text(one["v"])
+        return in_short(one["text"]) if "text" in one else self._text(one["v"])
 
     def _called_input(self, one: Mapping[str, Any]) -> str:
         """An argument by its name, else by what made it."""
@@ -565,6 +565,14 @@ def formula_of(node: str, event: Event, values: Sequence[str]) -> str:
     left, right = values[1::-1] if name == "Rsub" else values[:2]
     right = f"({right})" if right.startswith("-") else right
     return f"{left} {SIGNS.get(sign, sign)} {right}"
+
+
+def in_short(text: str) -> str:
+    """A plain value inside a sentence: a number as all numbers are written."""
+    try:
+        return number_text(float(text))
+    except ValueError:
+        return text
 
 
 def stop(event: Event, *options: str) -> None:
