@@ -12,7 +12,7 @@ import pytest
 import minigrad as mg
 from minigrad import nn
 from minigrad.autograd import Function
-from minigrad.tracing import Recorder, Trace
+from minigrad.tracing import Recorder, Trace, log
 from minigrad.tracing.trace import TraceFileError
 from tests.tracing import happenings
 from tests.tracing.any_program import faults
@@ -363,3 +363,29 @@ def test_graph_from_before_is_told_from_its_leaves_on() -> None:
     older = [event for event in trace.data["events"] if "ins" in event]
     assert [event["op"] for event in older] == ["exp", "mul", "add"]
     assert [one["v"] for event in older for one in event["ins"]] == [None] * 4
+
+
+def test_long_recording_without_its_middle_is_consistent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log, "MOST_EVENTS", 40)
+    monkeypatch.setattr(log, "SLACK", 10)
+    w, trace = number(1.0), Trace()
+    recorder = Recorder(trace, lines=False)
+    recorder.__enter__()
+    recorder._log._most = 50
+    loss = w * 2
+    for _ in range(60):
+        loss = loss * 0.5 + w
+    loss.backward()
+    recorder.__exit__(None, None, None)
+    assert trace.data["meta"]["truncated"]
+    assert inconsistencies(trace.data) == []
+    missing = [one for one in calls_in(trace) if one["needs"] and "v" not in one]
+    assert missing == []
+
+
+def calls_in(trace: Trace) -> list[Json]:
+    """All tensors that calls of a recording were given."""
+    given = [one for event in trace.data["events"] for one in event.get("ins", ())]
+    return [one for one in given if "text" not in one]
