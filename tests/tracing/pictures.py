@@ -155,7 +155,7 @@ def faults_of_sentences(data: Json) -> Iterator[str]:
         for left, sign, right, result in EQUATION.findall(why):
             a, b, c = (float(one.rstrip(".")) for one in (left, right, result))
             found = a * b if sign == "\u00d7" else a + b
-            rough = 1e-3 * (abs(c) if sign == "\u00d7" else abs(a) + abs(b))
+            rough = 1e-2 * (abs(c) if sign == "\u00d7" else abs(a) + abs(b))
             if abs(found - c) > rough:
                 yield f"step {at}: {left} {sign} {right} is not {result}"
         if event["k"] == "grad" and f"gets {text(event['g'])}" not in why:

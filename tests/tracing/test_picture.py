@@ -371,14 +371,11 @@ def test_long_recording_without_its_middle_is_consistent(
     monkeypatch.setattr(log, "MOST_EVENTS", 40)
     monkeypatch.setattr(log, "SLACK", 10)
     w, trace = number(1.0), Trace()
-    recorder = Recorder(trace, lines=False)
-    recorder.__enter__()
-    recorder._log._most = 50
-    loss = w * 2
-    for _ in range(60):
-        loss = loss * 0.5 + w
-    loss.backward()
-    recorder.__exit__(None, None, None)
+    with Recorder(trace, lines=False):
+        loss = w * 2
+        for _ in range(60):
+            loss = loss * 0.5 + w
+        loss.backward()
     assert trace.data["meta"]["truncated"]
     assert inconsistencies(trace.data) == []
     missing = [one for one in calls_in(trace) if one["needs"] and "v" not in one]
