@@ -18,7 +18,7 @@ MOST_LETTERS: Final = 105
 SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
 AS_TOLD: Final = (
     *("hook.pack", "rerun.begin", "rerun.end", "tangent"),
-    *("ask", "cut", "lint", "note"),
+    *("ask", "cut", "lint", "note", "what.if"),
 )
 """Kinds of steps whose sentence serves the picture, too."""
 FREED: Final = "freed"

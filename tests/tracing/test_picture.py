@@ -14,6 +14,7 @@ from minigrad import nn
 from minigrad.autograd import Function
 from minigrad.tracing import Recorder, Trace, log
 from minigrad.tracing.trace import TraceFileError
+from minigrad.views import record
 from tests.tracing import happenings
 from tests.tracing.any_program import faults
 from tests.tracing.pictures import inconsistencies
@@ -386,3 +387,20 @@ def calls_in(trace: Trace) -> list[Json]:
     """All tensors that calls of a recording were given."""
     given = [one for event in trace.data["events"] for one in event.get("ins", ())]
     return [one for one in given if "text" not in one]
+
+
+def test_question_is_a_stop_of_the_picture_with_its_own_words() -> None:
+    with record() as trace:
+        number(2.0).exp().backward()
+    trace.ask("What arrives?", ["7.389", "2"], "7.389", before="goes to AccumulateGrad")
+    (asked,) = events_of(trace, "ask")
+    assert (asked["lvl"], asked["why"]) == (0, "What arrives?")
+
+
+def test_text_of_the_picture_is_that_of_level_0() -> None:
+    with record("two") as trace:
+        number(2.0).mul(3).backward()
+    text = trace.to_markdown(level=0)
+    assert "1. 2 \u00d7 3 = 6. Its box keeps 3 for backward." in text
+    assert "joins the graph" not in text
+    assert "MulBackward0 joins the graph" in trace.to_markdown(level=1)
