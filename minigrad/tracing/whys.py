@@ -215,7 +215,7 @@ class PictureStory:
             for ref in self._boxes.get(event.get("cid", ""), {}).values()
             if ref and ref["t"] == "S" and ref["ver"] != ref["now"]
         ]
-        if stale and "modified by an inplace operation" in first:
+        if stale and "inplace" in first:
             name = stale[0].get("name") or message("its-tensor.unnamed")
             fields = {"tensor": name, "saved": stale[0]["ver"]}
             stop(event, message("why.stale", **fields))

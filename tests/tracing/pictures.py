@@ -198,6 +198,6 @@ def numbers_of(data: Json) -> set[str]:
     texts += [module["label"] for module in data["graph"]["modules"]]
     texts += [str(node["tensor"]) for node in data["graph"]["nodes"]]
     largest = max([c for c in counts if c is not None] + [len(data["graph"]["edges"])])
-    return {n for text in texts for n in NUMBER.findall(text)} | {
-        str(count) for count in range(largest + 1)
-    }
+    numbers = {n for text in texts for n in NUMBER.findall(text)}
+    whole = {str(count) for count in range(largest + 1)}
+    return numbers | whole | {f"{float(n):.4g}" for n in numbers}  # 2.0 is told as 2
