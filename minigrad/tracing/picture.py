@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.titles import name_calls, told_apart
-from minigrad.tracing.whys import tell_picture
 
 
 def complete(data: dict[str, Any]) -> None:

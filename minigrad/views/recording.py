@@ -13,8 +13,8 @@ from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.kept import MOST_BYTES
+from minigrad.tracing.picture_words import stop
 from minigrad.tracing.trace import step_that_says, write_whole
-from minigrad.tracing.whys import stop
 from minigrad.views import graph, page
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.whatif import WhatIf, what_if
