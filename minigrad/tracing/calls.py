@@ -21,6 +21,8 @@ MOST_WRITTEN: Final = 10**9
 """Python refuses to write the longest of numbers, and they take time."""
 
 
+MOST_OUTPUTS: Final = 10_000
+"""The outputs that may still get a name; a long recording makes no end of them."""
 UNHEARD: Final = object()
 """Stands for an argument of which nothing is known."""
 
@@ -76,6 +78,8 @@ class Calls:
             outs.append(out)
             if "needs" in out:
                 self._outputs[name, number] = out
+        if len(self._outputs) > MOST_OUTPUTS:
+            del self._outputs[next(iter(self._outputs))]
         return {"ins": ins, "outs": outs}
 
     def name_output(self, node: str | None, tensor: Any, name: str) -> None:
@@ -117,13 +121,12 @@ class Calls:
             return {"text": "" if value is UNHEARD else brief(value)}
         known = self._keys.get(id(value))
         if known is None or known[0]() is not value:
-            known = weakref.ref(value), f"t{self._count}"
-            self._keys[id(value)] = known
+            known = self._keys[id(value)] = weakref.ref(value), f"t{self._count}"
             self._count += 1
-            name = None if is_new else self._values.names.of(value)
-        else:
-            name = self._values.names.of(value)
-        passed = {"name": name, "v": Note(("A", numbers)), "t": known[1]}
+        elif is_new:
+            is_new = False  # it was given, and has changed
+        name = None if is_new else self._values.names.of(value)
+        passed: Value = {"name": name, "v": Note(("A", numbers)), "t": known[1]}
         passed["needs"] = needs
         if version:
             passed["ver"] = version

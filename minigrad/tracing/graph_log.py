@@ -67,9 +67,11 @@ class GraphLog:
             named = log.named_by(receivers_card, receiver)
             led_to.append((named, id(receiver)))
             ends.append((slot, receivers_card, receiver_slot))
-        self.id_of(node)
+        name = card.node or self.number(card)
         # A learner's node takes what it saved when it has been wired.
-        kept = 0 if card.is_users else self.look_at_saved(node)
+        kept = 0
+        if not card.is_users:
+            kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
         order = self._order()
         say = (joining, card, led_to, kept, order, moved)
@@ -81,9 +83,9 @@ class GraphLog:
             level = ENGINE
         phase = PHASES["wire edges"]
         event = {"k": "graph.node", "lvl": level, "say": say, "ph": phase}
-        plain = without_wire(outputs)
+        plain = without_wire(outputs) if len(outputs) > 1 else ()
         given, card.given = card.given, None
-        event |= log.calls.fields(given, ends, card.node or "", outputs)
+        event |= log.calls.fields(given, ends, name, outputs)
         if card.is_users:
             self._tell(node, card, event, ends, order, moved, plain)
             return

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.titles import name_calls, told_apart
-from minigrad.tracing.whys import tell_picture
 
 
 def complete(data: dict[str, Any]) -> None:
     """Write into a recording what its picture is drawn and told by."""
     events, graph = data["events"], data["graph"]
+    nodes = {node["id"]: node for node in graph["nodes"]}
     graph["modules"] = modules_with_nodes(graph)
-    name_calls(events, {node["id"]: node for node in graph["nodes"]})
+    for event in events:
+        for one in event.get("ins", ()):
+            if one.get("n", one.get("leaf")) not in nodes:  # left out, of a long one
+                one.pop("n", None), one.pop("leaf", None), one.pop("nr", None)
+    name_calls(events, nodes)
     name_owners(events)
     tell_picture(data)
 

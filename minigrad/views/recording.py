@@ -13,6 +13,7 @@ from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.kept import MOST_BYTES
+from minigrad.tracing.picture_words import stop
 from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page, picture
 from minigrad.views.numbers import Explanation, explain
@@ -74,7 +75,8 @@ class Recording(Trace):
                 )
             )
         place = step_that_says(self, before, "ask", most=2) - 1
-        event = {"k": "ask", "say": question, "lvl": 1, "d": 0}
+        event: dict[str, Any] = {"k": "ask", "say": question, "d": 0}
+        stop(event, question)
         if place:
             former = self.data["events"][place - 1]
             event |= {key: former[key] for key in _PLACE if key in former}

@@ -155,7 +155,7 @@ def faults_of_sentences(data: Json) -> Iterator[str]:
         for left, sign, right, result in EQUATION.findall(why):
             a, b, c = (float(one.rstrip(".")) for one in (left, right, result))
             found = a * b if sign == "\u00d7" else a + b
-            rough = 1e-3 * (abs(c) if sign == "\u00d7" else abs(a) + abs(b))
+            rough = 1e-2 * (abs(c) if sign == "\u00d7" else abs(a) + abs(b))
             if abs(found - c) > rough:
                 yield f"step {at}: {left} {sign} {right} is not {result}"
         if event["k"] == "grad" and f"gets {text(event['g'])}" not in why:
@@ -198,6 +198,6 @@ def numbers_of(data: Json) -> set[str]:
     texts += [module["label"] for module in data["graph"]["modules"]]
     texts += [str(node["tensor"]) for node in data["graph"]["nodes"]]
     largest = max([c for c in counts if c is not None] + [len(data["graph"]["edges"])])
-    return {n for text in texts for n in NUMBER.findall(text)} | {
-        str(count) for count in range(largest + 1)
-    }
+    numbers = {n for text in texts for n in NUMBER.findall(text)}
+    whole = {str(count) for count in range(largest + 1)}
+    return numbers | whole | {f"{float(n):.4g}" for n in numbers}  # 2.0 is told as 2

@@ -12,8 +12,9 @@ import pytest
 import minigrad as mg
 from minigrad import nn
 from minigrad.autograd import Function
-from minigrad.tracing import Recorder, Trace
+from minigrad.tracing import Recorder, Trace, log
 from minigrad.tracing.trace import TraceFileError
+from minigrad.views import record
 from tests.tracing import happenings
 from tests.tracing.any_program import faults
 from tests.tracing.pictures import inconsistencies
@@ -363,3 +364,43 @@ def test_graph_from_before_is_told_from_its_leaves_on() -> None:
     older = [event for event in trace.data["events"] if "ins" in event]
     assert [event["op"] for event in older] == ["exp", "mul", "add"]
     assert [one["v"] for event in older for one in event["ins"]] == [None] * 4
+
+
+def test_long_recording_without_its_middle_is_consistent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log, "MOST_EVENTS", 40)
+    monkeypatch.setattr(log, "SLACK", 10)
+    w, trace = number(1.0), Trace()
+    with Recorder(trace, lines=False):
+        loss = w * 2
+        for _ in range(60):
+            loss = loss * 0.5 + w
+        loss.backward()
+    assert trace.data["meta"]["truncated"]
+    assert inconsistencies(trace.data) == []
+    missing = [one for one in calls_in(trace) if one["needs"] and "v" not in one]
+    assert missing == []
+
+
+def calls_in(trace: Trace) -> list[Json]:
+    """All tensors that calls of a recording were given."""
+    given = [one for event in trace.data["events"] for one in event.get("ins", ())]
+    return [one for one in given if "text" not in one]
+
+
+def test_question_is_a_stop_of_the_picture_with_its_own_words() -> None:
+    with record() as trace:
+        number(2.0).exp().backward()
+    trace.ask("What arrives?", ["7.389", "2"], "7.389", before="goes to AccumulateGrad")
+    (asked,) = events_of(trace, "ask")
+    assert (asked["lvl"], asked["why"]) == (0, "What arrives?")
+
+
+def test_text_of_the_picture_is_that_of_level_0() -> None:
+    with record("two") as trace:
+        number(2.0).mul(3).backward()
+    text = trace.to_markdown(level=0)
+    assert "1. 2 \u00d7 3 = 6. Its box keeps 3 for backward." in text
+    assert "joins the graph" not in text
+    assert "MulBackward0 joins the graph" in trace.to_markdown(level=1)

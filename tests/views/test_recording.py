@@ -198,7 +198,8 @@ def test_question_stands_before_the_step_it_asks_about() -> None:
     assert events[place] == {
         "k": "ask",
         "say": "What now?",
-        "lvl": 1,
+        "lvl": 0,
+        "why": "What now?",
         "d": events[place - 1]["d"],
         "question": "What now?",
         "choices": ["2", "5"],

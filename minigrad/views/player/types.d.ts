@@ -84,7 +84,13 @@ export type Event = {
   label?: string; // the same, told apart from others: "Square 2"
   ins?: Passed[];
   outs?: Passed[];
-  slope?: Slope; // grad
+  slope?: Slope; // grad: what the node multiplied with what had arrived there
+  left?: number; // grad: how many more have to come, if several do
+  old?: Ref | null; // grad.accumulate: .grad before, null if it was None
+  by?: string; // ctx.put: the rule that calls save_for_backward, forward or setup_context
+  hook?: string; // hook.*: the name of the learner's function
+  m?: string | null; // module: its call, among graph.modules
+  nodes?: number; // module: how many nodes it made
   s?: number;
   l?: number;
   cid?: string;
