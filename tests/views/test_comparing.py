@@ -59,8 +59,8 @@ def test_saved_and_attribute_first_differ_where_saving_is_told() -> None:
     comparison = compare(one, other)
     assert comparison.difference is not None
     left, right = comparison.difference
-    assert "save_for_backward: x." in says(one, left)
-    assert "The output" in says(other, right)  # which saves nothing
+    assert "saved: x." in says(one, left)
+    assert "ctx.x" in says(other, right)
     assert says(one, left) in comparison.sentence
     assert says(other, right) in comparison.sentence
 
