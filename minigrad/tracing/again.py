@@ -25,7 +25,7 @@ from minigrad.tracing.trace import Trace
 Json = dict[str, Any]
 
 ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
-TOLD: Final = ("k", "lvl", "say", "n", "e", "slot", "cid", "g", "total", "new")
+TOLD: Final = ("k", "say", "n", "e", "slot", "cid", "g", "total", "new")
 """What an event tells of the engine; its ctx may have been told by an untimely one."""
 UNTIMELY: Final = ("ask", "mem.gone")
 """What is told at no certain time: when memory is collected, or by the teacher."""

@@ -41,6 +41,7 @@ class BackwardStory:
         self._hears_lines = hears_lines
         self._picked: Any = None
         self._card: Any = None
+        self._old: Any = None
         self._told_as_returned: int | None = None
         self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
@@ -105,7 +106,9 @@ class BackwardStory:
         self._leave(task)
         log, card = self._log, self._cards.of(node)
         self._running[id(task)] = node, card
-        if not card.is_leaf:
+        if card.is_leaf:
+            self._old = self._look(node.variable.grad)[0]
+        else:
             log.ctxs.open(node, card)
             if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
@@ -245,6 +248,7 @@ class BackwardStory:
         name = self._log.names.of(leaf) or message("tensor.leaf")
         ref, told = self._look(gradient)
         now, now_told = self._look(new)
+        old, self._old = self._old, None
         self._log.emit(
             {
                 "k": "grad.accumulate",
@@ -253,6 +257,7 @@ class BackwardStory:
                 "ph": PHASES["call its backward"],
                 "n": self._graph.id_of(node),
                 "g": ref,
+                "old": None if first else old,
                 "new": now,
                 "cue": f"{name}.grad",
             }

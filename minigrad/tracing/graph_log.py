@@ -11,7 +11,7 @@ from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import in_turn
-from minigrad.tracing.nodes import Card, Named, called, receivers_of
+from minigrad.tracing.nodes import Card, Named, called, inputs_first, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
 
@@ -21,7 +21,8 @@ class GraphLog:
 
     ``reruns`` counts the checkpointed parts that run once more at the moment,
     ``recorded_tasks`` are the backwards that are themselves recorded, and ``modules``
-    the layers that run, each with the nodes that have joined meanwhile.
+    the layers that run, each with the nodes that have joined meanwhile. ``groups`` are
+    all calls of modules, ``open_groups`` those that run, one in another.
     """
 
     def __init__(self, log: EventLog) -> None:
@@ -31,6 +32,8 @@ class GraphLog:
         self.recorded_tasks: list[int] = []
         self.other_engine_runs = False
         self.modules: list[tuple[Any, list[str], int]] = []
+        self.groups: list[dict[str, Any]] = []
+        self.open_groups: list[str] = []
         self.entry_of: Callable[[Any], Any] = lambda node: node
         self._log = log
         self._cards = log.cards
@@ -64,9 +67,11 @@ class GraphLog:
             named = log.named_by(receivers_card, receiver)
             led_to.append((named, id(receiver)))
             ends.append((slot, receivers_card, receiver_slot))
-        self.id_of(node)
+        name = card.node or self.number(card)
         # A learner's node takes what it saved when it has been wired.
-        kept = 0 if card.is_users else self.look_at_saved(node)
+        kept = 0
+        if not card.is_users:
+            kept = log.memory.look_at_node(node, name, card.label)
         moved = self._moved_handles(outputs)
         order = self._order()
         say = (joining, card, led_to, kept, order, moved)
@@ -78,13 +83,25 @@ class GraphLog:
             level = ENGINE
         phase = PHASES["wire edges"]
         event = {"k": "graph.node", "lvl": level, "say": say, "ph": phase}
-        plain = without_wire(outputs)
+        plain = without_wire(outputs) if len(outputs) > 1 else ()
+        given, card.given = card.given, None
+        event |= log.calls.fields(given, ends, name, outputs)
         if card.is_users:
             self._tell(node, card, event, ends, order, moved, plain)
             return
         log.ctxs.open(node, card)
         self._tell(node, card, event, ends, order, moved, plain)
         log.ctxs.close(node)
+
+    def enter_module(self, module: Any) -> None:
+        """The nodes that join from now on belong to this call of a module."""
+        name = f"m{len(self.groups)}"
+        group = {"id": name, "kind": type(module).__name__, "name": None, "in": None}
+        group["name"] = self._log.names.of_module(module)
+        if self.open_groups:
+            group["in"] = self.open_groups[-1]
+        self.groups.append(group)
+        self.open_groups.append(name)
 
     def look_at_saved(self, node: Any) -> int:
         """The bytes that a node of the graph keeps now, of new."""
@@ -97,7 +114,7 @@ class GraphLog:
         """Show a node, and all below it, that this recording has not met yet."""
         if self.known(node) is not None:
             return
-        unseen = [node]
+        log, unseen = self._log, [node]
         found: list[Any] = []
         while unseen and len(found) < MOST_OLD_NODES:
             current = unseen.pop()
@@ -106,15 +123,20 @@ class GraphLog:
             self.id_of(current)
             found.append(current)
             unseen += [receiver for _, receiver, _ in receivers_of(current)]
-        for current in reversed(found):
+        new = set(found)
+        for current in inputs_first(
+            [node], lambda one: [r for _, r, _ in receivers_of(one) if r in new]
+        ):
             card, name = self._cards.of(current), self.id_of(current)
             if card.is_leaf:
-                say = sentences.leaf_node(self._log.names.of(current.variable))
+                say = sentences.leaf_node(log.names.of(current.variable))
             else:
-                kept = self._log.memory.look_at_node(current, name, card.label)
+                kept = log.memory.look_at_node(current, name, card.label)
                 say = sentences.older_node(card.label, kept)
             event = {"k": "graph.node", "lvl": ENGINE, "say": say}
             ends = [(i, self._cards.of(one), j) for i, one, j in receivers_of(current)]
+            if not card.is_leaf:
+                event |= log.calls.fields(None, ends, name, ())
             self._tell(current, card, event, ends, self._order())
 
     def _tell(
@@ -143,6 +165,8 @@ class GraphLog:
                 "plain": list(plain),
                 "order": order,
                 "again": self.reruns > 0,
+                **({"own": True} if card.is_users else {}),
+                **({"module": self.open_groups[-1]} if self.open_groups else {}),
             }
         )
         event["n"], event["e"] = name, self._add_edges(name, ends)

@@ -55,6 +55,7 @@ class Happenings:
                 "say": asides.hook(
                     kind, asides.name_of_hook(hook), owner, given, result
                 ),
+                "hook": asides.name_of_hook(hook),
                 "n": self._graph.id_of(node),
                 "slot": slot,
                 "g": self._shown(given),
@@ -224,6 +225,7 @@ class Happenings:
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
+        self._graph.enter_module(module)
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()
@@ -231,6 +233,7 @@ class Happenings:
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
+        group = self._graph.open_groups.pop() if self._graph.open_groups else None
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()
@@ -244,6 +247,9 @@ class Happenings:
                 "lvl": STORY,
                 "say": asides.module(type(module).__name__, name, inside, size, result),
                 "cue": name or type(module).__name__,
+                "m": group,
+                "nodes": len(inside),
+                "new": self._shown(result),
             }
         )
 

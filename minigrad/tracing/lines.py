@@ -273,7 +273,7 @@ class FrameLog:
         self, opened: OpenFrame, local: Any, changed: Iterable[str]
     ) -> dict[str, str | None]:
         """The variables that lead to another node than at the last step."""
-        now = {name: self._node_of(local.get(name)) for name in changed}
+        now = {name: self._node_of(name, local.get(name)) for name in changed}
         now |= {name: None for name in opened.handles if name not in local}
         handles = self._log.handles
         moved = {n: node for n, node in now.items() if handles.get(n) != node}
@@ -286,8 +286,12 @@ class FrameLog:
                 opened.handles.add(name)
         return moved
 
-    def _node_of(self, value: Any) -> str | None:
-        return self._log.node_of(value) if is_tensor(value) else None
+    def _node_of(self, name: str, value: Any) -> str | None:
+        if not is_tensor(value):
+            return None
+        node = self._log.node_of(value)
+        self._log.calls.name_output(node, value, name)
+        return node
 
     def _set_place(self) -> None:
         self._log.opened = self._frames[-1] if self._frames else None

@@ -8,6 +8,7 @@ from typing import Any, Final
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
+from minigrad.tracing.calls import Calls
 from minigrad.tracing.codes import ENGINE as ENGINE
 from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
@@ -39,6 +40,7 @@ class EventLog:
         self.values = ValueStore(self.names)
         self.memory = Memory(self.names)
         self.cards = Cards()
+        self.calls = Calls(self.values)
         self.ctxs = CtxLog(self.cards, self.values, self.named)
         self.opened: Any = None
         """The watched frame at whose line the program is."""

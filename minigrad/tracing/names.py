@@ -45,10 +45,10 @@ class Names:
         self._namespaces = [one for one in self._namespaces if one is not variables]
         self.moment += 1
 
-    def values(self) -> list[Any]:
-        """All tensors that a variable holds."""
-        held = [variables.get(name) for variables, name in self._all().values()]
-        return [one for one in held if one is not None]
+    def held(self) -> list[tuple[str, Any]]:
+        """All variables that hold a tensor, with what they hold."""
+        held = [(name, where.get(name)) for where, name in self._all().values()]
+        return [(name, one) for name, one in held if is_tensor(one)]
 
     def of(self, tensor: Any) -> str | None:
         """The variable that holds ``tensor``; one that was found before is good."""

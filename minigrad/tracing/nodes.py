@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.messages import message
 
+T = TypeVar("T")
 Named = tuple[str, str | None]
 """The label of a node, and for a leaf's node what its tensor is called."""
 
@@ -19,11 +20,12 @@ class Card:
     """What is known of one node, and how far its ctx has been shown.
 
     ``node`` is its id in the graph, ``ctx`` that of its ctx; None until it has one.
-    ``rule`` is the gradient rule of a user's.
+    ``rule`` is the gradient rule of a user's; ``given`` are the arguments of a call
+    that has not joined the graph yet.
     """
 
     __slots__ = (
-        *("ctx", "is_leaf", "is_users", "label", "marks", "node"),
+        *("ctx", "given", "is_leaf", "is_users", "label", "marks", "node"),
         *("reference", "rule", "seen_at"),
     )
 
@@ -35,6 +37,7 @@ class Card:
         self.label = label_of(node)
         self.node: str | None = None
         self.ctx: str | None = None
+        self.given: Any = None
         self.seen_at = -1
         self.marks: dict[str, Any] = {}
 
@@ -112,6 +115,21 @@ def receivers_of(node: Any) -> Iterator[tuple[int, Any, int]]:
     for slot, edge in enumerate(node._edges):
         if edge is not None and edge is not NOT_A_TENSOR:
             yield slot, *split_edge(edge)
+
+
+def inputs_first(roots: list[T], below: Callable[[T], list[T]]) -> list[T]:
+    """The nodes at and below ``roots``, each once, after those it leads to."""
+    done: dict[T, None] = {}
+    unseen = list(roots)
+    while unseen:
+        node = unseen[-1]
+        missing = [one for one in below(node) if one not in done]
+        if node in done or not missing:
+            done.setdefault(node)
+            unseen.pop()
+        else:
+            unseen += missing
+    return list(done)
 
 
 def edges_seen(ctx: Any, named: Callable[[Any], Named]) -> tuple[Any, ...]:

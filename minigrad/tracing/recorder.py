@@ -23,6 +23,7 @@ from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
+from minigrad.tracing.picture import complete
 from minigrad.tracing.program import Block, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
@@ -134,6 +135,11 @@ class Recorder:
             self._torch.stop()
         if self._backend is not None:
             self._backend.stop()
+        driver = learners_frame(sys._getframe(1))
+        if driver is not None:
+            self._log.names.add(driver.f_locals)  # reads them anew on Python 3.11
+        self._log.names.moment += 1
+        self._log.calls.name_outputs(self._log.node_of)
         self._log.let_go()
         self.trace.is_told_by(self._teller(error))
         self._frames.let_go()
@@ -201,12 +207,13 @@ class Recorder:
         """What makes the data of the facts, holding nothing of the program."""
         log, sources = self._log, self._frames.sources
         nodes, edges = self._graph.nodes, self._graph.edges
+        groups = self._graph.groups
         meta = self._meta(error)
 
         def tell() -> dict[str, Any]:
             graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
-            graph |= {"nodes": nodes, "edges": edges}
-            return {
+            graph |= {"nodes": nodes, "edges": edges, "modules": groups}
+            data = {
                 "schema": SCHEMA,
                 "meta": meta,
                 "sources": sources.finish(),
@@ -215,6 +222,8 @@ class Recorder:
                 "graph": graph,
                 "events": log.events,
             }
+            complete(data)
+            return data
 
         return tell
 

@@ -12,7 +12,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape
-from minigrad.tracing.values import brief, error_text, short_repr
+from minigrad.tracing.values import Note, brief, error_text, short_repr
 
 NameOf = Callable[[Any], str | None]
 Fact = tuple[bool | None, Any]
@@ -68,14 +68,27 @@ def told(fact: Fact) -> str:
     return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
 
 
-def collected(inputs: list[Fact], recording: bool) -> str:
-    """Apply, phase 1."""
-    keys = {True: "input.needs", False: "input.needs-not", None: "input.plain"}
-    seen = [message(keys[fact[0]], tensor=told(fact), value=fact[1]) for fact in inputs]
+def collected(given: list[dict[str, Any]], recording: bool) -> str:
+    """Apply, phase 1: ``given`` are the arguments, as a call notes them."""
+    seen = []
+    for one in given:
+        key = "input.needs" if one.get("needs") else "input.needs-not"
+        if "text" in one:
+            seen.append(message("input.plain", value=one["text"]))
+        else:
+            seen.append(message(key, tensor=one["name"] or told_by_value(one["v"])))
     return in_turn(
         message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
         message("call.recorded" if recording else "call.unrecorded"),
     )
+
+
+def told_by_value(note: Note) -> str:
+    """A tensor without a name."""
+    shape = note.shape
+    if shape:
+        return message("tensor.of-shape", shape=shape)
+    return message("tensor.of-value", value=note.text)
 
 
 def ctx_created(name: str) -> str:
@@ -91,6 +104,13 @@ def ctx_cue(name: str) -> str:
 def forward_runs(function: str) -> str:
     """Apply, phase 3."""
     return message("forward.runs", function=function)
+
+
+def put(by: str, to_save: list[Fact]) -> str:
+    """The rule ``by`` calls ``save_for_backward``."""
+    tensors = joined([told(fact) for fact in to_save])
+    key = "saved.put" if to_save else "saved.put.none"
+    return message(key, by=by, tensors=tensors)
 
 
 def saved(to_save: list[Fact], also: list[str], size: int) -> str:

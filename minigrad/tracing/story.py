@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
+from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
@@ -43,27 +44,23 @@ class Story(BackwardStory):
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         log = self._log
         log.program_may_have_run()
+        card = self._cards.of(ctx)
+        card.given = log.calls.given(inputs)
         if issubclass(function, Builtin):
             return
         collected_at = None
         if self._hears_lines:
             self._watch(function)
             collected_at = self._phase_start("collect inputs")
-        name_of = log.names.of
         log.emit(
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (
-                    sentences.collected,
-                    [sentences.met(one, name_of) for one in inputs],
-                    bool(ctx._edges),
-                ),
+                "say": (sentences.collected, card.given, bool(ctx._edges)),
                 "ph": PHASES["collect inputs"],
             },
             at=collected_at,
         )
-        card = self._cards.of(ctx)
         log.ctxs.open(ctx, card)
         log.emit(
             {
@@ -72,6 +69,33 @@ class Story(BackwardStory):
                 "say": (sentences.ctx_created, card.label),
                 "ph": PHASES["create ctx"],
                 "cue": (sentences.ctx_cue, card.label),
+            }
+        )
+
+        if not self._hears_lines:
+            self.say_forward_runs(ctx)
+
+    def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
+        """Forward, or setup_context, calls ``save_for_backward``."""
+        takes_ctx = ctx._forward_cls.setup_context is no_setup_context
+        self.say_put(ctx, tensors, "forward" if takes_ctx else "setup_context")
+
+    def say_put(self, ctx: Any, tensors: tuple[Any, ...], by: str) -> None:
+        """The rule ``by`` has put ``tensors`` on ``ctx``."""
+        at_work = self._log.ctxs.at_work
+        if not at_work or at_work[-1][0] is not ctx:
+            return
+        self._log.ctxs.touched += 1
+        name_of = self._log.names.of
+        to_save = [sentences.met(one, name_of) for one in tensors]
+        self._log.emit(
+            {
+                "k": "ctx.put",
+                "lvl": STORY,
+                "say": (sentences.put, by, to_save),
+                "by": by,
+                "ph": PHASES["run forward"],
+                "cue": (saved_cue, len(to_save)),
             }
         )
 
@@ -99,8 +123,6 @@ class Story(BackwardStory):
         if not is_users(ctx):
             return
         self._log.program_may_have_run()
-        if not self._hears_lines:
-            self.say_forward_runs(ctx)
         self.marked = ctx.dirty_tensors or ()
 
     def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:
@@ -169,10 +191,17 @@ class Story(BackwardStory):
             self._graph.add(ctx, outputs)
         else:
             say, phase = (sentences.not_wired,), PHASES["wire edges"]
-            log.emit({"k": "phase", "lvl": STORY, "say": say, "ph": phase})
+            card, name = self._cards.of(ctx), ctx._forward_cls.__name__
+            call = log.calls.fields(card.given, (), "", outputs)
+            event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
+            log.emit(event | {"function": name} | call)
 
-    def say_joined(self, node: Any, outputs: tuple[Any, ...] = ()) -> None:
-        """A node that was not heard being made has joined the graph."""
+    def say_joined(self, node: Any, outputs: tuple[Any, ...], given: list[Any]) -> None:
+        """A node that was not heard being made has joined the graph.
+
+        Of ``given``, one for each edge, those that are no tensor may be its node.
+        """
+        self._cards.of(node).given = self._log.calls.given(given)
         self._graph.add(node, outputs)
 
     def note(self, text: str) -> None:

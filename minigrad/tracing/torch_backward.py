@@ -8,8 +8,7 @@ from typing import Any
 
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, seen_torch
-from minigrad.tracing.nodes import receivers_of
-from minigrad.tracing.torch_graph import inputs_first
+from minigrad.tracing.nodes import inputs_first, receivers_of
 from minigrad.tracing.torch_telling import TorchTelling
 from minigrad.tracing.values import safely
 

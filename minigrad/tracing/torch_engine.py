@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.tracing.nodes import inputs_first
 from minigrad.tracing.torch_backward import TorchTask
-from minigrad.tracing.torch_graph import below, inputs_first
+from minigrad.tracing.torch_graph import below
 from minigrad.tracing.torch_hooks import TorchHooks
 from minigrad.tracing.torch_saved import TorchSavedHooks
 from minigrad.tracing.torch_telling import TorchTelling

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import SimpleNamespace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
+from minigrad.tracing.nodes import inputs_first
 from minigrad.tracing.values import FORGOTTEN, Note, ValueStore, plain
-
-T = TypeVar("T")
 
 LEAF: Final = "AccumulateGrad"
 CHECKPOINT: Final = "torch.utils.checkpoint"
@@ -136,21 +135,6 @@ class TorchGraph:
             is_readable = type(kept) is Note and not hooked
             tensor = value if is_readable else None
             entry.saved[name] = SavedSeen(tensor, kept)
-
-
-def inputs_first(roots: list[T], below: Callable[[T], list[T]]) -> list[T]:
-    """The nodes at and below ``roots``, each once, after those it leads to."""
-    done: dict[T, None] = {}
-    unseen = list(roots)
-    while unseen:
-        node = unseen[-1]
-        missing = [one for one in below(node) if one not in done]
-        if node in done or not missing:
-            done.setdefault(node)
-            unseen.pop()
-        else:
-            unseen += missing
-    return list(done)
 
 
 def below(node: Any) -> list[Any]:

@@ -68,6 +68,8 @@ class TorchListener:
             undo.enter_context(replaced(base, "apply", apply))
             flag = self._calls.hearing_flag
             open_door(function.FunctionCtx, "set_materialize_grads", flag)
+            save = self._calls.hearing_save
+            open_door(function.FunctionCtx, "save_for_backward", save)
             if hasattr(autograd, "_engine_run_backward"):
                 run = self._engine.hearing_backward
                 open_door(autograd, "_engine_run_backward", run)
@@ -102,7 +104,8 @@ class TorchListener:
                     self._tell.spoke()
                     self._tell.happenings.changed_in_place(changed)
                 is_new = changed is None
-                self._tell.meet_all(result if is_new else changed, not is_new)
+                told = result if is_new else changed
+                self._tell.meet_all(told, not is_new, args)
                 name = getattr(function, "__name__", "")
                 if name in REGISTERS:
                     self._hooks.registered(args[0])

@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.tracing.calls import UNHEARD
 from minigrad.tracing.foreign import ForeignNode, nothing, torch_tangent, unheard
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
@@ -77,15 +79,19 @@ class TorchTelling:
 
     def named_tensors(self) -> list[Any]:
         """The tensors of torch's that variables of the program hold."""
-        values = self.log.names.values()
-        return [one for one in values if isinstance(one, self.torch.Tensor)]
+        held = self.log.names.held()
+        return [one for _, one in held if isinstance(one, self.torch.Tensor)]
 
-    def meet_all(self, result: Any, in_place: bool = False) -> None:
-        """Tell of the nodes that made what a call has returned, or has changed."""
-        for tensor in tensors_in(self.torch, result):
+    def meet_all(
+        self, result: Any, in_place: bool = False, args: tuple[Any, ...] = ()
+    ) -> None:
+        """Tell of the nodes that made what a call with ``args`` has returned, or has
+        changed."""
+        found = tuple(tensors_in(self.torch, result))
+        for tensor in found:
             if tensor.requires_grad and tensor.grad_fn is not None:
-                changed = (tensor, tensor._base) if in_place else ()
-                self.meet(tensor.grad_fn, changed)
+                made = (tensor, tensor._base) if in_place else found
+                self.meet(tensor.grad_fn, made, args)
 
     def meet_tangents(self, result: Any, maker: str | None) -> None:
         """Tell of the tangents that run beside what ``maker`` has returned."""
@@ -100,20 +106,39 @@ class TorchTelling:
                 self.spoke()
                 self.happenings.tangent_given(tensor, tangent, maker)
 
-    def meet(self, root: Any, changed: tuple[Any, ...] = ()) -> None:
+    def meet(
+        self, root: Any, made: tuple[Any, ...] = (), args: tuple[Any, ...] = ()
+    ) -> None:
         """Tell of the nodes at and below ``root`` that the recording has seen made.
 
-        Of ``changed``, tensors or None, each has one of them in place of another.
+        ``made``, tensors or None, are what one of them may have made of ``args``.
         """
         unmet = self.graph.unmet(root)
         self.graph.find(root)
         for node in sorted(unmet, key=key_of):
             if self.graph.is_new(node):
                 self.spoke()
-                made = [
-                    one for one in changed if one is not None and one.grad_fn is node
-                ]
-                self.story.say_joined(self.graph.find(node), tuple(made))
+                entry = self.graph.find(node)
+                outputs = [o for o in made if o is not None and o.grad_fn is node]
+                given = self._given(entry, args)
+                self.story.say_joined(entry, tuple(outputs), given)
+
+    def _given(self, entry: ForeignNode, args: tuple[Any, ...]) -> list[Any]:
+        """Which of ``args`` the node was given, one for each edge, where that is known.
+
+        torch has its own order: what needs a gradient is known by its edge, and the
+        rest is taken as it comes, if nothing is left over.
+        """
+        values = [one for arg in args for one in (arg if type(arg) is list else [arg])]
+        by_edge = [(self.graph.edge_of(value), value) for value in values]
+        rest = [v for edge, v in by_edge if edge is None or edge is NOT_A_TENSOR]
+        if len(rest) != entry._edges.count(None):
+            rest = [UNHEARD] * entry._edges.count(None)
+        found = []
+        for edge in entry._edges:
+            fits = [value for known, value in by_edge if known == edge]
+            found.append(rest.pop(0) if edge is None else (*fits, UNHEARD)[0])
+        return found
 
     def say(self, about: str) -> None:
         """Say once what cannot be seen, where it first matters."""

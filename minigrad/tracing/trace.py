@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from minigrad.tracing.program import Program
     from minigrad.tracing.replay import Replayed
 
-SCHEMA = "minigrad.trace/1"
+SCHEMA = "minigrad.trace/2"
+OLDER = "minigrad.trace/1"
+"""The schema before calls had values: their recordings are completed when loaded."""
 
 SHAPE: Final[dict[str, Any]] = {
     "meta": {},
@@ -64,9 +66,8 @@ class Trace:
         return len(self.data["events"])
 
     def sentences(self, level: int = 2) -> list[str]:
-        """The sentences of all steps: level 1 story, 2 your lines, 3 the engine's."""
-        events = self.data["events"]
-        return [event["say"] for event in events if event["lvl"] <= level]
+        """The sentences of a level: 0 picture, 1 phases, 2 your lines, 3 engine."""
+        return sentences_of(self.data, level)
 
     def replay(self) -> Replayed:
         """Run every node again from what it was given, and compare each bit.
@@ -113,7 +114,7 @@ class Trace:
             raise not_a_trace(path, f"not JSON ({error})") from None
         if not isinstance(data, dict) or "schema" not in data:
             raise not_a_trace(path, "JSON, and no recording: it has no schema")
-        if data["schema"] != SCHEMA:
+        if data["schema"] not in (SCHEMA, OLDER):
             raise not_a_trace(path, f"of schema {data['schema']!r}, not {SCHEMA!r}")
         missing = [field for field in SHAPE if field not in data]
         if missing:
@@ -121,7 +122,21 @@ class Trace:
         damage = next(damages(data), "")
         if damage:
             raise not_a_trace(path, f"damaged: {damage}")
+        if data["schema"] == OLDER:
+            # Imported here because a trace is data, and most are of this version.
+            from minigrad.tracing.older import completed
+
+            try:
+                data = completed(data)
+            except (LookupError, TypeError) as error:
+                raise not_a_trace(path, f"damaged: {error!r}") from None
         return cls(data)
+
+
+def sentences_of(data: Mapping[str, Any], level: int) -> list[str]:
+    """The sentences of a level; the picture has its own."""
+    events = [event for event in data["events"] if event["lvl"] <= level]
+    return [event["say" if level else "why"] for event in events]
 
 
 class TraceFileError(errors.MinigradError, ValueError):

@@ -70,6 +70,13 @@ class Note(tuple[Any, ...]):
         return text_of_numbers(self[1])
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """That of an array or a tensor."""
+        numbers = self[1]
+        digest = numbers.digest if type(numbers) is Sketch else numbers
+        return tuple(digest[0])
+
+    @property
     def version(self) -> int:
         """That of a saved value, when it was saved."""
         return int(self[3])

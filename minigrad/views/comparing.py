@@ -131,7 +131,8 @@ def story_of(data: Json) -> list[Told]:
     labels = {node["id"]: node["label"] for node in data["graph"]["nodes"]}
     told = []
     for position, event in enumerate(data["events"], 1):
-        if event["lvl"] == 1:
+        # What is put on ctx is told once more, with the attributes, at its end.
+        if event["lvl"] <= 1 and event["k"] != "ctx.put":
             of = labels.get(event.get("n", ""), event.get("ph", {}).get("name", ""))
             kind = neutral(f"{event['k']} {of}")
             told.append(Told(position, kind, neutral(" ".join(facts(data, event)))))

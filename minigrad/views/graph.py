@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from minigrad.tracing.messages import message
@@ -18,6 +19,8 @@ from minigrad.tracing.messages import message
 MAX_USES = 6  # a leaf used more often stalls every Graphviz: one alias per use instead
 TIME_OUT = 20.0
 MOST_DOT = 300_000  # characters, about 2,500 nodes; more would take many seconds
+
+MOST_DRAWINGS = 20  # a slider goes back and forth between the same graphs
 
 _GRAPH = {"rankdir": "TB", "bgcolor": "white", "nodesep": "0.3", "ranksep": "0.55"}
 _NODE = {
@@ -80,9 +83,10 @@ def svg_of(dot: str) -> tuple[str, str] | None:
     if len(dot) > MOST_DOT:
         return None
     for program in renderers():
-        svg = _run(program, dot)
-        if svg is not None:
-            return lighter(svg), program.stem
+        svg = run(program, dot, "svg")
+        _, start, rest = (svg or "").partition("<svg")
+        if start:
+            return lighter(start + rest), program.stem
     return None
 
 
@@ -121,8 +125,10 @@ def _program(name: str) -> pathlib.Path | None:
     return pathlib.Path(found) if found else None
 
 
-def _run(program: pathlib.Path, dot: str) -> str | None:
-    command = [str(program), "-Kdot", "-Tsvg"]
+@lru_cache(MOST_DRAWINGS)
+def run(program: pathlib.Path, dot: str, form: str) -> str | None:
+    """What Graphviz makes of a DOT text; None if it fails or takes too long."""
+    command = [str(program), "-Kdot", f"-T{form}"]
     try:
         done = subprocess.run(
             command,
@@ -133,8 +139,7 @@ def _run(program: pathlib.Path, dot: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    _, start, rest = done.stdout.decode(errors="replace").partition("<svg")
-    return start + rest if start else None
+    return done.stdout.decode(errors="replace")
 
 
 def _label(node: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ import inspect
 import io
 import json
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from minigrad import errors
 from minigrad.engine.core.function import Function
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.messages import message
-from minigrad.views import graph, page
+from minigrad.views import page
 from minigrad.views.forms import bundle_of
 from minigrad.views.inputs import Input, input_for, problem_of
 from minigrad.views.recording import (
@@ -33,7 +33,6 @@ from minigrad.views.recording import (
 from minigrad.views.whatif import answer
 
 HERE: Final = Path(__file__).parent
-MOST_DRAWINGS: Final = 20  # a slider goes back and forth between the same graphs
 MOST_PRINTED: Final = 5_000  # characters; of more, the end is shown
 
 Json = dict[str, Any]
@@ -63,7 +62,6 @@ class LivePlayer:
         }
         self.arguments: Json = {}
         self.recording = Recording()
-        self._svg_of = lru_cache(MOST_DRAWINGS)(graph.svg_of)
         self._record()
         title = name_of_callable(function)
         self.widget = widget_class()(
@@ -160,20 +158,12 @@ class LivePlayer:
             self.recording = step(
                 self.function, *self._call.args, keep_values=True, **self._call.kwargs
             )
-        self._draw()
         self._printed = printed.getvalue()[-MOST_PRINTED:]
-
-    def _draw(self) -> None:
-        """Draw the graph, or take the drawing of one that was the same."""
-        drawing = self.recording.data["graph"]
-        drawing["dot"] = dot = graph.dot_of(self.recording.data)
-        drawn = self._svg_of(dot) if drawing["nodes"] else None
-        drawing["svg"], drawing["renderer"] = drawn or (None, None)
 
     def _shown(self, by: str = "") -> str:
         """What the page shows, as JSON; ``by`` names the change that led to it."""
         shown = {
-            "trace": self.recording._drawn(),
+            "trace": page.played(self.recording._drawn()),
             "inputs": {name: one.spec() for name, one in self._inputs.items()},
             "values": self._typed,
             "problems": self._problems,

@@ -15,6 +15,7 @@ from typing import Any
 
 from minigrad.tracing import messages
 from minigrad.tracing.messages import message
+from minigrad.tracing.trace import sentences_of
 from minigrad.views import script
 
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
@@ -29,18 +30,18 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     It opens at step ``start``, and keeps its place through a reload under ``key``, by
     default made of the content.
     """
-    raw = json.dumps(_played(data), separators=(",", ":"), ensure_ascii=False)
+    raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
     code = _packed_code(messages.in_use, "page", "start")
     return _document(title, key, _trace_script(raw), code, start)
 
 
-def _played(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page plays: the drawing itself, without the text it was drawn from."""
+def played(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page plays: the picture, without the drawing for where no page plays."""
     if "traces" in data:
-        return {**data, "traces": [_played(trace) for trace in data["traces"]]}
-    return {**data, "graph": {**data["graph"], "dot": None}}
+        return {**data, "traces": [played(trace) for trace in data["traces"]]}
+    return {**data, "graph": {**data["graph"], "dot": None, "svg": None}}
 
 
 def live_page(title: str) -> str:
@@ -136,7 +137,7 @@ def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, st
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     """The title and the first sentences of the story, for a terminal."""
-    story = [event["say"] for event in data["events"] if event["lvl"] == 1]
+    story = sentences_of(data, 1)
     title = data["meta"].get("title") or message("notebook.recording")
     lines = [message("notebook.title", title=title, count=len(data["events"]))]
     lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
@@ -148,7 +149,7 @@ def text_of(data: Mapping[str, Any], most: int = 12) -> str:
 def markdown_of(data: Mapping[str, Any], level: int = 2) -> str:
     """The sentences of all steps as Markdown; the player saves the same text."""
     lines = [f"# {_plain(title_of(data))}", ""]
-    says = [event["say"] for event in data["events"] if event["lvl"] <= level]
+    says = sentences_of(data, level)
     lines += [f"{number}. {_plain(say)}" for number, say in enumerate(says, 1)]
     error = data["meta"].get("error")
     if error:

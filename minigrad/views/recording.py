@@ -13,8 +13,9 @@ from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.kept import MOST_BYTES
+from minigrad.tracing.picture_words import stop
 from minigrad.tracing.trace import step_that_says, write_whole
-from minigrad.views import graph, page
+from minigrad.views import graph, page, picture
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.whatif import WhatIf, what_if
 
@@ -34,7 +35,7 @@ class Recording(Trace):
         )
 
     def to_markdown(self, level: int = 2) -> str:
-        """All sentences as Markdown: level 1 story, 2 your lines, 3 the engine's.
+        """The sentences of a level as Markdown; levels are those of ``sentences``.
 
         >>> import minigrad
         >>> with minigrad.record("double") as trace:
@@ -74,7 +75,8 @@ class Recording(Trace):
                 )
             )
         place = step_that_says(self, before, "ask", most=2) - 1
-        event = {"k": "ask", "say": question, "lvl": 1, "d": 0}
+        event: dict[str, Any] = {"k": "ask", "say": question, "d": 0}
+        stop(event, question)
         if place:
             former = self.data["events"][place - 1]
             event |= {key: former[key] for key in _PLACE if key in former}
@@ -182,7 +184,7 @@ class Recording(Trace):
         return super().save(path)
 
     def _drawn(self) -> dict[str, Any]:
-        """The data, its graph drawn; drawn once, and again only where none could be."""
+        """The data, with its pictures and its graph drawn, which is done once."""
         self.add_terms()
         drawing = self.data["graph"]
         if drawing["dot"] is None:
@@ -191,7 +193,8 @@ class Recording(Trace):
             drawn = graph.svg_of(drawing["dot"])
             if drawn is not None:
                 drawing["svg"], drawing["renderer"] = drawn
-        return self.data
+        pictures = picture.pictures_of(self.data)
+        return {**self.data, "graph": {**drawing, "pictures": pictures}}
 
 
 class Session:

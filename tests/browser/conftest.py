@@ -15,6 +15,16 @@ from tests.views import stories
 
 Open = Callable[..., Page]
 READY = "() => document.getElementById('player').player"
+# Phases, with all panes: the engine's own lines, the inspector of ctx, the memory.
+ALL_OPEN = """
+() => {
+  const { player } = document.getElementById("player");
+  player.setLevel(2);
+  if (!player.engine) player.showEngine();
+  player.inspect(true);
+  player.timeline.box.open = true;
+}
+"""
 
 # Playwright's event loop runs in this thread as long as its driver does, and would be
 # in the way of other modules' tests: hence one driver a module, and not one a session.
@@ -80,6 +90,7 @@ def play(page: Page, tmp_path: Path) -> Iterator[Open]:
     def opened(data: stories.Json, position: int = 0) -> Page:
         page.goto(Recording(data).save_html(tmp_path / "player.html").as_uri())
         page.wait_for_function(READY)
+        page.evaluate(ALL_OPEN)
         page.evaluate("at => player.player.go(at)", position)
         page.locator("#player").focus()
         return page

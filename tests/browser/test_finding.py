@@ -141,16 +141,15 @@ def test_keyboard_reaches_nodes_lines_and_entries(play: Open) -> None:
     page.locator("button.number[tabindex='0']").focus()
     page.keyboard.press("Enter")
     assert title.text_content() == "Steps of line 5"
-    page.locator("g[role=button][tabindex='0']").focus()
+    page.locator(".hit[role=button][tabindex='0']").focus()
     first = page.evaluate("document.activeElement.getAttribute('aria-label')")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     label = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert label != first
     steps = title.text_content() or ""
-    assert (
-        steps.replace(" of x", " x") == f"Steps of {label.removesuffix(': its steps')}"
-    )
+    name = steps.removeprefix("Steps of ")
+    assert label.removesuffix(": its steps").endswith(name)
     page.locator("[data-key='saved.0'] .entry").focus()
     page.keyboard.press("Enter")
     assert [text.split(" ", 1)[1] for text in listed(page)] == ["set", "freed"]

@@ -26,8 +26,8 @@ def slide(frame: Frame, name: str, *values: float) -> list[float]:
 
 
 def grad_shown(frame: Frame) -> str:
-    graph = frame.inner_text("#player .pane.graph")
-    return next(line for line in graph.splitlines() if line.startswith("x.grad ="))
+    grad = frame.text_content("#player .pane.graph .slot .value")
+    return f"x.grad = {grad}"
 
 
 def test_slider_records_again_in_the_kernel_and_redraws_at_once(book: Notebook) -> None:

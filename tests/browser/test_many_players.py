@@ -71,7 +71,7 @@ SHOWN = """
   return {
     ...player.state(), level: player.level, speed: player.speed,
     count: player.count.textContent, height: frameElement.style.height,
-    stands: document.querySelectorAll(".panes").length,
+    stands: document.querySelectorAll(".stage").length,
     background: getComputedStyle(document.body).backgroundColor,
   };
 }

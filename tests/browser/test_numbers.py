@@ -166,7 +166,7 @@ def test_equals_key_asks_the_node_with_the_focus_or_the_one_spoken_of(
     assert "Arrived at AccumulateGrad of a" in page.locator(".number-say").inner_text()
     escape(page)
     assert page.evaluate("document.activeElement.id") == "player"
-    page.locator("g.node", has_text="MmBackward0").focus()
+    page.locator("g.node", has_text="MmBackward0").locator(".hit").focus()
     page.keyboard.press("=")
     assert "Arrived at MmBackward0" in page.locator(".number-say").inner_text()
     escape(page)

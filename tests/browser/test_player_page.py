@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import minigrad
 from minigrad.autograd import Function
 from minigrad.views import Recording, record, step
+from tests.browser.conftest import ALL_OPEN
 from tests.views import stories
 from tests.views.folding import state_at, stops_of
 
@@ -86,6 +87,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
         )
         page.goto(path.as_uri())
         page.frames[-1].wait_for_function(READY)
+        page.frames[-1].evaluate(ALL_OPEN)
         return page
 
     yield open_page
@@ -143,11 +145,12 @@ def test_every_jump_equals_the_folded_state(opened: Opener) -> None:
     assert found == [state_at(data, at) for at in positions]
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("level", [0, 2, 3])
 def test_level_decides_where_steps_stop(opened: Opener, level: int) -> None:
     data = stories.mul_constant()
     page = opened(data)
-    page.get_by_label("Detail").select_option(str(level))
+    names = {0: "Picture", 2: "Phases", 3: "Everything"}
+    page.get_by_role("button", name=names[level], exact=True).click()
     assert page.evaluate("player.player.stops") == stops_of(data, level)
 
 
@@ -241,10 +244,12 @@ def test_gradient_travels_with_its_value_and_stays_at_the_receiver(
     balls = "player.player.step(), document.querySelectorAll('.ball').length"
     assert page.evaluate(balls) == 1
     page.wait_for_function("() => !document.querySelector('.ball')")
-    assert page.locator(".badge.arriving").text_content() == "5 = 3 + 2"
+    leaf = data["events"][meeting - 1]["n"]
+    tray = page.locator(f".leaf:has(#mg_{leaf}) .tray.whole")
+    assert tray.text_content() == "3 + 2 = 5"
 
 
-def test_badge_counts_down_what_has_still_to_come(opened: Opener) -> None:
+def test_tray_counts_down_what_has_still_to_come(opened: Opener) -> None:
     data = real()
     leaf = next(n["id"] for n in data["graph"]["nodes"] if n["kind"] == "accumulate")
     told = ("backward.begin", "grad")
@@ -253,12 +258,12 @@ def test_badge_counts_down_what_has_still_to_come(opened: Opener) -> None:
     for position in at:
         event = data["events"][position - 1]
         page.evaluate(f"player.player.go({position})")
-        texts = page.locator(".badge:not(.handle, .cue)").all_text_contents()
+        tray = page.locator(f".leaf:has(#mg_{leaf}) .tray.there")
         if event["k"] == "backward.begin" or event["n"] == leaf:
-            seen.append([text for text in texts if "to come" in text])
-    assert seen[0] == ["2 to come"]
-    assert seen[1][0].endswith(", 1 to come")
-    assert seen[2:] == [[]]
+            seen += tray.all_text_contents()
+    assert seen[0] == "waits for 2"
+    assert seen[1].endswith("+ \u2026")
+    assert not any("\u2026" in text for text in seen[2:])
 
 
 class Pair(Function):
@@ -271,7 +276,7 @@ class Pair(Function):
         return g_first * 2 + g_second * 3
 
 
-def test_names_make_room_for_what_waits_and_cover_no_node(opened: Opener) -> None:
+def test_outputs_of_a_node_have_a_chip_each_with_its_name(opened: Opener) -> None:
     def two_outputs() -> None:
         first, second = Pair.apply(minigrad.tensor(1.0, requires_grad=True))
         loss = first * 5 if second is not None else second
@@ -282,11 +287,8 @@ def test_names_make_room_for_what_waits_and_cover_no_node(opened: Opener) -> Non
     waits = next(i for i, e in enumerate(events, 1) if "waits for each" in e["say"])
     page = opened(trace.data)
     page.evaluate(f"player.player.go({waits})")
-    names = page.locator(".badge.handle", has_text="first, second").bounding_box()
-    above = page.locator("g.node", has_text="MulBackward0").bounding_box()
-    assert names is not None
-    assert above is not None
-    assert names["y"] >= above["y"] + above["height"]
+    chips = page.locator("g.node", has_text="PairBackward").locator(".chip")
+    assert chips.all_text_contents() == ["first2", "second3"]
 
 
 def test_pane_promises_no_ctx_where_backward_alone_was_recorded(
@@ -320,12 +322,12 @@ def test_change_flashes_and_does_not_when_nothing_changed(opened: Opener) -> Non
     assert page.locator(".row.flash dt").count() == 0
 
 
-def test_one_cue_marks_code_graph_and_ctx(opened: Opener) -> None:
+def test_one_cue_marks_code_and_ctx(opened: Opener) -> None:
     data = stories.mul_constant()
     saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
     page = opened(data)
     page.evaluate(f"player.player.go({saved})")
-    for place in (".code .cue", ".graph .badge.cue", ".ctx .row.cued dt"):
+    for place in (".code .cue", ".ctx .row.cued dt"):
         assert page.locator(place).all_text_contents() == ["saved[0]"], place
 
 
@@ -346,7 +348,7 @@ def test_every_button_has_a_name(opened: Opener) -> None:
     names = page.locator(".bar button").evaluate_all(
         "all => all.map((one) => one.getAttribute('aria-label') || one.textContent)"
     )
-    assert len(names) == 12
+    assert len(names) == 19
     assert all(names)
 
 

@@ -20,10 +20,11 @@ MOST_LAYOUTS = 3  # of the page, for one step: this does not depend on the machi
 IN_VIEW = """
 name => {
   const { body } = document.getElementById("player").player.graph;
-  const node = document.getElementById(`mg_${name}`);
+  const node = document.querySelector(`#mg_${name} .op`);
   if (!node) return false;
   const [place, room] = [node.getBoundingClientRect(), body.getBoundingClientRect()];
-  return place.top >= room.top && place.bottom <= room.bottom;
+  return place.top >= room.top && place.bottom <= room.bottom
+    && place.left >= room.left && place.right <= room.right;
 }
 """
 
@@ -40,6 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def shown(browser: Browser, data: Any) -> Iterator[Page]:
     page, took = mounted(browser, data["file"])
     assert took < MOST_MOUNT
+    page.evaluate("player.player.setLevel(2)")
     yield page
     page.context.close()
 
@@ -110,22 +112,24 @@ def test_only_the_part_in_view_is_in_the_page_and_it_follows_the_step(
     for position, node in spoken[:: len(spoken) // 6]:
         go(shown, position)
         assert shown.evaluate(IN_VIEW, node), node
-        assert 10 < shown.locator("g.node").count() < 120
+        assert 2 < shown.locator("g.node").count() < 120
         assert elements(shown) < 2_500
     assert "1,041 nodes" in (shown.locator(".window-note").text_content() or "")
 
 
-def test_scrolling_draws_what_comes_into_view(shown: Page, data: Any) -> None:
-    go(shown, len(data["events"]))
+def test_moving_draws_what_comes_into_view(shown: Page, data: Any) -> None:
     nodes = [n["id"] for n in data["graph"]["nodes"] if n["kind"] == "function"]
-    top, bottom = nodes[-1], nodes[0]
-    for share, there in ((0, top), (1, bottom)):
+    go(shown, len(data["events"]) // 2)
+    for there in (nodes[0], nodes[-1]):
+        assert not shown.evaluate(IN_VIEW, there)
         shown.evaluate(
-            "share => { const { body } = player.player.graph;"
-            " body.scrollTop = share * body.scrollHeight; }",
-            share,
+            "name => { const { graph } = player.player;"
+            " const { box } = graph.parts.get(name)[0];"
+            " graph.look([box.x - 9, box.y - 9, graph.view[2], graph.view[3]]); }",
+            there,
         )
-        shown.wait_for_function(IN_VIEW, arg=there, timeout=5_000)
+        assert shown.evaluate(IN_VIEW, there)
+        go(shown, len(data["events"]) // 2)
 
 
 def test_node_with_the_focus_stays_and_keys_go_on_from_it(
@@ -134,11 +138,12 @@ def test_node_with_the_focus_stays_and_keys_go_on_from_it(
     go(shown, len(data["events"]))
     node = shown.locator("g.node").first
     name = node.get_attribute("id")
-    node.focus()
-    shown.evaluate("player.player.graph.body.scrollTop = 9000")
-    shown.wait_for_timeout(200)
-    focused = "document.activeElement.id"
+    node.locator(".hit").focus()
+    shown.evaluate("player.player.graph.look([90_000, 9_000, 900, 500])")
+    focused = "document.activeElement.closest('.node')?.id"
     assert shown.evaluate(focused) == name
+    shown.evaluate("at => player.player.go(at)", len(data["events"]) - 1)
+    shown.evaluate("at => player.player.go(at)", len(data["events"]) // 2)
     shown.keyboard.press("ArrowDown")
     assert shown.evaluate(focused) != name
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import ROOT, wait_for_player
 from tests.browser.pictures import FOLDER, STORY, recorded
 from tests.browser.scenes import GO_TO_WORDS, SCENES, THEMES, deep
 
-MARKED = (".line.current, .line.failed", ".node.marked", ".cued, .moving")
+MARKED = (".line.current, .line.failed", ".op.running, .box.running", ".cued, .moving")
 
 # Which of the marked things that are there cannot be seen whole in their pane.
 OUT_OF_VIEW = """
@@ -47,6 +48,8 @@ def test_what_is_marked_is_in_view(
 ) -> None:
     narrow.goto(program().save_html(tmp_path / f"{name}.html").as_uri())
     wait_for_player(narrow)
+    if words:  # of one recording
+        narrow.evaluate(ALL_OPEN)
     assert narrow.evaluate(GO_TO_WORDS, words) != -1
     assert narrow.locator(", ".join(MARKED)).count() > 0
     assert narrow.evaluate(OUT_OF_VIEW, list(MARKED)) == []
@@ -67,6 +70,7 @@ def test_what_is_scrolled_away_is_found(narrow: Page, tmp_path: Path) -> None:
     _, program, words = SCENES[3]
     narrow.goto(program().save_html(tmp_path / "scene.html").as_uri())
     wait_for_player(narrow)
+    narrow.evaluate(ALL_OPEN)
     narrow.evaluate(GO_TO_WORDS, words)
     narrow.evaluate("player.player.ctx.body.scrollTop = 1_000")
     assert narrow.evaluate(OUT_OF_VIEW, list(MARKED)) == [MARKED[2]]

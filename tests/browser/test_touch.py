@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from minigrad.views import Recording
-from tests.browser.conftest import READY
+from tests.browser.conftest import ALL_OPEN, READY
 from tests.browser.test_player_page import real
 
 LEAST = 24  # CSS pixels: what WCAG 2.2 asks of a target
@@ -29,6 +29,7 @@ def touched(browser: Browser, data: Any, tmp_path: Path) -> Iterator[Page]:
     page = context.new_page()
     page.goto(Recording(data).save_html(tmp_path / "player.html").as_uri())
     page.wait_for_function(READY)
+    page.evaluate(ALL_OPEN)
     yield page
     context.close()
 
@@ -81,6 +82,7 @@ def test_answers_to_a_question_are_large_enough_for_a_finger(
     page = context.new_page()
     page.goto(trace.save_html(tmp_path / "asked.html").as_uri())
     page.wait_for_function(READY)
+    page.evaluate(ALL_OPEN)
     page.get_by_role("button", name="Step", exact=True).press("End")
     assert page.locator(".ask label").count() == 2
     assert page.evaluate(TARGETS, LEAST) == []

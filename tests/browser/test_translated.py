@@ -80,7 +80,7 @@ def test_no_word_of_a_player_is_english_and_none_is_cut(
     trace = product()
     shown = opened(page, trace, tmp_path)
     files = re.findall("[A-Za-z]+", " ".join(s["file"] for s in trace.data["sources"]))
-    known = {*OF_KEYS, *files, "float"}
+    known = {*OF_KEYS, *files, "float", "fn"}
     said = {text: untranslated(text, trace.data) for text in shown.evaluate(READ_ALL)}
     assert {text: words for text, words in said.items() if set(words) - known} == {}
     for at in (0, 0.4, 0.8):
@@ -96,6 +96,7 @@ def test_english_word_would_be_found(page: Page, tmp_path: Path) -> None:
     told = [untranslated(text, trace.data) for text in shown.evaluate(READ_ALL)]
     assert ["Graph"] in told
     shown.evaluate(
-        "player.querySelector('.say').style.cssText = 'width: 30px; overflow: hidden'"
+        "player.querySelector('.say').style.cssText ="
+        " 'width: 30px; overflow: hidden; white-space: nowrap'"
     )
     assert "say" in "".join(shown.evaluate(CUT))

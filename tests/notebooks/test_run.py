@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from nbformat import NotebookNode
 
 from minigrad import _workspace
 from minigrad.course.author.build import ASKED
+from tests.browser.told import trace_in
+from tests.tracing.pictures import inconsistencies
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
@@ -93,6 +96,20 @@ def run_all(book: NotebookNode, folder: Path) -> NotebookNode:
     return client.execute()
 
 
+def recordings(book: NotebookNode) -> list[Any]:
+    """The recordings that cells have shown as players."""
+    pages = [shown(cell) for cell in book.cells if cell.cell_type == "code"]
+    return [trace_in(page) for page in pages if 'id="trace"' in html.unescape(page)]
+
+
+def assert_pictures_are_told(book: NotebookNode) -> None:
+    """Whatever a lesson records has a picture, which agrees with its recording."""
+    for data in recordings(book):
+        traces = data.get("traces", [data])  # two, of a comparison
+        assert [fault for trace in traces for fault in inconsistencies(trace)] == []
+        assert all(e.get("why") for t in traces for e in t["events"] if e["lvl"] == 0)
+
+
 def tagged(book: NotebookNode, tag: str) -> list[NotebookNode]:
     return [c for c in book.cells if tag in c.metadata.get("tags", [])]
 
@@ -131,6 +148,7 @@ def test_lesson_runs_from_top_to_bottom(path: Path, workspace: Path) -> None:
     assert counts
     assert all(counts)
     assert not [cell.source for cell in asked(book) if not cell.outputs]
+    assert_pictures_are_told(book)
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
@@ -144,6 +162,7 @@ def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
     kept = (workspace / "progress.jsonl").read_text("utf8").splitlines()
     states = [json.loads(line).get("state") for line in kept]
     assert states.count("solved") >= len(checks)
+    assert_pictures_are_told(book)
 
 
 @pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)

@@ -10,24 +10,29 @@ import sys
 from typing import Any
 
 import minigrad as mg
+from minigrad.engine import observe
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.messages import joined
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
+from tests.tracing.pictures import Ears, inconsistencies, told_otherwise
 from tests.views.folding import bytes_alive, memory_at
 
 Json = dict[str, Any]
 
 
-def recorded(seed: int, lines: bool) -> tuple[str, str, Json]:
-    """What the program of ``seed`` did alone, what it did recorded, the recording."""
+def recorded(seed: int, lines: bool) -> tuple[str, str, Json, Ears]:
+    """What the program of ``seed`` did alone, what it did recorded, the recording, and
+    what else was heard."""
     source = write_program(seed).source
-    trace = Trace()
+    trace, ears = Trace(), Ears()
     alone = run.run(source, mg)
     with Recorder(trace, lines=lines, watch=run.compiled(source)):
+        observe.add(ears)
         watched = run.run(source, mg)
+        observe.remove(ears)
     json.dumps(trace.data, allow_nan=False)
-    return repr(alone), repr(watched), trace.data
+    return repr(alone), repr(watched), trace.data, ears
 
 
 def disagreements(data: Json) -> list[str]:
@@ -118,9 +123,10 @@ def memory_faults(data: Json) -> list[str]:
 
 def faults(seed: int, lines: bool = False) -> list[str]:
     """All that is wrong with the recording of one program."""
-    alone, watched, data = recorded(seed, lines)
+    alone, watched, data, ears = recorded(seed, lines)
     changed = [] if alone == watched else [f"recording changed it: {watched[:300]}"]
-    return [*changed, *disagreements(data), *memory_faults(data)]
+    told = [*told_otherwise(data, ears), *inconsistencies(data)]
+    return [*changed, *disagreements(data), *memory_faults(data), *told]
 
 
 def main() -> int:

@@ -50,8 +50,8 @@ def test_saved_values_are_let_go_node_by_node_and_grad_stays() -> None:
     assert alive_after(trace) == [40, 40, 40, 0, 40]
     by = "backward, which needs it no more"
     assert items_of(trace) == [
-        ("ExpBackward0", "saved.0", 40, by),
-        ("SinBackward0", "saved.0", 40, by),
+        ("exp", "saved.0", 40, by),
+        ("sin", "saved.0", 40, by),
         ("x.grad", "grad", 40, None),
     ]
 
@@ -86,7 +86,7 @@ def test_graph_that_is_held_lets_nothing_go() -> None:
 
     trace = recorded(keep)
     assert events_of(trace, "mem.gone") == []
-    assert items_of(trace) == [("ScaleBackward", "saved.0", 12, None)]
+    assert items_of(trace) == [("Scale", "saved.0", 12, None)]
 
 
 def test_array_on_ctx_is_kept_beyond_backward() -> None:
@@ -109,8 +109,8 @@ def test_array_on_ctx_is_kept_beyond_backward() -> None:
         y[0].sum().backward()
 
     assert items_of(recorded(program)) == [
-        ("RemembersBackward", "attr.x", 20, None),
-        ("RemembersBackward", "attr.several.0", 20, None),
+        ("Remembers", "attr.x", 20, None),
+        ("Remembers", "attr.several.0", 20, None),
         ("x.grad", "grad", 20, None),
     ]
 
@@ -122,7 +122,7 @@ def test_what_a_change_of_a_view_has_wrapped_is_let_go_with_it() -> None:
         y.sum().backward()
 
     trace = recorded(change_view)
-    kept = [one for one in items_of(trace) if one[0] == "CopySlices"]
+    kept = [one for one in items_of(trace) if one[0] == "set y[\u2026]"]
     assert [one[1] for one in kept] == ["saved.0", "saved.1"]
     assert {one[3] for one in kept} == {"backward, which needs it no more"}
 
@@ -140,7 +140,7 @@ def test_attribute_of_ctx_may_be_called_inner() -> None:
 
     x = mg.ones(2).requires_grad_()
     trace = recorded(lambda: Keeps.apply(x).sum().backward())
-    assert items_of(trace)[0][:3] == ("KeepsBackward", "attr.inner", 8)
+    assert items_of(trace)[0][:3] == ("Keeps", "attr.inner", 8)
 
 
 def test_grad_set_to_none_is_let_go() -> None:

@@ -27,7 +27,7 @@ def test_saved_recording_loads_as_it_was(tmp_path: Path) -> None:
         ("not json", "is not JSON"),
         ("[1, 2]", "no recording"),
         ('{"schema": "minigrad.trace/9"}', "of schema 'minigrad.trace/9'"),
-        ('{"schema": "minigrad.trace/1", "meta": {}}', "damaged: sources, values"),
+        ('{"schema": "minigrad.trace/2", "meta": {}}', "damaged: sources, values"),
     ],
 )
 def test_other_file_is_refused_with_the_reason(
@@ -49,7 +49,7 @@ def test_failed_save_leaves_the_old_file_and_no_half_written_one(
         broken.save(path)
     assert path.read_text(encoding="utf-8") == before
     assert [item.name for item in tmp_path.iterdir()] == ["scale.json"]
-    assert json.loads(before)["schema"] == "minigrad.trace/1"
+    assert json.loads(before)["schema"] == "minigrad.trace/2"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class Story:
 
     def __init__(self, title: str) -> None:
         self.data: Json = {
-            "schema": "minigrad.trace/1",
+            "schema": "minigrad.trace/2",
             "meta": {
                 "python": "3.11.4",
                 "minigrad": "0.1.0",

@@ -203,23 +203,15 @@ def test_send_reaches_every_page() -> None:
     assert page.heard == [{"kind": "hello", "content": {"to": "all"}}]
 
 
-def test_graph_that_was_drawn_is_not_drawn_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn: list[str] = []
-
-    def draw(dot: str) -> tuple[str, str]:
-        drawn.append(dot)
-        return f"<svg>{len(drawn)}</svg>", "test"
-
-    monkeypatch.setattr(graph, "svg_of", draw)
+def test_picture_that_was_laid_out_is_not_laid_out_again() -> None:
     player = live(program, x=leaf())
-    player.change(x="7")
-    assert len(drawn) == 1
     player.change(n="3")
-    player.change(n="2")
-    assert len(drawn) == 2
-    assert shown(player)["trace"]["graph"]["svg"] == "<svg>1</svg>"
+    laid_out = graph.run.cache_info().misses
+    for count in ("2", "3", "2"):
+        player.change(n=count)
+    assert graph.run.cache_info().misses <= laid_out + 2  # of 2 calls, and its drawing
+    assert shown(player)["trace"]["graph"]["pictures"]
+    assert shown(player)["trace"]["graph"]["svg"] is None
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "{}", '{"schema": "other/1"}', '{"schema": "minigrad.trace/1"}']
+    "text", ["{", "[]", "{}", '{"schema": "other/1"}', '{"schema": "minigrad.trace/2"}']
 )
 def test_foreign_or_damaged_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
@@ -198,7 +198,8 @@ def test_question_stands_before_the_step_it_asks_about() -> None:
     assert events[place] == {
         "k": "ask",
         "say": "What now?",
-        "lvl": 1,
+        "lvl": 0,
+        "why": "What now?",
         "d": events[place - 1]["d"],
         "question": "What now?",
         "choices": ["2", "5"],

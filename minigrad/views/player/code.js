@@ -58,6 +58,10 @@ export class CodePane {
     this.empty = element("p", "empty", message("code.none"));
     this.empty.hidden = trace.sources.length > 0;
     this.body.append(this.empty, this.stack, this.printed);
+    this.strip = element("p", "strip"); // where there is no room for a column
+    this.crumbs = element("span", "crumbs");
+    this.strip.append(this.crumbs, legend());
+    this.box.append(legend());
     /** @type {Card[]} */
     this.cards = [];
     /** @type {Map<string, boolean>} */
@@ -76,6 +80,7 @@ export class CodePane {
       this.showFrame(this.cards[index], frame, role, index === top ? cue : null);
     });
     this.sayBetween(top);
+    this.sayStrip(frames);
     this.printed.hidden = !state.printed;
     setText(this.printed, state.printed);
     const shown = frames[top] && trace.sources[frames[top].s];
@@ -110,6 +115,26 @@ export class CodePane {
     const driver = this.trace.sources.findIndex((source) => source.role === "driver");
     const index = driver < 0 ? 0 : driver;
     return this.trace.sources[index] ? [{ s: index, l: null, d: 0, locals: {} }] : [];
+  }
+
+  /**
+   * The lines of the learner's own code: caller › line.
+   * @param {Frame[]} frames
+   */
+  sayStrip(frames) {
+    const { sources } = this.trace;
+    const own = frames.filter(({ s, l }) => sources[s].role !== "engine" && l !== null);
+    const look = own.map(({ s, l }) => `${s} ${l}`).join();
+    if (look === this.stripped) return;
+    this.stripped = look;
+    const crumbs = own.slice(-2).map(({ s, l }) => {
+      const crumb = element("span", "crumb");
+      const name = `${wordFor(sources[s].name)} ${sources[s].first + l}`;
+      const words = sources[s].tokens[l]?.map(([, part]) => part).join("").trim() || "";
+      crumb.append(element("i", "", name), element("code", "", words));
+      return crumb;
+    });
+    this.crumbs.replaceChildren(...crumbs);
   }
 
   /** @param {number} top */
@@ -225,6 +250,13 @@ export class CodePane {
     line.after(note);
     card.notes.push(note);
   }
+}
+
+// What the three colours are.
+function legend() {
+  const box = element("span", "legend");
+  for (const kind of ["value", "kept", "gradient"]) box.append(element("b", kind, message(`legend.${kind}`)));
+  return box;
 }
 
 /**

@@ -26,12 +26,16 @@ const HELP_KEYS = [
   ["↑ ↓", "key.among"],
   ["=", "key.number"],
   ["Space", "key.play"],
+  ["e", "button.engine"],
+  ["c", "button.ctx"],
+  ["+ − 0", "key.zoom"],
+  ["f", "button.full"],
   ["p", "key.presenter"],
   ["?", "key.help"],
   ["Esc", "key.leave"],
 ];
 
-const HELP_MARKS = ["line", "cue", "flash", "active", "done", "advice", "gradient", "handle", "tangent"];
+const HELP_MARKS = ["line", "cue", "flash", "value", "kept", "gradient", "advice"];
 
 /**
  * @param {string} icon @param {string} label @param {string} key

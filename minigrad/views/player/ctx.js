@@ -27,6 +27,8 @@ export class CtxPane {
   title;
   /** @type {HTMLElement} */
   note;
+  /** @type {string | null | undefined} */
+  pinned; // the ctx that was selected; else it is that at work
 
   /**
    * @param {Trace} trace
@@ -75,7 +77,8 @@ export class CtxPane {
 
   /** @param {View} view */
   render(view) {
-    const { state, event, changes, cue, level } = view;
+    const { event, changes, cue, level } = view;
+    const state = this.pinned ? { ...view.state, cid: this.pinned } : view.state;
     const ctx = this.story.ctxs[state.cid];
     const entries = state.ctxs[state.cid];
     this.box.dataset.ctx = entries ? state.cid : "";

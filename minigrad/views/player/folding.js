@@ -9,12 +9,13 @@
 
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
-  "ctxs nodes edges waiting left grads tangents handles memory".split(" "),
+  "ctxs nodes edges waiting left grads tangents handles memory calls sent slopes gathered added freed changed".split(" "),
 );
 
 /** @param {State} state @param {Event} event @param {Story} story */
 export function advance(state, event, story) {
   settle(state, event);
+  noteCall(state, event, story);
   for (const change of ctxChanges(event)) changeCtx(state, change);
   if (event.cid !== undefined) state.cid = event.cid;
   else if (event.ctx) state.cid = event.ctx.id;
@@ -63,6 +64,13 @@ export function blankState() {
     pass: null, // null before backward, then "backward", then "over"
     advice: {}, // ctx -> what teaching mode has said of it
     outer: [], // the backwards around the one that runs: what they had lit
+    calls: {}, // ctx that is no node yet -> made, forward or returned
+    sent: {}, // edge -> the gradient that went along it in this backward
+    slopes: {}, // edge -> its local derivative, in this backward
+    gathered: {}, // node -> what has come to it in this backward, also when it is done
+    added: {}, // leaf's node -> what its .grad was, what was added, and the sum
+    freed: {}, // nodes that have let go of what they kept
+    changed: {}, // variable -> its version and value since it was changed in place
   };
 }
 
@@ -97,6 +105,20 @@ function noteMemory(state, event) {
     const item = { ...state.memory[id], until: state.position, by };
     state.memory[id] = item;
     if (item.key === "grad") delete state.grads[item.owner];
+  }
+}
+
+/** @type {Record<string, string>} */
+const CALLS = { "create ctx": "made", "run forward": "forward", "wrap outputs": "returned" };
+
+/**
+ * How far apply is with a ctx that is no node yet.
+ * @param {State} state @param {Event} event @param {Story} story
+ */
+function noteCall(state, event, story) {
+  if (event.k === "graph.node") delete state.calls[story.nodes[event.n]?.ctx];
+  else if (event.cid && event.ph?.of === "apply" && CALLS[event.ph.name]) {
+    state.calls[event.cid] = CALLS[event.ph.name];
   }
 }
 
@@ -220,9 +242,13 @@ const HANDLERS = {
     state.pass = "backward";
     state.waiting = {};
     state.left = { ...event.awaits };
+    Object.assign(state, { sent: {}, slopes: {}, gathered: {}, added: {} });
     state.nodes = allSeen(nodes);
     state.edges = allSeen(edges);
-    for (const root of event.roots || []) addWaiting(state, root.n, root.slot, root.g, root.g);
+    for (const root of event.roots || []) {
+      addWaiting(state, root.n, root.slot, root.g, root.g);
+      gather(state, root.n, root.g, root.g, true);
+    }
   },
 
   "node.enter"(state, event, story) {
@@ -244,6 +270,9 @@ const HANDLERS = {
     const slot = story.edges[event.e]?.to_slot || 0;
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
     countDown(state, event);
+    state.sent[event.e] = event.g;
+    if (event.slope) state.slopes[event.e] = event.slope;
+    gather(state, event.n, event.g, event.total || event.g);
   },
 
   "grad.zeros": fillSlot,
@@ -268,6 +297,16 @@ const HANDLERS = {
 
   "grad.accumulate"(state, event) {
     state.grads[event.n] = event.new;
+    if (event.old) state.added[event.n] = { parts: [event.old, event.g], total: event.new };
+    else delete state.added[event.n];
+  },
+
+  "ctx.free"(state, event) {
+    if (event.n !== undefined) state.freed[event.n] = true;
+  },
+
+  inplace(state, event) {
+    if (event.name) state.changed[event.name] = { ver: event.ver, ref: event.t };
   },
 
   // A gradient that waits, or a .grad, was edited.
@@ -328,6 +367,16 @@ function replaceWaiting(state, event) {
     const slot = many ? index : event.slot;
     putWaiting(state, event.n, slot, { parts: [total], total });
   });
+}
+
+/**
+ * @param {State} state @param {string} node
+ * @param {Ref | null} gradient @param {Ref | null} total
+ */
+function gather(state, node, gradient, total, root = false) {
+  const there = state.gathered[node];
+  const parts = [...(there?.parts || []), gradient];
+  state.gathered[node] = { parts, total, root: root || there?.root };
 }
 
 /** @param {State} state @param {Event} event */

@@ -50,6 +50,12 @@ function movesOf(player) {
     n: () => player.found.goOn(1),
     N: () => player.found.goOn(-1),
     p: () => player.presenter.toggle(),
+    e: () => player.showEngine(),
+    c: () => player.inspect(),
+    f: () => player.toggleFull(),
+    "+": () => player.graph.zoom?.(0.8),
+    "-": () => player.graph.zoom?.(1.25),
+    0: () => player.graph.fit?.(),
     "?": () => player.toggleHelp(),
     Escape: () => escape(player),
   };
@@ -73,5 +79,6 @@ function escape(player) {
   if (player.tip.hide()) return;
   if (!player.numbers.box.hidden) return player.numbers.close();
   if (!player.found.box.hidden) return player.found.close();
+  if (player.root.classList.contains("inspecting")) return player.inspect(false);
   leaveFrame();
 }

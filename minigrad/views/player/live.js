@@ -314,6 +314,9 @@ function carryOver(before, player) {
     // @ts-expect-error: both are <details>, which a selector does not tell
     player.root.querySelector(part).open = before.root.querySelector(part).open;
   }
+  if (before.engine) player.showEngine();
+  if (before.root.classList.contains("inspecting")) player.inspect(true, before.ctx.pinned);
+  player.graph.carryOver?.(before.graph);
   if (before.presenter.on) player.presenter.toggle();
   if (!before.found.box.hidden && before.found.input.value) {
     player.found.box.hidden = false;

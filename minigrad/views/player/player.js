@@ -6,13 +6,13 @@ import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.j
 import { CtxPane } from "./ctx.js";
 import { element, setText, shownText } from "./dom.js";
 import { Found } from "./found.js";
-import { GraphPane } from "./graph.js";
 import { Inspector } from "./inspector.js";
 import { onKey } from "./keys.js";
 import { Memory } from "./memory.js";
 import { message } from "./messages.js";
 import { Numbers } from "./numbers.js";
 import { PhaseStrip } from "./phases.js";
+import { PicturePane } from "./picture.js";
 import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
 import { savingMenu } from "./saving.js";
@@ -29,6 +29,9 @@ import { cueOf } from "./values.js";
 
 const SPEEDS = [0.5, 1, 2, 4];
 
+const LEVELS = [0, 2, 3]; // Picture, Phases, Everything: each stops where those before do
+const WIDE = 1100; // px from which there is room for a column of code
+
 export class Player {
   /** @param {HTMLElement} root @param {Trace} trace @param {PlayerOptions} options */
   constructor(root, trace, options = {}) {
@@ -37,7 +40,8 @@ export class Player {
     this.story = new Story(trace);
     this.index = new StepIndex(trace);
     this.options = options;
-    this.level = options.level || 2;
+    const least = Math.min(2, ...trace.events.map(({ lvl }) => lvl));
+    this.level = options.level ?? (least ? 2 : 0);
     this.speed = options.speed || 1;
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
@@ -50,6 +54,7 @@ export class Player {
   build() {
     const root = this.root;
     root.classList.add("mg-player");
+    root.dataset.level = String(this.level);
     root.tabIndex = 0;
     root.dataset.lmSuppressShortcuts = "true";
     root.setAttribute("role", "group");
@@ -73,7 +78,10 @@ export class Player {
       const [kind, node] = what.split(" ");
       if (kind === "node" || kind === "grad") this.numbers.askNode(node);
     };
-    this.graph = new GraphPane(this.trace, this.story, this.index, chooseInGraph);
+    /** @param {string | null} ctx */
+    const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
+    this.graph = new PicturePane(this.trace, this.story, this.index, chooseInGraph, pin);
+    if (this.graph.zoomBox) sentence.append(this.graph.zoomBox);
     const memory = new Memory(this.trace);
     /** @param {number} position */
     const stopAt = (position) => this.stopAt(position);
@@ -82,21 +90,23 @@ export class Player {
     /** @param {string} node @param {number} slot @param {number[] | null} cell */
     const ask = (node, slot, cell) => this.numbers.ask(node, slot, cell, true);
     this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose, ask);
+    this.ctx.box.firstChild.append(iconButton("close", message("ctx.close"), "c", () => this.inspect(false)));
     this.timeline = new Timeline(memory, this, choose);
     this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
     this.tip = new Tip(root, this.trace);
-    const panes = element("div", "panes");
-    panes.append(this.code.box, this.graph.box, this.ctx.box);
+    const stage = element("div", "stage");
+    stage.append(this.code.box, this.graph.box, this.ctx.box);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(
-      this.buildBar(),
-      this.found.box,
       sentence,
+      this.found.box,
       this.asks.box,
       this.phases.box,
-      panes,
+      stage,
+      this.code.strip,
       this.numbers.box,
       this.timeline.box,
+      this.buildBar(),
       this.tip.box,
       this.help,
     );
@@ -110,50 +120,133 @@ export class Player {
       const text = message(`button.${name}.short`);
       return textButton(text, message(`button.${name}`), key, action);
     };
-    /** @param {string} name @param {string} key @param {() => void} action */
-    const icon = (name, key, action) => {
-      return iconButton(name, message(`button.${name}`), key, action);
-    };
-    const first = icon("first", "Home", () => this.go(0));
     const back = named("back", "←", () => this.back());
     const step = named("step", "→", () => this.step());
-    const over = named("over", "o", () => this.over());
-    const out = named("out", "u", () => this.out());
-    const last = icon("last", "End", () => this.go(this.stops.at(-1)));
     step.classList.add("primary");
-    this.playButton = icon("play", "Space", () => this.toggle());
-    this.backward = [first, back];
-    this.forward = [step, over, out, last];
+    this.playButton = iconButton("play", message("button.play"), "Space", () => this.toggle());
     this.slider = element("input", "slider");
     this.slider.type = "range";
     this.slider.min = "0";
     this.slider.setAttribute("aria-label", message("slider.name"));
     this.slider.oninput = () => this.go(this.stops[Number(this.slider.value)]);
     this.count = element("span", "count");
+    this.levels = element("div", "levels");
+    this.levels.setAttribute("role", "group");
+    this.levels.setAttribute("aria-label", message("level.name"));
+    for (const level of LEVELS) {
+      const button = element("button", "", message(`level.${level}`));
+      button.type = "button";
+      button.value = String(level);
+      button.onclick = () => this.setLevel(level);
+      this.levels.append(button);
+    }
+    this.showLevel();
+    this.regions = element("div", "regions");
+    this.regions.setAttribute("aria-hidden", "true");
+    const scrub = element("div", "scrub");
+    const track = element("div", "track");
+    this.difference = element("i", "difference-mark");
+    track.append(this.regions, this.slider, this.found.marks, this.difference);
+    this.markDifference();
+    this.layRegions();
+    scrub.append(track, this.count);
+    const ways = element("div", "ways");
+    ways.append(back, step, this.playButton);
+    const settings = element("div", "settings");
+    settings.append(this.levels, this.buildMenu());
+    bar.append(ways, scrub, settings);
+    this.backward.push(back);
+    this.forward.push(step);
+    return bar;
+  }
+
+  // What is seldom needed.
+  buildMenu() {
+    const menu = element("details", "more");
+    const summary = element("summary", "", "…");
+    summary.setAttribute("aria-label", message("menu.name"));
+    summary.title = message("menu.name");
+    const list = element("div", "menu");
+    /** @param {string} name @param {string} key @param {() => void} action */
+    const entry = (name, key, action) => {
+      const button = textButton(message(`button.${name}`), message(`button.${name}`), key, () => {
+        menu.open = false;
+        action();
+      });
+      button.append(element("kbd", "", key));
+      list.append(button);
+      return button;
+    };
+    const first = entry("first", "Home", () => this.go(0));
+    const over = entry("over", "o", () => this.over());
+    const out = entry("out", "u", () => this.out());
+    const last = entry("last", "End", () => this.go(this.stops.at(-1)));
+    this.backward = [first];
+    this.forward = [over, out, last];
+    entry("engine", "e", () => this.showEngine());
+    entry("ctx", "c", () => this.inspect());
+    entry("search", "/", () => this.found.open());
+    entry("presenter", "p", () => this.presenter.toggle());
+    entry("full", "f", () => this.toggleFull());
+    entry("help", "?", () => this.toggleHelp());
     /** @type {[number, string][]} */
     const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
     /** @param {number} value */
     const faster = (value) => (this.speed = value);
-    const speed = choice(message("speed.name"), speeds, this.speed, faster);
-    /** @type {[number, string][]} */
-    const levels = [1, 2, 3].map((level) => [level, message(`level.${level}`)]);
-    /** @param {number} value */
-    const detail = (value) => this.setLevel(value);
-    this.levels = choice(message("level.name"), levels, this.level, detail);
-    const search = icon("search", "/", () => this.found.open());
-    const help = textButton("?", message("button.help"), "?", () => this.toggleHelp());
-    const scrub = element("div", "scrub");
-    const track = element("div", "track");
-    this.difference = element("i", "difference-mark");
-    track.append(this.slider, this.found.marks, this.difference);
-    this.markDifference();
-    scrub.append(track, this.count);
-    const ways = element("div", "ways");
-    ways.append(first, back, step, over, out, last, this.playButton);
-    const settings = element("div", "settings");
-    settings.append(speed, this.levels, search, savingMenu(this), help);
-    bar.append(ways, scrub, settings);
-    return bar;
+    list.append(choice(message("speed.name"), speeds, this.speed, faster), savingMenu(this));
+    menu.append(summary, list);
+    menu.addEventListener("focusout", (event) => {
+      const to = /** @type {Element | null} */ (event.relatedTarget);
+      if (to && !menu.contains(to)) menu.open = false;
+    });
+    return menu;
+  }
+
+  // Where forward ends and backward begins, under the slider.
+  layRegions() {
+    const last = this.stops.length - 1;
+    const begin = this.story.events.findIndex(({ k }) => k === "backward.begin") + 1;
+    const share = begin && last ? Math.max(0, this.stopAt(begin) - 0.5) / last : 1;
+    const parts = [["forward", share], ["backward", 1 - share]].filter(([, wide]) => wide);
+    this.regions.replaceChildren(
+      ...parts.map(([name, wide]) => {
+        const region = element("span", String(name), message(`region.${name}`));
+        region.style.width = `${Number(wide) * 100}%`;
+        return region;
+      }),
+    );
+  }
+
+  showLevel() {
+    for (const button of this.levels.children) {
+      button.setAttribute("aria-pressed", String(Number(button.value) === this.level));
+    }
+    this.root.dataset.level = String(this.level);
+    this.root.classList.toggle("with-engine", this.level === 3 || Boolean(this.engine));
+  }
+
+  // apply's own lines, or the loop's, beside the picture.
+  showEngine() {
+    this.engine = !this.engine;
+    this.showLevel();
+    this.code.measure();
+  }
+
+  /**
+   * The inspector of ctx; of one that is pinned it follows the steps.
+   * @param {boolean} open @param {string | null} ctx
+   */
+  inspect(open = !this.root.classList.contains("inspecting"), ctx = null) {
+    this.root.classList.toggle("inspecting", open);
+    this.ctx.pinned = open ? ctx : null;
+    if (!this.view) return;
+    this.ctx.show(this.view);
+    this.ctx.measure();
+  }
+
+  toggleFull() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.root.requestFullscreen?.();
   }
 
   // Moves
@@ -181,6 +274,7 @@ export class Player {
       animate: single && !this.still.matches,
       duration: 550 / this.speed,
     };
+    this.view = view;
     this.showWords(view, stop);
     this.tip.hide();
     /** @type {{show: (view: View) => void}[]} */
@@ -238,7 +332,18 @@ export class Player {
   sayStep() {
     const event = this.story.events[this.position - 1];
     const title = this.trace.meta.title || message("player.title");
-    setText(this.say, event ? event.say : title);
+    const start = this.level ? title : message("player.start", { title });
+    setText(this.say, (this.level ? event?.say : this.whyNow()) || start);
+  }
+
+  // At Picture a sentence holds until the next one.
+  whyNow() {
+    const { events } = this.story;
+    const event = events[this.position - 1];
+    let at = this.position - 1;
+    while (at > 0 && events[at].lvl > 0 && events[at].k !== "ask") at -= 1;
+    const last = events[at];
+    return event?.k === "exception" && !event.why ? event.say : last?.why || last?.say || event?.say;
   }
 
   step() {
@@ -279,13 +384,14 @@ export class Player {
   /** @param {number} level */
   setLevel(level) {
     this.level = Number(level);
-    this.levels.querySelector("select").value = String(this.level);
+    this.showLevel();
     this.stops = this.story.stopsAt(this.level);
     const nearest = this.stops[lastAtMost(this.stops, this.position)];
     this.options.onLevel?.(this.level);
     this.position = -1;
     this.timeline.lay();
     this.markDifference();
+    this.layRegions();
     this.go(nearest);
     this.found.again();
   }
@@ -328,9 +434,10 @@ export class Player {
   isAtRest() {
     const { help, found, numbers, presenter, ctx, timeline } = this;
     const closed = [help, found.box, numbers.box].every((box) => box.hidden);
-    const asAtFirst = ctx.locals.open && timeline.box.open && !presenter.on;
+    const asAtFirst = ctx.locals.open && !timeline.box.open && !presenter.on && !this.engine;
     const choosing = this.asks.box.querySelector("input:checked");
-    return closed && asAtFirst && !choosing && !this.playing;
+    const inspects = this.root.classList.contains("inspecting");
+    return closed && asAtFirst && !choosing && !inspects && !this.playing;
   }
 
   // What is on the screen, read from the screen: for tests.

@@ -3,7 +3,7 @@
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./graph.js").GraphPane} GraphPane */
+/** @typedef {import("./picture.js").PicturePane} PicturePane */
 /** @typedef {import("./player.js").Player} Player */
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {{ text: string, width: number, height: number }} Picture */
@@ -11,7 +11,7 @@ import { message } from "./messages.js";
 
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
-  "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
+  "visibility", "transform", "transform-origin", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
 ];
 const MARGIN = 16;
 const LINE = 19;
@@ -35,7 +35,7 @@ export function markdownOf(trace, level) {
 
 /**
  * The graph as it stands, the sentence above it, with all its styles inside.
- * @param {GraphPane} graph @param {string} sentence @returns {Picture}
+ * @param {PicturePane} graph @param {string} sentence @returns {Picture}
  */
 export function pictureOf(graph, sentence) {
   for (const change of graph.svg.getAnimations({ subtree: true })) change.finish();
@@ -54,7 +54,7 @@ export function pictureOf(graph, sentence) {
   const top = MARGIN + lines.length * LINE;
   const box = { width: wide + 2 * MARGIN, height: height + top + MARGIN };
   const whole = svgElement("svg", { ...box, viewBox: `0 0 ${box.width} ${box.height}` });
-  const style = getComputedStyle(graph.box);
+  const style = getComputedStyle(graph.body);
   whole.append(svgElement("rect", { ...box, fill: style.backgroundColor }));
   lines.forEach((line, index) => {
     const text = svgElement("text", {

@@ -71,7 +71,7 @@ export class StepIndex {
     const deed = deedOf(event);
     const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
     if (event.n) this.add(`node ${event.n}`, position, deed);
-    else if (owner && event.lvl === 1) this.add(`node ${owner}`, position, deed);
+    else if (owner && event.lvl <= 1) this.add(`node ${owner}`, position, deed);
     for (const root of event.roots || []) this.add(`node ${root.n}`, position, deed);
     if (event.k === "graph.node") {
       for (const edge of event.e || []) this.add(`edge ${edge}`, position, deed);

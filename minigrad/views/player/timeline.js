@@ -25,7 +25,6 @@ export class Timeline {
     this.player = player;
     this.choose = choose;
     this.box = element("details", "memory");
-    this.box.open = true;
     this.box.hidden = !memory.items.length;
     this.summary = element("summary");
     this.chart = element("div", "chart");

@@ -50,12 +50,47 @@ export type Held = {
   by?: string;
 };
 
+/**
+ * An argument of a call, or one of its outputs. A tensor has `v`, `t` and `needs`; anything
+ * else has only `text`, as it is written. What does not apply is left out.
+ */
+export type Passed = {
+  text?: string; // no tensor: "2", "None"
+  name?: string | null; // the first variable that held it, also if that came later
+  v?: Ref | null; // its values then, as A; null if the call was not heard (an older node)
+  ver?: number; // its version then; left out for 0
+  t?: string | null; // the same key for the same tensor object, in all calls
+  needs?: boolean; // requires_grad: without it there is a chip and no wire
+  n?: string; // the node whose output this argument is
+  nr?: number; // which output: of an argument 0 if left out
+  leaf?: string; // the accumulate node of this argument
+};
+
+/** One number times what arrived: what stands at an edge while a gradient goes along it. */
+export type Slope = {
+  x: string; // the number as it is written: "5", "-1"
+  of?: string; // whose value it is: "w"; left out for a number that has no name
+};
+
 /** One step; what more it has depends on its kind `k`. */
 export type Event = {
   k: string;
-  say: string;
-  lvl: number;
+  say: string; // the sentence of Phases and Everything
+  why?: string; // the sentence of Picture: on events of lvl 0, and only on those
+  lvl: number; // 0 Picture, 1 Phases, 2 the learner's lines, 3 the engine's: each shows those below
   d: number;
+  // graph.node of a call; the "wire edges" phase of a call that joins no graph, without n
+  op?: string; // what people write: "x * w", "exp", "Square"
+  label?: string; // the same, told apart from others: "Square 2"
+  ins?: Passed[];
+  outs?: Passed[];
+  slope?: Slope; // grad: what the node multiplied with what had arrived there
+  left?: number; // grad: how many more have to come, if several do
+  old?: Ref | null; // grad.accumulate: .grad before, null if it was None
+  by?: string; // ctx.put: the rule that calls save_for_backward, forward or setup_context
+  hook?: string; // hook.*: the name of the learner's function
+  m?: string | null; // module: its call, among graph.modules
+  nodes?: number; // module: how many nodes it made
   s?: number;
   l?: number;
   cid?: string;
@@ -77,6 +112,17 @@ export type GraphNode = {
   tensor?: string | null;
   outputs?: number;
   order?: number;
+  own?: boolean; // a Function of the learner's
+  module?: string; // the innermost call of a module that made it
+};
+
+/** A call of a module; a module that is called twice has two. */
+export type Module = {
+  id: string;
+  kind: string; // its class
+  name: string | null; // how it is reached: "model.0"
+  label: string; // "linear 1", "fc"
+  in: string | null; // the one that called it
 };
 export type GraphEdge = { id: string; from: string; to: string; slot: number; to_slot: number };
 export type Source = { name: string; role: string; file: string; first: number; tokens: [string, string][][] };
@@ -88,7 +134,7 @@ export type Trace = {
   sources: Source[];
   values: Record<string, Value>;
   ctxs: { id: string; name: string; function: string; node: string | null }[];
-  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[] };
+  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[]; modules: Module[]; pictures?: Picture[] };
   events: Event[];
 };
 
@@ -127,6 +173,13 @@ export type State = {
   pass: "backward" | "over" | null;
   advice: Record<string, Advice[]>;
   outer: any[];
+  calls: Record<string, string>;
+  sent: Record<string, Ref>;
+  slopes: Record<string, Slope>;
+  gathered: Record<string, { parts: (Ref | null)[]; total: Ref | null; root?: boolean }>;
+  added: Record<string, { parts: (Ref | null)[]; total: Ref | null }>;
+  freed: Record<string, boolean>;
+  changed: Record<string, { ver: number; ref: Ref }>;
   [more: string]: any;
 };
 
@@ -149,15 +202,36 @@ export type Choose = (what: string, name: string) => void;
 
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** A node or an edge of a drawing, or an alias: only what is near has a shape. */
+/** A place in a picture: left, top, width, height. */
+export type Spot = [number, number, number, number];
+
+/** A leaf, data or a call of a picture, as minigrad.views.picture places it. */
 export type Part = {
-  names: string[];
-  edge: boolean;
-  box: Box;
-  state: string;
-  shape: SVGElement | null;
-  text?: string;
+  id: string;
+  k: "leaf" | "data" | "call";
+  n: string; // its node
+  t: any; // the name of its tensor; of a call those of its outputs
+  v: any; // its value; of a call those of its outputs
+  chip?: Spot;
+  slot?: Spot; // of .grad
+  tray?: Spot; // of what waits
+  name?: string[]; // of the operation, in lines
+  sub?: string;
+  card?: Spot;
+  chips?: Spot[];
+  box?: Spot; // of the ctx
+  head?: string;
+  label?: string; // of the node
+  cells?: [string, string, number][]; // key, words, width
+  more?: number; // cells that have no room
+  pills?: [string, number][]; // parameters of a module: name, width
+  leaves?: string[]; // their nodes
+  inside?: string[]; // the nodes of a module
 };
+
+/** The edge of a value, or the wire of a gradient, from its left end to its right one. */
+export type Line = { id: string; k: "value" | "wire"; of: string; to: string; d: string };
+export type Picture = { size: [number, number]; parts: Part[]; lines: Line[] };
 
 /** What a player is made with, and what it says to who made it. */
 export type PlayerOptions = {

@@ -77,7 +77,7 @@ export function shapeWords(shape) {
  * How many elements are no number and how many are infinite; empty without.
  * @param {Value} value
  */
-function oddWords(value) {
+export function oddWords(value) {
   const words = [];
   if (value.nan) words.push(message("value.nan", { count: value.nan }));
   if (value.inf) words.push(message("value.inf", { count: value.inf }));

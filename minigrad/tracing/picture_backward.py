@@ -1,0 +1,269 @@
+"""The backward half of the picture's story: boxes that open, gradients that travel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from minigrad.tracing.codes import STORY
+from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.picture_words import Event, Words, stop
+from minigrad.tracing.pictures import is_told_by_shape
+from minigrad.tracing.reading import Ref
+from minigrad.tracing.slopes import slope_of
+from minigrad.tracing.titles import operation_of
+
+FREED: Final = "freed"
+
+
+class BackwardPicture(Words):
+    """Tells what the picture of backward stops at, as its steps go by."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._arrived: dict[str, list[Ref]] = {}
+        self._hooked: set[str] = set()
+        self._sent: dict[str, list[Event]] = {}
+        self._awaited: dict[str, int] = {}
+        self._waiting: dict[tuple[str, int], str] = {}
+        self._filled: list[Event] = []
+
+    def backward_begin(self, event: Event) -> None:
+        roots, awaits = event["roots"], event["awaits"]
+        self._awaited |= awaits
+        self._waiting = {
+            place: text
+            for place, text in self._waiting.items()
+            if place[0] not in awaits
+        }
+        names = [self._called(root["n"], root["slot"]) for root in roots]
+        gradients = [self._text(root["g"]) for root in roots]
+        for root, gradient in zip(roots, gradients, strict=True):
+            self._waiting[root["n"], root["slot"]] = gradient
+        begins = message("why.begins.several", count=len(roots), roots=joined(names))
+        short = begins
+        if len(roots) == 1:
+            fields = {"root": names[0], "gradient": gradients[0]}
+            short = message("why.begins", **fields)
+            is_one = gradients == ["1"]
+            begins = message("why.begins.one" if is_one else "why.begins", **fields)
+        waits = ""
+        if len(awaits) == 1:
+            ((node, count),) = awaits.items()
+            waits = message("why.waits", node=self._called(node), count=count)
+        elif awaits:
+            waits = message("why.waits.many", count=len(awaits))
+        again = message("why.again") if event["create_graph"] else ""
+        options = [(begins, waits, again), (short, waits, again), (short, waits)]
+        stop(event, *[in_turn(*parts) for parts in options], short)
+
+    def node_enter(self, event: Event) -> None:
+        self._arrived[event["n"]] = event["g"]
+        self._hooked.discard(event["n"])
+        for slot in range(len(event["g"])):
+            self._waiting.pop((event["n"], slot), None)
+
+    def check_what_it_returned(self, event: Event) -> None:
+        ctx = self._ctxs[event["cid"]]
+        call = self._calls.get(ctx["node"], {})
+        kept = [
+            text
+            if (name := self._entry_name(key, ref, call)) == text
+            else message("why.equals", left=name, right=text)
+            for key, ref in self._boxes.get(event["cid"], {}).items()
+            if key.startswith(("saved.", "attr.")) and ref
+            if (text := self._text(ref)) != FREED
+        ]
+        returned = [self._text(ref) for ref in event["returned"]]
+        fields = {"function": ctx["function"], "returned": joined(returned)}
+        opened = message("why.opens.empty", **fields)
+        if kept:
+            count = len(kept)
+            opened = message("why.opens", count=count, values=joined(kept), **fields)
+        fields["count"] = len(returned)
+        stop(
+            event,
+            opened,
+            message("why.opens.short", **fields),
+            message("why.opens.count", **fields),
+        )
+
+    def hook(self, event: Event) -> None:
+        """A hook of the learner's on a gradient."""
+        kind = event["k"].removeprefix("hook.")
+        if kind == "post":
+            self._hooked.add(event["n"])
+        if "hook" not in event:  # an older recording
+            stop(event, event["say"])
+            return
+        node = self._called(event["n"], event["slot"])
+        fields = {
+            "hook": event["hook"],
+            "node": node,
+            "given": self._several(event["g"]),
+        }
+        if kind == "accumulated":
+            stop(event, message("why.hook.after", grad=self._grad_of(node), **fields))
+            return
+        end = message("why.hook.leaves")
+        if event["new"] is not None:
+            end = message("why.hook.makes", new=self._several(event["new"]))
+        key = "why.hook.post" if kind == "post" else "why.hook"
+        short = message("why.hook.short", **fields)
+        stop(event, message(key, end=end, **fields), short)
+
+    def unpacked(self, event: Event) -> None:
+        """A saved value is there again."""
+        fields = {"value": self._text(event["new"])}
+        if "n" not in event:
+            stop(event, message("why.unpacked", **fields))
+            return
+        fields["node"] = self._label(event["n"])
+        stop(
+            event,
+            message("why.unpacked.at", **fields),
+            message("why.unpacked", **fields),
+        )
+
+    def captured(self, event: Event) -> None:
+        """A gradient that was asked for is there."""
+        fields = {"gradient": self._text(event["g"])}
+        fields["node"] = self._called(event["n"], event["slot"])
+        stop(
+            event,
+            message("why.captured", **fields),
+            message("why.captured.short", **fields),
+        )
+
+    def grad_zeros(self, event: Event) -> None:
+        node = self._label(event["n"])
+        stop(event, message("why.zeros", node=node, slot=event["slot"]))
+
+    def grad_absent(self, event: Event) -> None:
+        node = self._label(event["n"])
+        stop(event, message("why.absent", node=node, slot=event["slot"]))
+
+    def grad(self, event: Event) -> None:
+        edge = self._edges.get(event["e"])
+        if edge is not None:
+            self._sent.setdefault(edge["from"], []).append(event)
+
+    def ctx_free(self, event: Event) -> None:
+        freed = event.get("ctx", {}).get("set", {})
+        if freed and event["lvl"] <= STORY:
+            stop(event, message("why.lets-go", count=len(freed)))
+
+    def backward_end(self, event: Event) -> None:
+        for node in list(self._sent):
+            self._say_sent(node)
+
+    def _say_sent(self, node: str) -> None:
+        """All that a node had to send is on its way: the last of it is a stop."""
+        events = self._sent.pop(node, [])
+        if not events:
+            return
+        told = [self._gets(node, event) for event in events]
+        joins = [self._joins(event) for event in events]
+        if len(events) == 1 and joins[0]:
+            stop(
+                events[-1],
+                *[
+                    message("why.sent.joins", gets=gets, joins=join)
+                    for join in joins[0][:2]
+                    for gets in told[0]
+                ],
+            )
+            return
+        between = message("why.sent.between")
+        options = []
+        for length in (0, 1):
+            gets = [one[length] for one in told]
+            pairs = zip(gets, joins, strict=True)
+            counted = [
+                message("why.sent.counted", gets=one, joins=join[-1]) if join else one
+                for one, join in pairs
+            ]
+            options += [between.join(counted), between.join(gets)]
+        long, plain, short, shortest = options
+        options = [message("why.node", told=o) for o in (long, short, plain, shortest)]
+        places = {"node": self._label(node), "count": len(events)}
+        stop(events[-1], *options, message("why.sent.many", **places))
+
+    def _gets(self, node: str, event: Event) -> tuple[str, str]:
+        """What one receiver gets: with the reason, and in short."""
+        fields = {"node": self._called(event["n"], event["slot"])}
+        if event["k"] == "grad.none":
+            nothing = message("why.gets.nothing", **fields)
+            return nothing, nothing
+        fields["gradient"] = self._text(event["g"])
+        short = message("why.gets", **fields)
+        call, arrived = self._calls.get(node), self._arrived.get(node, [])
+        if call is None or len(arrived) != 1 or node in self._hooked:
+            return short, short
+        box = self._boxes.get(self._nodes[node]["ctx"], {})
+        slot, label = self._edges[event["e"]]["slot"], self._nodes[node]["label"]
+        builtin = "" if self._is_learners(self._nodes[node]) else operation_of(label)
+        facts = builtin, slot, box, arrived[0], event["g"], self._values
+        slope = slope_of(call, *facts)
+        if slope is None:
+            return short, short
+        event["slope"] = slope
+        fields |= {"slope": slope["x"], "arrived": self._text(arrived[0])}
+        if slope["x"] == "1" and "of" not in slope:
+            return message("why.gets.as-it-is", **fields), short
+        if is_told_by_shape(fields["gradient"]):
+            return message("why.gets.scaled", **fields), short
+        if "of" not in slope:
+            return message("why.gets.times", **fields), short
+        return message("why.gets.because", of=slope["of"], **fields), short
+
+    def _joins(self, event: Event) -> list[str]:
+        """Of a gradient that meets others: what is there now, long and short."""
+        node, place = event["n"], (event["n"], event["slot"])
+        before = self._waiting.get(place)
+        if "left" not in event or event["k"] == "grad.none":
+            return []
+        total = self._text(event["total"])
+        self._waiting[place] = total
+        count = self._awaited.get(node, event["left"] + 1)
+        there = count - event["left"]
+        fields = {"node": self._called(node, event["slot"]), "count": count}
+        fields |= {"there": there, "total": total, "before": before}
+        fields["gradient"] = self._text(event["g"])
+        if event["left"]:
+            keys = ["why.waits.now", "why.waits.short", "why.waits.count"]
+        elif event["total"] == event["g"] or before is None:
+            keys = ["why.all-here", "why.all-here", "why.waits.count"]
+        elif is_told_by_shape(total):
+            key = "why.adds-up.array.2" if count == 2 else "why.adds-up.array"
+            keys = [key, "why.all-here", "why.waits.count"]
+        else:
+            key = "why.adds-up.2" if count == 2 else "why.adds-up"
+            keys = [key, "why.adds-up.short", "why.adds-up.count"]
+        return [message(key, **fields) for key in keys]
+
+    def grad_accumulate(self, event: Event) -> None:
+        self._filled.append(event)
+
+    def _say_filled(self) -> None:
+        """Some leaves in a row have got their gradients: the last one is a stop."""
+        events, self._filled = self._filled, []
+        if not events:
+            return
+        names = [self._called(event["n"]) for event in events]
+        grads = [self._grad_of(name) for name in names]
+        values = [self._text(event["new"]) for event in events]
+        filled = message("why.filled", count=len(grads), grads=joined(grads))
+        pairs = zip(grads, values, strict=True)
+        parts = [message("why.is", name=name, value=value) for name, value in pairs]
+        told = message("why.node", told=joined(parts))
+        if is_told_by_shape(values[-1]):
+            told = filled
+        if len(events) == 1 and events[0].get("old"):
+            fields = {"grad": grads[0], "old": self._text(events[0]["old"])}
+            fields |= {"gradient": self._text(events[0]["g"]), "value": values[0]}
+            told = message("why.added", **fields)
+            filled = message("why.added.short", **fields)
+            if is_told_by_shape(values[0]):
+                told = filled = message("why.added.array", **fields)
+        stop(events[-1], told, filled, message("why.filled.many", count=len(grads)))

@@ -1,0 +1,245 @@
+"""The sentences of the picture: what happens and why, from a recording's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from minigrad.tracing.codes import STORY
+from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.picture_backward import BackwardPicture
+from minigrad.tracing.picture_words import Event, in_short, stop
+from minigrad.tracing.titles import INFIX, is_in_place, operation_of
+
+SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
+AS_TOLD: Final = (
+    *("hook.pack", "rerun.begin", "rerun.end", "tangent"),
+    *("ask", "cut", "lint", "note", "what.if"),
+)
+"""Kinds of steps whose sentence serves the picture, too."""
+
+
+def tell_picture(data: dict[str, Any]) -> None:
+    """Choose the stops of the picture, and give each its sentence, ``why``."""
+    story = PictureStory(data)
+    for event in data["events"]:
+        story.hear(event)
+    story.end()
+
+
+class PictureStory(BackwardPicture):
+    """Goes through a finished recording, and tells what its picture stops at."""
+
+    def hear(self, event: Event) -> None:
+        """The next step."""
+        kind, level = event["k"], event["lvl"]
+        if kind in ("ctx.free", "node.exit"):
+            self._say_sent(event["n"])  # before the box is empty
+        if self._filled and level <= STORY and kind != "grad.accumulate":
+            self._say_filled()
+        for change in (event.get("ctx"), *event.get("others", ())):
+            if change is not None:
+                box = self._boxes.setdefault(change["id"], {})
+                box |= change["set"]
+                for key in change["del"]:
+                    box.pop(key, None)
+        tell = TELLERS.get(kind if kind != "phase" else event["ph"]["name"])
+        if tell is not None:
+            tell(self, event)
+        elif kind in AS_TOLD and level <= STORY:
+            stop(event, event["say"])
+
+    def end(self) -> None:
+        """The recording is over."""
+        self.backward_end({})
+        self._say_filled()
+
+    def ctx_new(self, event: Event) -> None:
+        function = self._ctxs[event["cid"]]["function"]
+        stop(event, message("why.ctx", function=function))
+
+    def ctx_put(self, event: Event) -> None:
+        names = self._kept_names(event)
+        count = len(names)
+        if not count:
+            stop(event, message("why.put.none", by=event["by"]))
+            return
+        key = "why.put" if count < 3 else "why.put.all"
+        by, number = event["by"], message("values", count=count)
+        told = message(key, by=by, count=count, values=joined(names))
+        stop(event, told, message("why.put.all", by=by, values=number))
+
+    def wrap_outputs(self, event: Event) -> None:
+        outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
+        if None in [one.get("v", "") for one in outs]:  # of an older recording
+            stop(event, message("why.returned"))
+            return
+        told = joined([self._passed(one) for one in outs])
+        stop(
+            event,
+            message("why.returns", value=told),
+            message("why.returns.several", count=len(outs)),
+        )
+
+    def wire_edges(self, event: Event) -> None:
+        stop(event, message("why.thrown-away"))
+
+    def graph_node(self, event: Event) -> None:
+        if event["lvl"] > STORY or "ins" not in event:
+            return
+        ins, outs, node = event["ins"], event["outs"], self._nodes[event["n"]]
+        result = outs[0].get("name") if outs else None
+        if self._is_learners(node):
+            self._say_hung(event, result)
+            return
+        told = self._told_of_call(event, None if is_in_place(ins, outs) else result)
+        keeps = self._told_of_box(event)
+        data = [one for one in ins if one.get("name") and not one["needs"]]
+        without = message("why.no-wire", tensor=data[0]["name"]) if data else ""
+        again = message("why.again") if node["order"] > 1 else ""
+        options = [(told, keeps, without, again), (told, keeps, again), (told, again)]
+        stop(event, *[in_turn(*parts) for parts in options], told)
+
+    def _told_of_call(self, event: Event, result: str | None) -> str:
+        """What a call computed: with all its numbers if they are few."""
+        ins, outs = event["ins"], event["outs"]
+        values = [one["v"] for one in (*ins, *outs) if "text" not in one]
+        is_small = None not in [self._values.number(value) for value in values]
+        told = event["label"]
+        if None in [one.get("v", "") for one in outs] or not outs:
+            told, result = message("why.joins", label=told), None
+        elif is_small and len(outs) == 1:
+            node = self._nodes[event["n"]]["label"]
+            formula = formula_of(node, event, [self._passed(one) for one in ins])
+            told = message("why.equals", left=formula, right=self._text(outs[0]["v"]))
+        else:
+            value = joined([self._passed(one) for one in outs])
+            told = message("why.gives", label=told, value=value)
+        if result is not None:
+            told = message("why.equals", left=result, right=told)
+            if not is_small:
+                value = self._passed(outs[0])
+                told = message(
+                    "why.gives.named", label=event["label"], name=result, value=value
+                )
+        return message("why.node", told=told)
+
+    def _told_of_box(self, event: Event) -> str:
+        """What the box of a built-in operation keeps."""
+        there = event.get("ctx", {}).get("set", {})
+        numbers = there.get("attr.numbers") or {}
+        names = self._kept_names(event)
+        items = numbers.get("i", ())
+        names += [
+            in_short(one["r"])
+            for one in items
+            if one and one.get("r", "None") != "None"
+        ]
+        if names:
+            return message("why.keeps", values=joined(names))
+        if any([key.startswith("attr.") for key in there]):
+            is_shape = "attr.shape" in there
+            return message("why.keeps.shape") if is_shape else ""
+        return message("why.keeps.nothing")
+
+    def _say_hung(self, event: Event, result: str | None) -> None:
+        ins, outs = event["ins"], event["outs"]
+        wired = [self._called_input(one) for one in ins if one.get("needs")]
+        fields = {
+            "inputs": joined(list(dict.fromkeys(wired))),
+            "result": result or message("why.result"),
+            "function": event["op"],
+        }
+        short = message("why.hangs.short", **fields)
+        tensors = [str(one["nr"]) for one in outs if one.get("needs")]
+        if len(tensors) > 1:
+            fields |= {"count": len(tensors), "slots": joined(tensors)}
+            stop(event, message("why.hangs.several", **fields), short)
+        elif is_in_place(ins, outs):
+            stop(event, message("why.hangs.changed", **fields), short)
+        elif result:
+            stop(event, message("why.hangs", **fields), short)
+        else:
+            stop(event, message("why.hangs.unnamed", **fields), short)
+
+    def module(self, event: Event) -> None:
+        module = self._modules.get(event.get("m", ""))
+        if module is not None:
+            fields = {"label": module["label"], "count": event["nodes"]}
+            value = self._text(event["new"])
+            stop(event, message("why.module", value=value, **fields))
+
+    def inplace(self, event: Event) -> None:
+        if event["lvl"] > STORY:
+            return
+        name = event.get("name") or message("its-tensor.unnamed")
+        fields = {"tensor": name, "now": event["ver"]}
+        savers = [
+            (self._ctxs[change["id"]]["function"], ref["ver"])
+            for change in (event.get("ctx"), *event.get("others", ()))
+            for ref in (change or {"set": {}})["set"].values()
+            if ref and ref["t"] == "S" and ref["ver"] != ref["now"]
+        ]
+        changed = message("why.in-place", **fields)
+        if not savers:
+            stop(event, changed)
+            return
+        node, saved = savers[0]
+        fields |= {"node": node, "saved": saved}
+        stop(event, message("why.in-place.saved", **fields), changed)
+
+    def exception(self, event: Event) -> None:
+        first = event["err"].split("\n", 1)[0]
+        stale = [
+            ref
+            for ref in self._boxes.get(event.get("cid", ""), {}).values()
+            if ref and ref["t"] == "S" and ref["ver"] != ref["now"]
+        ]
+        if stale and "inplace" in first:
+            name = stale[0].get("name") or message("its-tensor.unnamed")
+            fields = {"tensor": name, "saved": stale[0]["ver"]}
+            stop(event, message("why.stale", **fields))
+        else:
+            stop(event, message("why.stops", error=first))
+
+
+TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
+    "ctx.new": PictureStory.ctx_new,
+    "ctx.put": PictureStory.ctx_put,
+    "wrap outputs": PictureStory.wrap_outputs,
+    "graph.node": PictureStory.graph_node,
+    "wire edges": PictureStory.wire_edges,
+    "module": PictureStory.module,
+    "inplace": PictureStory.inplace,
+    "exception": PictureStory.exception,
+    "backward.begin": PictureStory.backward_begin,
+    "node.enter": PictureStory.node_enter,
+    "check what it returned": PictureStory.check_what_it_returned,
+    "hook.tensor": PictureStory.hook,
+    "hook.pre": PictureStory.hook,
+    "hook.post": PictureStory.hook,
+    "hook.accumulated": PictureStory.hook,
+    "hook.unpack": PictureStory.unpacked,
+    "grad.captured": PictureStory.captured,
+    "grad.zeros": PictureStory.grad_zeros,
+    "grad.absent": PictureStory.grad_absent,
+    "grad": PictureStory.grad,
+    "grad.none": PictureStory.grad,
+    "grad.accumulate": PictureStory.grad_accumulate,
+    "ctx.free": PictureStory.ctx_free,
+    "backward.end": PictureStory.backward_end,
+}
+"""Who tells of a kind of step; of a phase, by its name."""
+
+
+def formula_of(node: str, event: Event, values: Sequence[str]) -> str:
+    """What a call computed, with numbers for names: ``2 x 5``, ``exp(0)``."""
+    name = operation_of(node)
+    sign = INFIX.get(name)
+    if sign is None or len(values) < 2:
+        given = zip(values, event["ins"], strict=True)
+        numbers = [value for value, one in given if "text" not in one]
+        return f"{event['op']}({', '.join(numbers)})"
+    left, right = values[1::-1] if name == "Rsub" else values[:2]
+    right = f"({right})" if right.startswith("-") else right
+    return f"{left} {SIGNS.get(sign, sign)} {right}"

@@ -1,0 +1,72 @@
+"""Values of a finished recording, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.tracing.messages import message
+from minigrad.tracing.pictures import number_text, text_of
+
+Ref = Mapping[str, Any]
+
+
+class Values:
+    """The pictures of a recording's values, and what a sentence says of each."""
+
+    def __init__(self, pictures: Mapping[str, Any]) -> None:
+        self._pictures = pictures
+        self._texts: dict[str, str] = {}
+
+    def text(self, ref: Ref | None) -> str:
+        """A value inside a sentence: a number, a short list, or a shape."""
+        if ref is None:
+            return "None"
+        key = ref.get("v")
+        if key is None:
+            return str(ref.get("r", ""))
+        if key not in self._texts:
+            self._texts[key] = text_of_picture(self._pictures[key])
+        return self._texts[key]
+
+    def array(self, ref: Ref | None) -> Any:
+        """The numbers of a value that is drawn whole; None for any other."""
+        picture = self._pictures.get((ref or {}).get("v", ""))
+        return None if picture is None else array_of(picture)
+
+    def number(self, ref: Ref | None) -> float | None:
+        """The value of a scalar; None for any other."""
+        array = self.array(ref)
+        return None if array is None or array.ndim else float(array)
+
+
+def array_of(picture: Mapping[str, Any]) -> Any:
+    """The numbers that a picture shows, if they are all, real and finite."""
+    numbers = [item for row in picture["rows"] for item in row]
+    if picture["cut"] or any([type(item) is str for item in numbers]):
+        return None
+    kind = bool if picture["dtype"] == "bool" else np.float64
+    return np.array(numbers, kind).reshape(picture["shape"])
+
+
+def text_of_picture(picture: Mapping[str, Any]) -> str:
+    """An array in words, by its picture.
+
+    >>> two = {"shape": [2], "dtype": "float32", "rows": [[1.0, 0.5]], "cut": False}
+    >>> text_of_picture(two)
+    '[1, 0.5]'
+    """
+    shape, rows = picture["shape"], picture["rows"]
+    array = array_of(picture)
+    if array is not None:
+        return text_of(array)
+    if not shape:
+        return str(rows[0][0])
+    lengths = " x ".join([str(length) for length in shape])
+    least, odd = picture["min"], picture["nan"] or picture.get("inf")
+    if least is not None and least == picture["max"] and not odd:
+        value = number_text(least)
+        return message("array.uniform", value=value, shape=lengths)
+    return message("array.of-shape", shape=lengths)

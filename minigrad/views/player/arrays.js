@@ -1,0 +1,41 @@
+// Arrays as pictures: the area of a square is the size of its number, filled above 0 and
+// hollow below. So no colour is needed but that of the track.
+
+import { svgElement } from "./dom.js";
+
+/** @typedef {import("./types").Value} Value */
+
+/** The side of the squares; minigrad.views.picture leaves this much room. */
+const sideOf = (/** @type {number} */ rows, /** @type {number} */ columns) =>
+  Math.max(6, Math.min(14, Math.floor(84 / columns), Math.floor(66 / rows)));
+
+/**
+ * A value's squares, its left top at 0 0; one group of two paths, however many there are.
+ * @param {Value} value
+ */
+export function squares(value) {
+  const rows = value.rows.length;
+  const columns = value.rows[0]?.length || 0;
+  const side = sideOf(rows, columns || 1);
+  const most = Math.max(Math.abs(value.min ?? 0), Math.abs(value.max ?? 0)) || 1;
+  const paths = { plus: "", minus: "", odd: "" };
+  value.rows.forEach((row, y) =>
+    row.forEach((x, column) => {
+      const odd = typeof x !== "number";
+      const size = odd ? 1 : Math.sqrt(Math.abs(x) / most);
+      const half = (size * (side - 2)) / 2;
+      if (half < 0.3) return;
+      const [cx, cy] = [column * side + side / 2, y * side + side / 2];
+      const kind = odd ? "odd" : x < 0 ? "minus" : "plus";
+      const r = (kind === "minus" ? Math.max(half - 0.5, 0.4) : half).toFixed(1);
+      paths[kind] += `M${cx - Number(r)} ${cy - Number(r)}h${2 * Number(r)}v${2 * Number(r)}h${-2 * Number(r)}z`;
+    }),
+  );
+  const group = svgElement("g", { class: "squares" });
+  const ground = { class: "ground", width: columns * side, height: rows * side };
+  group.append(svgElement("rect", ground));
+  for (const kind of /** @type {(keyof paths)[]} */ (Object.keys(paths))) {
+    if (paths[kind]) group.append(svgElement("path", { class: kind, d: paths[kind] }));
+  }
+  return { group, width: columns * side, height: rows * side };
+}

@@ -1,0 +1,561 @@
+// The picture of the computation: where it is looked at from, and what of it is in the page.
+//
+// A large picture is in the page only around the place that is looked at: thousands of
+// shapes would cost tens of milliseconds at every step.
+
+import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
+import { Listing } from "./listing.js";
+import { message } from "./messages.js";
+import { callOf, dataOf, leafOf } from "./scene.js";
+import { brief, shapeWords } from "./values.js";
+import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
+
+/** @typedef {import("./steps.js").StepIndex} StepIndex */
+/** @typedef {import("./story.js").Story} Story */
+/** @typedef {import("./types").Box} Box */
+/** @typedef {import("./types").Choose} Choose */
+/** @typedef {import("./types").Line} Line */
+/** @typedef {import("./types").Part} Part */
+/** @typedef {import("./types").Picture} Picture */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").Told} Told */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+
+/**
+ * A part or a line: where it is, and what it is in the page, once it was there.
+ * @typedef {{
+ *   id: string,
+ *   of: Part | Line,
+ *   box: Box,
+ *   layer: string,
+ *   made?: { shape: SVGElement, over?: SVGElement, show: (view: View) => void },
+ *   shape: SVGElement | null,
+ * }} Thing
+ */
+
+const CHOICES = ".hit[role]";
+const ALL_DRAWN = 300; // things; of a picture with more there is a window
+const AROUND = 250; // points drawn beyond the edges of the window
+const BORDER = 12;
+const MOST_SCALE = 1.5;
+const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
+const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
+let count = 0;
+
+export class PicturePane {
+  /**
+   * @param {Trace} trace
+   * @param {Story} story
+   * @param {StepIndex} index
+   * @param {Choose} choose
+   * @param {(ctx: string | null) => void} pin
+   */
+  constructor(trace, story, index, choose, pin) {
+    Object.assign(this, { trace, story, index, choose, pin });
+    this.name = `mg-tip-${(count += 1)}`;
+    this.box = element("section", "pane graph");
+    this.box.setAttribute("aria-label", message("graph.name"));
+    this.body = element("div", "body");
+    this.body.tabIndex = 0;
+    this.body.setAttribute("role", "region");
+    this.body.setAttribute("aria-label", message("picture.region"));
+    this.empty = element("p", "empty");
+    this.note = element("p", "window-note");
+    this.body.append(this.empty);
+    this.box.append(this.body, this.note);
+    this.pictures = trace.graph.pictures || [];
+    this.empty.hidden = trace.graph.nodes.length > 0;
+    this.note.hidden = true;
+    /** @type {Map<string, Thing[]>} */
+    this.parts = new Map(); // the id of a node or an edge -> where it is drawn
+    if (this.pictures.length) this.begin();
+    else if (this.empty.hidden) this.list();
+  }
+
+  // Where nothing could draw, or the graph is too large for it.
+  list() {
+    /** @param {string} id */
+    const nameOf = (id) => this.nodeName(id);
+    this.listing = new Listing(this.trace, this.story, nameOf, this.choose);
+    this.body.append(this.listing.list);
+    this.sayPart("graph.list");
+  }
+
+  begin() {
+    this.svg = svgElement("svg", { class: "scene", role: "group" });
+    this.svg.setAttribute("aria-label", message("graph.picture"));
+    this.body.append(this.svg);
+    this.zoomBox = this.zoomButtons();
+    rove(this.body, CHOICES);
+    this.adopt(this.pictures[0]);
+    this.watchPointer();
+    new ResizeObserver(() => this.resized()).observe(this.body);
+  }
+
+  /** @param {Picture} picture */
+  adopt(picture) {
+    this.picture = picture;
+    this.parts.clear();
+    this.svg.replaceChildren(this.tips());
+    /** @type {Record<string, SVGElement>} */
+    this.layers = {};
+    for (const name of LAYERS) this.svg.append((this.layers[name] = svgElement("g", { class: name })));
+    const tags = placeTags(this.trace, picture);
+    /** @type {Thing[]} */
+    this.things = [];
+    for (const line of picture.lines) {
+      const layer = line.k === "wire" ? "wires" : "flows";
+      const make = () => (line.k === "wire" ? wireOf(this, line, tags[line.id]) : flowOf(this, line));
+      this.addThing(line.k === "wire" ? line.id : "", line, boxOfLine(line), layer, make);
+    }
+    for (const part of picture.parts) {
+      const make = () => ({ call: callOf, leaf: leafOf, data: dataOf })[part.k](this, part);
+      this.addThing(part.n, part, boxOfPart(part), "parts", make);
+      for (const inner of [...(part.inside || []), ...(part.leaves || [])]) {
+        if (inner !== part.n) this.parts.set(inner, this.parts.get(part.n));
+      }
+    }
+    this.windowed = this.things.length > ALL_DRAWN;
+    this.note.hidden = true;
+    if (this.windowed) this.sayPart("graph.window");
+    /** @type {Thing[]} */
+    this.drawn = [];
+    this.fitted = false;
+  }
+
+  /**
+   * @param {string} id @param {Part | Line} of @param {Box} box @param {string} layer
+   * @param {() => Thing["made"]} make
+   * @this {PicturePane & Record<string, any>}
+   */
+  addThing(id, of, box, layer, make) {
+    const thing = { id, of, box, layer, make, shape: null };
+    this.things.push(thing);
+    if (id) this.parts.set(id, [...(this.parts.get(id) || []), thing]);
+  }
+
+  // The heads of arrows; each player has its own, as ids are the page's.
+  tips() {
+    const defs = svgElement("defs");
+    for (const kind of ["flow", "wire"]) {
+      const marker = svgElement("marker", {
+        id: this.tip(kind), viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9,
+        markerUnits: "userSpaceOnUse", orient: "auto-start-reverse",
+      });
+      marker.append(svgElement("path", { class: `tip-${kind}`, d: "M0 0L8 4L0 8Z" }));
+      defs.append(marker);
+    }
+    return defs;
+  }
+
+  /** @param {string} kind */
+  tip(kind) {
+    return `${this.name}-${kind}`;
+  }
+
+  zoomButtons() {
+    const box = element("div", "zoom");
+    /** @type {[string, string, () => void][]} */
+    const buttons = [
+      ["−", "zoom.out", () => this.zoom(1.25)],
+      [message("zoom.fit.short"), "zoom.fit", () => this.fit()],
+      ["+", "zoom.in", () => this.zoom(0.8)],
+    ];
+    if (this.pictures.length > 1) buttons.unshift([message("zoom.open.short"), "zoom.open", () => this.toggleModules()]);
+    for (const [words, name, action] of buttons) {
+      const button = element("button", "", words);
+      button.type = "button";
+      button.title = message(name);
+      if (name !== "zoom.open") button.setAttribute("aria-label", message(name));
+      button.onclick = action;
+      box.append(button);
+    }
+    this.opener = this.pictures.length > 1 ? box.firstElementChild : null;
+    return box;
+  }
+
+  // Modules as cards, or all that is in them.
+  toggleModules() {
+    const open = this.picture === this.pictures[0];
+    this.adopt(this.pictures[Number(open)]);
+    this.opener.textContent = message(open ? "zoom.fold.short" : "zoom.open.short");
+    this.fit();
+    this.show(this.now);
+    this.measure(this.now);
+  }
+
+  /** @param {string} words */
+  sayPart(words) {
+    const { nodes, edges } = this.trace.graph;
+    const fields = { nodes: thousands(nodes.length), edges: thousands(edges.length) };
+    setText(this.note, message(words, fields));
+    this.note.hidden = false;
+  }
+
+  /**
+   * A click on a call, or Enter, gives its steps, and pins its ctx.
+   * @param {SVGElement} shape @param {string} node @param {string} title
+   */
+  makeNode(shape, node, title) {
+    shape.dataset.state = "unseen";
+    const name = this.nodeName(node);
+    const written = title && !name.includes(title) ? `${title}, ${name}` : name;
+    this.makeButton(shape, message("steps.of", { name: written }), () => {
+      this.choose(`node ${node}`, name);
+      this.pin(this.story.nodes[node]?.ctx ?? null);
+    });
+    tells(shape, () => ({ title: name, ...this.tellOf(null, node) }));
+  }
+
+  /** @param {SVGElement} slot @param {Part} part */
+  makeSlot(slot, part) {
+    const tensor = part.t || message("tensor.unnamed");
+    const name = message("grad.name", { tensor });
+    this.makeButton(slot, message("steps.of", { name }), () => this.choose(`grad ${part.n}`, name));
+    tells(slot, () => ({ title: name, ref: this.now.state.grads[part.n] }));
+  }
+
+  /** @param {SVGElement} shape @param {string} id */
+  makeWire(shape, id) {
+    shape.dataset.state = "unseen";
+    const name = this.edgeName(id);
+    this.makeButton(shape, message("steps.of", { name }), () => this.choose(`edge ${id}`, name));
+    tells(shape, () => ({ title: name, ...this.tellOf(id, "") }));
+  }
+
+  /**
+   * What lies over a shape is its button: it says in words what the shape shows.
+   * @param {SVGElement} shape @param {string} name @param {() => void} action
+   */
+  makeButton(shape, name, action) {
+    const hit = /** @type {SVGElement} */ (shape.querySelector(".hit"));
+    hit.setAttribute("role", "button");
+    hit.setAttribute("tabindex", "-1");
+    hit.setAttribute("aria-label", name);
+    hit.onclick = () => !this.dragged && action();
+  }
+
+  /** @param {string} id @returns {string} */
+  nodeName(id) {
+    const { label, tensor } = this.story.nodes[id] || { label: id };
+    return tensor ? message("node.name", { label, tensor }) : label;
+  }
+
+  /** @param {string} id @returns {string} */
+  edgeName(id) {
+    const edge = this.story.edges[id];
+    if (!edge) return id;
+    return message("edge.name", { from: this.nodeName(edge.from), to: this.nodeName(edge.to) });
+  }
+
+  /** @param {string | null} edge @param {string} node @returns {Told} */
+  tellOf(edge, node) {
+    const { state, position } = this.now;
+    const unseen = (edge ? state.edges[edge] : state.nodes[node]) === undefined;
+    if (unseen) return { words: [message("tip.unseen")] };
+    if (edge) {
+      const gone = state.edges[edge] !== "seen" && this.index.last(`edge ${edge}`, position);
+      return gone?.ref ? { words: [message("tip.last")], ref: gone.ref } : {};
+    }
+    if (state.grads[node]) {
+      const tensor = this.story.nodes[node]?.tensor || message("tensor.unnamed");
+      return { words: [message("gradient.now", { tensor })], ref: state.grads[node] };
+    }
+    const waiting = Object.values(state.waiting[node] || {})[0];
+    return waiting ? { words: [message("tip.waits")], ref: waiting.total } : {};
+  }
+
+  // Where it is looked at from
+
+  resized() {
+    const { clientWidth: width, clientHeight: height } = this.body;
+    if (!width || (width === this.width && height === this.height)) return;
+    Object.assign(this, { width, height });
+    this.fit();
+  }
+
+  fit() {
+    const { clientWidth: width, clientHeight: height } = this.body;
+    if (!width || !height) return;
+    Object.assign(this, { width, height });
+    const [wide, tall] = this.picture.size;
+    const whole = Math.min(width / (wide + 2 * BORDER), height / (tall + 2 * BORDER), MOST_SCALE);
+    const scale = Math.max(whole, LEAST_SCALE);
+    const [w, h] = [width / scale, height / scale];
+    this.fitted = true;
+    this.isWhole = scale === whole;
+    const x = w >= wide + 2 * BORDER ? (wide - w) / 2 : -BORDER;
+    const y = h >= tall + 2 * BORDER ? (tall - h) / 2 : -BORDER;
+    this.look([x, y, w, h]);
+    if (!this.isWhole && this.now) this.follow(this.now, true);
+  }
+
+  /** @param {number} by @param {number} cx @param {number} cy */
+  zoom(by, cx = 0.5, cy = 0.5) {
+    const [x, y, w, h] = this.view;
+    const factor = Math.min(8 * this.width, Math.max(w * by, this.width / 3)) / w;
+    this.isWhole = false;
+    this.look([x + w * (1 - factor) * cx, y + h * (1 - factor) * cy, w * factor, h * factor]);
+  }
+
+  /** @param {Spot} view */
+  look(view) {
+    this.view = view;
+    this.svg.setAttribute("viewBox", view.map((one) => one.toFixed(1)).join(" "));
+    if (this.now) this.draw();
+  }
+
+  watchPointer() {
+    this.svg.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
+      event.preventDefault();
+      const { left, top, width, height } = this.svg.getBoundingClientRect();
+      this.zoom(event.deltaY > 0 ? 1.1 : 0.9, (event.clientX - left) / width, (event.clientY - top) / height);
+    }, { passive: false });
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      this.dragged = false;
+      const [x, y, w, h] = this.view;
+      const scale = this.width / w;
+      /** @param {PointerEvent} now */
+      const move = (now) => {
+        const [dx, dy] = [(now.clientX - event.clientX) / scale, (now.clientY - event.clientY) / scale];
+        if (Math.abs(dx) + Math.abs(dy) > 4) this.dragged = true;
+        if (this.dragged) this.look([x - dx, y - dy, w, h]);
+      };
+      const stop = () => {
+        removeEventListener("pointermove", move);
+        removeEventListener("pointerup", stop);
+        removeEventListener("pointercancel", stop);
+      };
+      addEventListener("pointermove", move);
+      addEventListener("pointerup", stop);
+      addEventListener("pointercancel", stop);
+    });
+  }
+
+  /**
+   * The place that was looked at, for a picture of the same size.
+   * @param {PicturePane} before
+   */
+  carryOver(before) {
+    const same = this.picture && String(this.picture.size) === String(before.picture?.size);
+    if (!same || before.isWhole || !before.view) return;
+    this.fit();
+    this.isWhole = false;
+    this.look(before.view);
+  }
+
+  // What is shown
+
+  /** @param {View} view */
+  show(view) {
+    this.now = view;
+    if (!this.empty.hidden) setText(this.empty, this.emptyWords(view.position));
+    this.listing?.show(view);
+    if (!this.svg) return;
+    this.svg.classList.toggle("still", !view.animate);
+    const { pass, error } = view.state;
+    this.box.dataset.pass = error ? "error" : pass || "forward";
+    for (const thing of this.drawn) this.showThing(thing);
+  }
+
+  /** @param {Thing} thing */
+  showThing({ made, of, shape, id }) {
+    made.show(this.now);
+    if (!id) return;
+    const now = this.stateNow(id, "d" in of);
+    const node = "d" in of ? shape : shape.querySelector(".node");
+    if (node.dataset.state !== now) node.dataset.state = now;
+  }
+
+  /** @param {string} id @param {boolean} edge */
+  stateNow(id, edge) {
+    const { state } = this.now;
+    return (edge ? state.edges[id] : state.nodes[id]) || "unseen";
+  }
+
+  // Brings what is near the view into the page, takes the rest out; what has the focus stays.
+  draw() {
+    const [x, y, w, h] = this.view;
+    const near = { x: x - AROUND, y: y - AROUND, width: w + 2 * AROUND, height: h + 2 * AROUND };
+    const focused = this.svg.contains(document.activeElement) && document.activeElement;
+    const wanted = this.windowed
+      ? this.things.filter(({ box, shape }) => meet(box, near) || (focused && shape?.contains(focused)))
+      : this.things;
+    if (wanted.length === this.drawn.length && wanted.every((one, place) => one === this.drawn[place])) return;
+    const stays = new Set(wanted);
+    for (const { made } of this.drawn.filter((thing) => !stays.has(thing))) {
+      made.shape.remove();
+      made.over?.remove();
+    }
+    const here = new Set(this.drawn);
+    this.drawn = wanted;
+    for (const thing of wanted) {
+      if (here.has(thing)) continue;
+      thing.made ||= /** @type {any} */ (thing).make();
+      thing.shape = thing.made.shape;
+      this.layers[thing.layer].append(thing.shape);
+      if (thing.made.over) this.layers.tags.append(thing.made.over);
+      this.showThing(thing);
+    }
+  }
+
+  /**
+   * After all panes have changed: the view is moved to what is spoken of.
+   * @param {View} view
+   */
+  measure(view) {
+    this.listing?.measure(this.body);
+    if (!this.svg) return;
+    if (!this.fitted) this.fit();
+    if (!this.fitted) return;
+    this.follow(view);
+    this.draw();
+    this.reach(view);
+    this.layers.overlay.replaceChildren();
+    if (view.animate) for (const move of this.travellers(view)) this.travel(...move, view.duration);
+  }
+
+  /**
+   * The gradients that have gone their way since the stop before.
+   * @param {View} view @returns {[string, any][]}
+   */
+  travellers({ since, position }) {
+    const events = this.story.events.slice(since, position);
+    return events.filter(({ k, e }) => k === "grad" && e).map(({ e, g }) => [e, g]);
+  }
+
+  // What of the picture can be seen, as a viewBox: for a picture to save.
+  inView() {
+    const [wide, tall] = this.picture.size;
+    const whole = { x: -BORDER, y: -BORDER, width: wide + 2 * BORDER, height: tall + 2 * BORDER };
+    const [x, y, width, height] = this.view;
+    return this.windowed ? { x, y, width, height } : whole;
+  }
+
+  /** @param {number} position */
+  emptyWords(position) {
+    if (position < this.trace.events.length) return message("graph.empty.so-far");
+    if (this.trace.meta.error) return message("graph.empty.stopped");
+    return message("graph.empty.unasked");
+  }
+
+  /** @param {string} name @returns {string | undefined} */
+  stateOf(name) {
+    const thing = this.parts.get(name)?.[0];
+    const edge = name in this.story.edges;
+    if (!thing || thing.id !== name || !this.drawn.includes(thing)) return this.stateNow(name, edge);
+    return (edge ? thing.shape : thing.shape.querySelector(".node")).dataset.state;
+  }
+
+  /**
+   * The element of a node or edge, where it is drawn now.
+   * @param {string} name @returns {SVGElement | null}
+   */
+  elementOf(name) {
+    const shape = this.parts.get(name)?.find((one) => one.shape?.isConnected)?.shape;
+    return shape?.querySelector(".node") || shape || null;
+  }
+
+  /**
+   * Tab comes to the node that is spoken of, else to the first one that is there.
+   * @param {View} view
+   */
+  reach({ event, state }) {
+    const focused = document.activeElement;
+    if (this.body.contains(focused) && focused !== this.body) return;
+    const owner = this.story.ctxs[state.cid]?.node;
+    const node = event?.n || owner || Object.keys(state.nodes)[0] || this.trace.graph.nodes.at(-1)?.id;
+    const shape = this.elementOf(node) || this.svg.querySelector(".node");
+    tabStop(this.body, shape?.querySelector(".hit"));
+  }
+
+  /**
+   * What an event speaks of comes into view, where not all is.
+   * @param {View} view @param {boolean} anew
+   */
+  follow({ event, state, position }, anew = false) {
+    if (this.isWhole) return;
+    const place = event?.n ? event : this.story.lastAtNode(position);
+    const node = place?.n || this.story.ctxs[state.cid]?.node || this.trace.graph.nodes[0].id;
+    if (!anew && node === this.followed && place !== event) return;
+    this.followed = node;
+    const things = this.parts.get(node) || [];
+    const wire = place?.e && this.parts.get(place.e)?.[0];
+    const thing = things.find(({ of }) => wire && "to" in wire.of && of.id === wire.of.of) || things[0];
+    if (!thing) return;
+    const [x, y, w, h] = this.view;
+    const { box } = thing;
+    const inside = box.x >= x && box.x + box.width <= x + w && box.y >= y && box.y + box.height <= y + h;
+    if (inside) return;
+    const [wide, tall] = this.picture.size;
+    /** @param {number} middle @param {number} room @param {number} all */
+    const within = (middle, room, all) =>
+      room >= all + 2 * BORDER ? (all - room) / 2 : Math.min(Math.max(middle - room / 2, -BORDER), all + BORDER - room);
+    this.look([within(box.x + box.width / 2, w, wide), within(box.y + box.height / 2, h, tall), w, h]);
+  }
+
+  /** @param {string} id @param {any} gradient @param {number} duration */
+  travel(id, gradient, duration) {
+    const path = /** @type {SVGPathElement | null} */ (this.elementOf(id)?.querySelector(".line"));
+    if (!path) return;
+    const length = path.getTotalLength();
+    const value = gradient?.v && this.trace.values[gradient.v];
+    const written = brief(this.trace, gradient);
+    const words = value && written.length > 14 ? shapeWords(value.shape) : written;
+    const width = words.length * 8.1 + 16;
+    const ball = svgElement("g", { class: "ball" });
+    const label = svgElement("text", { y: 5 });
+    label.textContent = words;
+    ball.append(svgElement("rect", { x: -width / 2, y: -12, width, height: 24, rx: 12 }), label);
+    this.layers.overlay.append(ball);
+    const begin = performance.now();
+    /** @param {number} now */
+    const move = (now) => {
+      if (!ball.isConnected) return;
+      const part = Math.min(1, Math.max(0, (now - begin) / duration));
+      const at = path.getPointAtLength(length * (1 - part * (2 - part)));
+      ball.setAttribute("transform", `translate(${at.x} ${at.y})`);
+      if (part < 1) requestAnimationFrame(move);
+      else ball.remove();
+    };
+    move(begin);
+  }
+}
+
+/** @param {Line} line @returns {Box} */
+function boxOfLine({ d }) {
+  return around(pointsOf(d).map(([x, y]) => [x, y, 0, 0]));
+}
+
+/** @param {Part} part @returns {Box} */
+function boxOfPart({ chip, slot, card, box, tray, chips = [] }) {
+  return around([chip, slot, card, box, tray, ...chips].filter(Boolean));
+}
+
+/** @param {number[][]} spots @returns {Box} */
+function around(spots) {
+  const x = Math.min(...spots.map(([left]) => left));
+  const y = Math.min(...spots.map(([, top]) => top));
+  const right = Math.max(...spots.map(([left, , wide]) => left + wide));
+  const bottom = Math.max(...spots.map(([, top, , tall]) => top + tall));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
+/**
+ * toLocaleString takes 40 ms when it is called first.
+ * @param {number} count
+ */
+function thousands(count) {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** @param {Box} one @param {Box} other */
+function meet(one, other) {
+  return (
+    one.x <= other.x + other.width && other.x <= one.x + one.width &&
+    one.y <= other.y + other.height && other.y <= one.y + one.height
+  );
+}

@@ -1,0 +1,417 @@
+// The parts of the picture: each is made once, and then brought up to what is shown.
+
+import { squares } from "./arrays.js";
+import { svgElement, tells } from "./dom.js";
+import { message, wordFor } from "./messages.js";
+import { brief, oddWords } from "./values.js";
+
+/** @typedef {import("./types").Ref} Ref */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+/** @typedef {import("./types").Part} Part */
+/** @typedef {import("./picture.js").PicturePane} PicturePane */
+
+const LETTER = 8.5; // wide, of 14 points; minigrad.views.picture leaves this room
+const SMALL = 7.9; // of 13 points
+
+/** @param {Record<string, any>} attributes @param {...(Element | null)} children */
+function group(attributes, ...children) {
+  const made = svgElement("g", attributes);
+  made.append(...children.filter((one) => one !== null));
+  return made;
+}
+
+/** @param {Spot} spot @param {string} kind @param {number} rx */
+const card = ([x, y, width, height], kind, rx) => svgElement("rect", { class: kind, x, y, width, height, rx });
+
+/**
+ * @param {number} x @param {number} y @param {string} words @param {string} kind
+ * @param {"start" | "middle" | "end"} anchor
+ */
+function text(x, y, words, kind, anchor = "middle") {
+  const made = svgElement("text", { x, y, class: kind, "text-anchor": anchor });
+  made.textContent = words;
+  return made;
+}
+
+/** @param {Element} node @param {string} words */
+export function write(node, words) {
+  if (node.textContent !== words) node.textContent = words;
+}
+
+/** @param {Element} node @param {Record<string, unknown>} kinds */
+export function setKinds(node, kinds) {
+  for (const kind in kinds) {
+    if (node.classList.contains(kind) !== Boolean(kinds[kind])) node.classList.toggle(kind);
+  }
+}
+
+/** @param {string} words @param {number} most */
+export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
+
+/** @param {Trace} trace @param {Ref | null | undefined} ref */
+export function valueOf(trace, ref) {
+  return (ref?.v && trace.values[ref.v]) || null;
+}
+
+/** @param {import("./types").Value | null} value */
+export function isWritten(value) {
+  return !value || !value.shape.length || (value.shape.length === 1 && value.shape[0] <= 3 && !value.cut);
+}
+
+/** @param {import("./types").Value} value */
+const shapeOf = (value) => oddWords(value) || value.shape.join("×");
+
+// A tensor: its name and its value, a number or the squares of an array.
+class Chip {
+  /**
+   * @param {Trace} trace @param {Spot} spot @param {string} name
+   * @param {Ref | null} ref @param {string} kind
+   */
+  constructor(trace, spot, name, ref, kind) {
+    this.trace = trace;
+    this.spot = spot;
+    this.name = name;
+    const [x, y, w, h] = spot;
+    const isArray = h > 46;
+    const title = shortened(name, 18);
+    this.box = group({ class: `chip ${kind}` }, card(spot, "skin", isArray ? 8 : 19));
+    const base = isArray ? y + 18 : y + h / 2 + 5;
+    if (name) this.box.append(text(x + 12, base, title, "name", "start"));
+    this.note = text(x + w - 9, base, "", "shape", "end");
+    const middle = name ? x + (title.length * LETTER + 12 + w) / 2 : x + w / 2;
+    this.value = text(middle, y + h / 2 + 6, "", "value");
+    this.thumb = svgElement("g", { class: "thumb" });
+    this.stamp = text(x + w - 4, y - 3, "", "stamp", "end");
+    this.box.append(this.note, this.value, this.thumb, this.stamp);
+    this.isArray = isArray;
+    this.show(ref, false);
+  }
+
+  /** @param {Ref | null} ref @param {boolean} known */
+  show(ref, known) {
+    setKinds(this.box, { known });
+    const look = `${ref?.v}${ref?.r} ${known}`;
+    if (look === this.look) return;
+    this.look = look;
+    const value = valueOf(this.trace, ref);
+    this.thumb.replaceChildren();
+    const drawn = this.isArray && value && !isWritten(value);
+    write(this.note, drawn ? shapeOf(value) : "");
+    const [x, y, w, h] = this.spot;
+    if (drawn && known) {
+      const { group: picture, width, height } = squares(value);
+      picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
+      this.thumb.append(picture);
+    }
+    const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value);
+    write(this.value, drawn ? "" : short);
+  }
+}
+
+/** @typedef {(view: View) => void} Show */
+
+/**
+ * A leaf: its chip, and the slot of its gradient.
+ * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
+ */
+export function leafOf(owner, part) {
+  const { trace } = owner;
+  const chip = new Chip(trace, part.chip, part.t, part.v, "leaf");
+  const [x, y, w, h] = part.slot;
+  const isArray = h > 34;
+  const slot = group({ class: "slot" }, card(part.slot, "skin", 7));
+  slot.append(svgElement("path", { class: "hang", d: `M${x + w / 2} ${y - 14}V${y}` }));
+  slot.append(text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start"));
+  const value = text(x + w - 8, isArray ? y + 17 : y + h / 2 + 5, "", "value", "end");
+  const thumb = svgElement("g", { class: "thumb" });
+  slot.append(value, thumb, card(part.slot, "hit", 7));
+  const tray = new Tray(trace, part.tray);
+  const node = group({ class: "node", id: `mg_${part.id}` }, chip.box, card(part.chip, "hit", 19));
+  const shape = group({ class: "leaf" }, node, slot, tray.box);
+  owner.makeNode(node, part.n, chip.name);
+  owner.makeSlot(slot, part);
+  let look = null;
+  /** @type {Show} */
+  const show = ({ state, event }) => {
+    const changed = state.changed[part.t];
+    chip.show(changed?.ref || part.v, true);
+    write(chip.stamp, changed ? message("value.version", { version: changed.ver }) : "");
+    const ref = state.grads[part.n];
+    setKinds(slot, { full: ref, hot: event?.k === "grad.accumulate" && event.n === part.n });
+    const now = ref ? ref.v : "";
+    if (now !== look) {
+      look = now;
+      thumb.replaceChildren();
+      const array = valueOf(trace, ref);
+      const drawn = isArray && array && !isWritten(array);
+      const room = Math.floor((w - 58) / 9.1);
+      const words = ref && !drawn ? brief(trace, ref) : "";
+      write(value, !ref ? "None" : (drawn ? shapeOf(array) : shortened(words.length > room ? words.replaceAll(" ", "") : words, Math.max(room, 4))));
+      if (drawn) {
+        const { group: picture, width, height } = squares(array);
+        picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
+        thumb.append(picture);
+      }
+    }
+    tray.show(state.added[part.n] || state.gathered[part.n], state.left[part.n], false, true);
+  };
+  return { shape, show };
+}
+
+/**
+ * Data: no gradient is asked for, so nothing hangs below.
+ * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
+ */
+export function dataOf(owner, part) {
+  const chip = new Chip(owner.trace, part.chip, part.t, part.v, "data");
+  chip.show(part.v, true);
+  const shape = group({ class: "data" }, chip.box);
+  tells(shape, () => ({ title: part.t || message("tensor.unnamed"), ref: part.v }));
+  return { shape, show: () => {} };
+}
+
+// What waits at a node, and of what it is the sum.
+class Tray {
+  /** @param {Trace} trace @param {Spot} spot */
+  constructor(trace, spot) {
+    this.trace = trace;
+    this.spot = spot;
+    const [x, y, w, h] = spot;
+    this.isArray = h > 26;
+    this.sum = text(x + w / 2, this.isArray ? y + 17 : y + h / 2 + 5, "", "sum");
+    this.thumb = svgElement("g", { class: "thumb" });
+    this.box = group({ class: "tray" }, card(spot, "skin", 13), this.sum, this.thumb);
+  }
+
+  /**
+   * @param {{parts: (Ref | null)[], total: Ref | null, root?: boolean} | undefined} gathered
+   * @param {number | undefined} left how many are still to come
+   * @param {boolean} hot @param {boolean} ofLeaf where one alone is in the slot
+   */
+  show(gathered, left, hot, ofLeaf = false) {
+    const there = Boolean(left || (gathered && (!ofLeaf || gathered.parts.length > 1)));
+    setKinds(this.box, { there, whole: gathered && !left, hot, tangent: false });
+    const look = there ? `${left} ${gathered?.parts.map((one) => one?.v)} ${gathered?.total?.v}` : "";
+    if (look === this.look) return;
+    this.look = look;
+    this.thumb.replaceChildren();
+    if (!there) return write(this.sum, "");
+    const value = valueOf(this.trace, gathered?.total);
+    const drawn = this.isArray && value && !isWritten(value) && !left;
+    const room = Math.floor((this.spot[2] - 12) / 8.5);
+    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room));
+    if (!drawn) return;
+    const [x, y, w, h] = this.spot;
+    const { group: picture, width, height } = squares(value);
+    picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
+    this.thumb.append(picture);
+  }
+
+  /** @param {string} words */
+  tell(words) {
+    setKinds(this.box, { there: true, tangent: true });
+    write(this.sum, shortened(words, Math.floor((this.spot[2] - 12) / 8.5)));
+    this.look = words;
+  }
+
+  /**
+   * The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2".
+   * @param {{parts: (Ref | null)[], total: Ref | null, root?: boolean} | undefined} gathered
+   * @param {number | undefined} left @param {number} room
+   */
+  words(gathered, left, room) {
+    const many = (gathered?.parts.length || 0) + (left || 0);
+    const written = gathered?.parts.map((one) => this.short(one)) || [];
+    const tries = [];
+    if (!gathered) tries.push(message("tray.waits", { count: many }));
+    else if (left) {
+      tries.push(`${written.join(" + ")} + …`, message("tray.some", { here: many - left, count: many }));
+    } else {
+      const total = this.short(gathered.total);
+      if (written.length > 1) tries.push(`${written.join(" + ")} = ${total}`);
+      if (gathered.root) tries.push(message("tray.begins", { value: total }));
+      tries.push(total);
+    }
+    return tries.find((one) => one.length <= room) || shortened(tries.at(-1), room);
+  }
+
+  /** @param {Ref | null} ref */
+  short(ref) {
+    const value = valueOf(this.trace, ref);
+    return value && !isWritten(value) ? shapeOf(value) : brief(this.trace, ref);
+  }
+}
+
+/**
+ * A call: its card, what came out, and the box of what it keeps.
+ * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
+ */
+export function callOf(owner, part) {
+  const { trace, story } = owner;
+  const [x, y, w, h] = part.card;
+  const op = group({ class: "op" }, card(part.card, "skin", 10));
+  const pills = part.pills || [];
+  const rows = pills.length * 24 + (part.sub ? 16 : 0);
+  const base = y + (h - rows) / 2 + 5;
+  part.name.forEach((line, place) => {
+    op.append(text(x + w / 2, base + (place - (part.name.length - 1) / 2) * 17, line, "title"));
+  });
+  if (part.sub) op.append(text(x + w / 2, base + 8.5 * part.name.length + 9, part.sub, "small"));
+  const params = pills.map(([name, wide], place) => {
+    const at = y + h - (pills.length - place) * 24;
+    const pill = group({ class: "param" }, card([x + (w - wide) / 2, at, wide, 20], "skin", 10));
+    pill.append(text(x + w / 2, at + 14, name, "small"));
+    op.append(pill);
+    return pill;
+  });
+  const chips = part.chips.map((spot, slot) => new Chip(trace, spot, part.t[slot], part.v[slot], "result"));
+  const flow = group({ class: "out" });
+  for (const [left, top, , tall] of part.chips) {
+    const [from, to] = [y + h / 2, top + tall / 2];
+    const by = (left - x - w) / 2;
+    const d = `M${x + w} ${from}C${x + w + by} ${from} ${left - by} ${to} ${left - 3} ${to}`;
+    flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` }));
+  }
+  const box = new Box(owner, part);
+  const tray = new Tray(trace, part.tray);
+  const node = group({ class: "node", id: `mg_${part.n}` }, flow, op, ...chips.map((one) => one.box));
+  const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
+  /** @type {Spot} */
+  const room = [left, top, part.box[0] + part.box[2] - left, part.box[1] + part.box[3] - top];
+  for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
+  node.append(box.dock, box.box, card(room, "hit", 10));
+  const shape = group({ class: "call" }, node, tray.box);
+  owner.makeNode(node, part.n, part.name.join(" "));
+  const ctx = story.nodes[part.n]?.ctx;
+  /** @type {Show} */
+  const show = ({ state, event }) => {
+    const now = state.nodes[part.n];
+    const call = state.calls[ctx];
+    const running = part.inside
+      ? !now && part.inside.some((one) => state.nodes[one])
+      : Boolean(call) && !now;
+    const fails = Boolean(state.error) && (state.cid === ctx && ctx !== null && (running || now === "active"));
+    setKinds(op, { running, over: now, fails });
+    chips.forEach((chip, slot) => {
+      const known = Boolean(now) || call === "returned";
+      const changed = state.changed[part.t[slot]];
+      const stale = known && changed && state.handles[part.t[slot]] !== part.n;
+      chip.show(part.v[slot], known);
+      setKinds(chip.box, { hot: (event?.k === "graph.node" && event.n === part.n) || (call === "returned" && !now), stale });
+      write(chip.stamp, stale ? message("value.version", { version: changed.ver }) : "");
+    });
+    setKinds(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now });
+    params.forEach((pill, place) => setKinds(pill, { full: state.grads[part.leaves[place]] }));
+    box.show(state, now, call, fails);
+    const tangent = state.tangents[part.n];
+    if (tangent && !state.gathered[part.n]) tray.tell(message("tangent.beside", { value: brief(trace, tangent) }));
+    else tray.show(state.gathered[part.n], state.left[part.n], now === "active");
+  };
+  return { shape, show };
+}
+
+const FLAP = 18;
+
+// The ctx: an open box beside its card, then docked below the result as its grad_fn.
+class Box {
+  /** @param {PicturePane} owner @param {Part} part */
+  constructor(owner, part) {
+    this.owner = owner;
+    this.part = part;
+    this.ctx = owner.story.nodes[part.n]?.ctx;
+    const [x, y, w, h] = part.box;
+    const chip = part.chips.at(-1);
+    const cord = chip[0] + chip[2] / 2;
+    const low = chip[1] + chip[3];
+    this.dock = group(
+      { class: "dock" },
+      card(part.box, "place", 8),
+      svgElement("path", { class: "cord", d: `M${cord} ${low}V${y}` }),
+      svgElement("circle", { class: "ring", cx: cord, cy: (low + y) / 2, r: 4.5 }),
+    );
+    this.box = svgElement("g", { class: "box" });
+    const body = `M${x} ${y}v${h - 8}q0 8 8 8h${w - 16}q8 0 8-8v${8 - h}`;
+    this.box.append(
+      svgElement("path", { class: "skin", d: body }),
+      svgElement("path", { class: "lid", d: `M${x} ${y}h${w}` }),
+      svgElement("path", { class: "flap left", d: `M${x} ${y}h${FLAP}`, style: `transform-origin:${x}px ${y}px` }),
+      svgElement("path", { class: "flap right", d: `M${x + w} ${y}h${-FLAP}`, style: `transform-origin:${x + w}px ${y}px` }),
+    );
+    this.head = text(x + 9, y + 18, "ctx", "head", "start");
+    this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");
+    this.label = text(x + w - 7, y + h - 7, part.label, "label", "end");
+    this.box.append(this.head, this.empty, this.label);
+    const wide = part.cells.reduce((sum, [, , size]) => sum + size + 6, -6);
+    let at = x + (w - wide - (part.more ? 22 : 0)) / 2;
+    /** @type {{key: string, room: number, spot: Spot, box: SVGElement, words: SVGElement}[]} */
+    this.cells = part.cells.map(([key, words, size]) => {
+      /** @type {Spot} */
+      const spot = [at, y + 28, size, 30];
+      const cell = group({ class: "cell" }, card(spot, "skin", 5));
+      const written = text(at + size / 2, y + 48, words, "kept");
+      cell.append(written);
+      at += size + 6;
+      return { key, room: Math.floor((size - 8) / SMALL), spot, box: cell, words: written };
+    });
+    for (const cell of this.cells) this.box.append(cell.box);
+    if (part.more) {
+      this.rest = text(at + 10, y + 48, `+${part.more}`, "small");
+      this.box.append(this.rest);
+    }
+    // Where it stands while it is filled: under its card.
+    this.away = [part.card[0] - x, Math.abs(part.card[0] - x) < 24 ? 22 : 12];
+  }
+
+  /**
+   * @param {import("./types").State} state @param {string | undefined} now
+   * @param {string | undefined} call @param {boolean} fails
+   */
+  show(state, now, call, fails) {
+    const { part } = this;
+    const entries = state.ctxs[this.ctx] || {};
+    const there = Boolean(now || call);
+    const freed = state.freed[part.n];
+    const [dx, dy] = now || !there ? [0, 0] : this.away;
+    this.box.style.transform = dx || dy ? `translate(${dx}px, ${dy}px)` : "";
+    const running = now === "active";
+    setKinds(this.box, { there, open: !now || running || freed, running, freed, fails, handed: !now && call === "forward" });
+    setKinds(this.dock, { docked: now, made: call && !now });
+    write(this.head, now ? part.head : "ctx");
+    let filled = 0;
+    let label = part.label;
+    for (const cell of this.cells) {
+      const ref = entries[cell.key];
+      const inside = Boolean(ref) && !(ref.t === "P" && ref.r === "freed");
+      filled += Number(inside);
+      const stale = ref?.t === "S" && ref.now !== ref.ver;
+      setKinds(cell.box, { inside, stale });
+      if (stale) label = message("box.stale", { saved: ref.ver, now: ref.now });
+      if (inside) write(cell.words, shortened(this.wordsOf(cell.key, ref, stale), cell.room));
+    }
+    write(this.label, label);
+    setKinds(this.label, { stale: label !== part.label });
+    if (this.rest) setKinds(this.rest, { gone: !filled });
+    write(this.empty, filled ? "" : this.emptyWords(Boolean(now), freed));
+  }
+
+  /** @param {boolean} docked @param {boolean} freed */
+  emptyWords(docked, freed) {
+    if (freed) return message("box.released");
+    return message(docked ? "box.nothing" : "box.empty");
+  }
+
+  /** @param {string} key @param {Ref} ref @param {boolean} stale */
+  wordsOf(key, ref, stale) {
+    const { trace } = this.owner;
+    if (stale) return message("value.version", { version: ref.ver });
+    if (key === "attr.numbers" && ref.t === "L") {
+      return ref.i.filter((one) => one && one.r !== "None").map((one) => brief(trace, one)).join(", ");
+    }
+    const name = key.startsWith("attr.") ? key.slice(5) : ref.name || "";
+    const value = valueOf(trace, ref);
+    const words = value && !isWritten(value) ? shapeOf(value) : ref.t === "P" ? wordFor(ref.r) : brief(trace, ref);
+    return `${name} ${words}`.trim();
+  }
+}

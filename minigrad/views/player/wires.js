@@ -1,0 +1,229 @@
+// Lines of the picture: values go along them to a card, gradients back to a box or a slot.
+
+import { svgElement } from "./dom.js";
+import { shortened, isWritten, setKinds, valueOf, write } from "./scene.js";
+import { brief } from "./values.js";
+import { message } from "./messages.js";
+
+/** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").Line} Line */
+/** @typedef {import("./types").Picture} Picture */
+/** @typedef {import("./types").Spot} Spot */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+/** @typedef {import("./picture.js").PicturePane} PicturePane */
+/** @typedef {{ slope?: Spot, grad?: Spot }} Tags where its labels are */
+
+const TAG_LETTER = 8.1; // of 13 points, bold
+const HIGH = 22;
+const MOST = 16; // letters of a label
+
+/**
+ * What stands at a wire while a gradient goes along it: "× 5 (w)".
+ * @param {Event["slope"]} slope
+ */
+const slopeWords = (slope) => message(slope.of ? "wire.slope.of" : "wire.slope", { number: slope.x, name: slope.of });
+
+/**
+ * The longest labels that a wire will ever have.
+ * @param {Trace} trace @returns {Record<string, { slope: number, grad: number }>}
+ */
+function lettersOf(trace) {
+  /** @type {Record<string, { slope: number, grad: number }>} */
+  const found = {};
+  for (const event of trace.events) {
+    if (event.k !== "grad" || !event.e) continue;
+    const known = (found[event.e] ||= { slope: 0, grad: 0 });
+    if (event.slope) known.slope = Math.min(MOST, Math.max(known.slope, slopeWords(event.slope).length));
+    const words = gradWords(trace, event.g);
+    known.grad = Math.max(known.grad, words.length);
+  }
+  return found;
+}
+
+/** @param {Trace} trace @param {any} ref */
+const gradWords = (trace, ref) => (isWritten(valueOf(trace, ref)) ? shortened(brief(trace, ref), MOST) : "");
+
+/**
+ * Points of a path, each with how far it is from the beginning.
+ * @param {string} d @returns {number[][]}
+ */
+export function pointsOf(d) {
+  /** @type {number[][]} */
+  const found = [];
+  let far = 0;
+  /** @param {number} x @param {number} y */
+  const add = (x, y) => {
+    const last = found.at(-1);
+    if (last) far += Math.hypot(x - last[0], y - last[1]);
+    found.push([x, y, far]);
+  };
+  for (const [, kind, rest] of d.matchAll(/([MLC])([^MLC]*)/g)) {
+    const at = rest.trim().split(/[ ,]+/).map(Number);
+    if (kind !== "C") {
+      add(at[0], at[1]);
+      continue;
+    }
+    for (let i = 0; i + 5 < at.length; i += 6) {
+      const [x0, y0] = found.at(-1);
+      for (let t = 0.125; t <= 1; t += 0.125) {
+        const [a, b, c, e] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+        add(a * x0 + b * at[i] + c * at[i + 2] + e * at[i + 4], a * y0 + b * at[i + 1] + c * at[i + 3] + e * at[i + 5]);
+      }
+    }
+  }
+  return found;
+}
+
+/** @param {number[][]} points @param {number} share */
+function pointAt(points, share) {
+  const far = points.at(-1)[2] * share;
+  const next = points.find((point) => point[2] >= far) || points.at(-1);
+  const before = points[Math.max(0, points.indexOf(next) - 1)];
+  const part = next[2] > before[2] ? (far - before[2]) / (next[2] - before[2]) : 0;
+  return [before[0] + (next[0] - before[0]) * part, before[1] + (next[1] - before[1]) * part];
+}
+
+const CELL = 200;
+
+// Which spots are taken, in squares, so that few have to be looked at.
+class Room {
+  constructor() {
+    /** @type {Map<string, Spot[]>} */
+    this.squares = new Map();
+  }
+
+  /** @param {Spot} spot */
+  *squaresOf([x, y, w, h]) {
+    for (let i = Math.floor(x / CELL); i <= Math.floor((x + w) / CELL); i++) {
+      for (let j = Math.floor(y / CELL); j <= Math.floor((y + h) / CELL); j++) yield `${i} ${j}`;
+    }
+  }
+
+  /** @param {Spot} spot */
+  take(spot) {
+    for (const name of this.squaresOf(spot)) {
+      const there = this.squares.get(name);
+      if (there) there.push(spot);
+      else this.squares.set(name, [spot]);
+    }
+  }
+
+  /** @param {Spot} spot */
+  isFree(spot) {
+    const [x, y, w, h] = spot;
+    for (const name of this.squaresOf(spot)) {
+      for (const [left, top, wide, tall] of this.squares.get(name) || []) {
+        if (x < left + wide + 2 && left < x + w + 2 && y < top + tall + 2 && top < y + h + 2) return false;
+      }
+    }
+    return true;
+  }
+}
+
+const SLOPES = [0.9, 0.85, 0.8, 0.75, 0.7, 0.95, 0.65, 0.6];
+const GRADS = [0.45, 0.5, 0.4, 0.35, 0.55, 0.3, 0.6, 0.25, 0.65, 0.2];
+const BESIDE = [0, -13, 13];
+
+/**
+ * Room for the labels of wires: each tries places along its wire and takes the first that
+ * touches nothing; one without such a place is left out.
+ * @param {Trace} trace @param {Picture} picture @returns {Record<string, Tags>}
+ */
+export function placeTags(trace, picture) {
+  const room = new Room();
+  for (const part of picture.parts) {
+    for (const spot of [part.chip, part.slot, part.card, part.box, part.tray, ...(part.chips || [])]) {
+      if (spot) room.take(spot);
+    }
+    // The versions above chips.
+    for (const [x, y, w] of part.chips || [part.chip]) room.take([x + w - 30, y - 14, 30, 14]);
+  }
+  const letters = lettersOf(trace);
+  /** @type {Record<string, Tags>} */
+  const found = {};
+  const wires = picture.lines.filter(({ id, k }) => k === "wire" && letters[id]);
+  const curves = Object.fromEntries(wires.map(({ id, d }) => [id, pointsOf(d)]));
+  for (const [kind, shares] of /** @type {["slope" | "grad", number[]][]} */ ([["slope", SLOPES], ["grad", GRADS]])) {
+    for (const { id } of wires) {
+      const width = letters[id][kind] * TAG_LETTER + 14;
+      if (!letters[id][kind]) continue;
+      for (const beside of BESIDE) {
+        const spot = shares
+          .map((share) => pointAt(curves[id], share))
+          .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2 + beside, width, HIGH]))
+          .find((one) => room.isFree(one));
+        if (!spot) continue;
+        room.take(spot);
+        (found[id] ||= {})[kind] = spot;
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+/** @param {Spot} spot @param {string} kind @param {number} rx */
+function tagOf([x, y, width, height], kind, rx) {
+  const tag = svgElement("g", { class: `tag ${kind}` });
+  const words = svgElement("text", { x: x + width / 2, y: y + 15.5 });
+  tag.append(svgElement("rect", { x, y, width, height, rx }), words);
+  return { tag, words, room: Math.floor((width - 10) / TAG_LETTER) };
+}
+
+/**
+ * @param {PicturePane} owner @param {Line} line @param {Tags} tags
+ * @returns {{shape: SVGElement, over: SVGElement, show: (view: View) => void}}
+ */
+export function wireOf(owner, line, tags = {}) {
+  const path = svgElement("path", { class: "line", d: line.d });
+  const shape = svgElement("g", { class: "edge", id: `mg_${line.id}` });
+  shape.append(svgElement("path", { class: "halo", d: line.d }), path, svgElement("path", { class: "hit", d: line.d }));
+  const end = pointsOf(line.d)[0];
+  const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
+  shape.append(none);
+  owner.makeWire(shape, line.id);
+  const over = svgElement("g", { class: "tags" });
+  const slope = tags.slope && tagOf(tags.slope, "slope", 6);
+  const grad = tags.grad && tagOf(tags.grad, "gradient", 11);
+  for (const one of [slope, grad]) if (one) over.append(one.tag);
+  const tip = `url(#${owner.tip("wire")})`;
+  /** @type {(view: View) => void} */
+  const show = ({ state, event }) => {
+    const now = state.edges[line.id] || "unseen";
+    const sent = state.sent[line.id];
+    const hot = event?.k === "grad" && event.e === line.id;
+    if (sent) path.setAttribute("marker-start", tip);
+    else path.removeAttribute("marker-start");
+    if (slope) {
+      const told = state.slopes[line.id];
+      setKinds(slope.tag, { there: told });
+      if (told) write(slope.words, shortened(slopeWords(told), slope.room));
+    }
+    if (grad) {
+      const words = sent && now !== "none" ? gradWords(owner.trace, sent) : "";
+      setKinds(grad.tag, { there: words, hot });
+      if (words) write(grad.words, shortened(words, grad.room));
+    }
+  };
+  return { shape, over, show };
+}
+
+/**
+ * A value's way to a card.
+ * @param {PicturePane} owner @param {Line} line
+ * @returns {{shape: SVGElement, show: (view: View) => void}}
+ */
+export function flowOf(owner, line) {
+  const shape = svgElement("g", { class: "flow" });
+  const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
+  shape.append(path);
+  const ctx = owner.story.nodes[line.to]?.ctx;
+  /** @type {(view: View) => void} */
+  const show = ({ state, event }) => {
+    const used = state.nodes[line.to];
+    const lit = used ? event.k === "graph.node" && event.n === line.to : Boolean(state.calls[ctx]);
+    setKinds(shape, { lit, used });
+  };
+  return { shape, show };
+}

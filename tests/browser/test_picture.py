@@ -1,0 +1,327 @@
+"""The picture of a computation: nothing is covered, and the numbers are right."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+import minigrad
+from minigrad import nn
+from minigrad.views import Recording, record
+from minigrad.views.picture import groups_of, pictures_of
+from minigrad.views.values import brief_text
+from tests.browser import scenes
+from tests.browser.laboratory import wait_for_player
+from tests.browser.seen import READABLE, contrast_on
+from tests.tracing import happenings
+
+RANDOM = 40
+STOPS = 12  # of a program, spread over it
+
+# Pairs of texts of the picture that cover each other, and texts that are too small.
+COVERED = """
+() => {
+  const shown = [...document.querySelectorAll(".scene text")].filter((one) =>
+    one.textContent && one.checkVisibility(
+      { opacityProperty: true, visibilityProperty: true }));
+  const spots = shown.map((one) => one.getBoundingClientRect());
+  const found = [];
+  spots.forEach((a, i) => spots.slice(i + 1).forEach((b, j) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const tall = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    // A letter's box is taller than the letter.
+    const words = [shown[i], shown[i + 1 + j]].map((one) => one.textContent);
+    if (wide > 1 && tall > 4) found.push(words.join(" | "));
+  }));
+  const scale = document.querySelector(".scene").getScreenCTM().a;
+  for (const one of shown) {
+    const size = parseFloat(getComputedStyle(one).fontSize) * scale;
+    if (size < 10.95) found.push(`${one.textContent}: ${size}`);
+  }
+  return found;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def still(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": 976, "height": 800}, reduced_motion="reduce"
+    )
+    yield context.new_page()
+    context.close()
+
+
+def opened(page: Page, trace: Any, folder: Path) -> Page:
+    page.goto(trace.save_html(folder / "picture.html").as_uri())
+    wait_for_player(page)
+    return page
+
+
+def covered(page: Page) -> list[str]:
+    """What is covered or too small, at stops over all of a recording."""
+    count = page.evaluate("player.player.stops.length")
+    found = set()
+    for place in sorted({round(i * (count - 1) / STOPS) for i in range(STOPS + 1)}):
+        page.evaluate("place => player.player.go(player.player.stops[place])", place)
+        found |= {f"{place}: {words}" for words in page.evaluate(COVERED)}
+    return sorted(found)
+
+
+def layers() -> Any:
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+    data, targets = minigrad.randn(5, 4), minigrad.tensor([0, 1, 2, 0, 1])
+    with record("layers") as trace:
+        nn.functional.cross_entropy(net(data), targets).backward()
+    return trace
+
+
+def diamond() -> Any:
+    x = minigrad.tensor(0.0, requires_grad=True)
+    with record("diamond") as trace:
+        a = minigrad.exp(x)
+        y = a * 3 + a**2
+        y.backward()
+    return trace
+
+
+SCENES: dict[str, Callable[[], Any]] = {
+    name: program for name, program, _ in scenes.SCENES if name != "compare"
+}
+SCENES |= {"layers": layers, "diamond": diamond}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_no_two_labels_of_a_scene_cover_each_other(
+    still: Page, tmp_path: Path, name: str
+) -> None:
+    assert covered(opened(still, SCENES[name](), tmp_path)) == []
+
+
+@pytest.mark.parametrize("program", happenings.PROGRAMS)
+def test_no_two_labels_cover_each_other_whatever_happens(
+    still: Page, tmp_path: Path, program: Any
+) -> None:
+    trace = Recording(happenings.recorded(program).data)
+    if trace.data["graph"]["nodes"]:
+        assert covered(opened(still, trace, tmp_path)) == []
+
+
+def drawn_by_lot(seed: int) -> Any:
+    """A program of a few operations on numbers, vectors and matrices."""
+    lot = random.Random(seed)
+    shape = lot.choice([(), (), (2,), (3, 2), (4, 6)])
+    values = [
+        minigrad.randn(*shape).requires_grad_()
+        if shape
+        else minigrad.tensor(
+            round(lot.uniform(-3, 3), lot.choice([0, 2])), requires_grad=True
+        )
+        for _ in range(lot.randint(1, 3))
+    ]
+    one: list[Callable[[Any], Any]] = [
+        minigrad.exp, minigrad.tanh, lambda v: v * 3, lambda v: v**2, lambda v: -v,
+        lambda v: v.sum(), scenes.Cube.apply,
+    ]  # fmt: skip
+    two: list[Callable[[Any, Any], Any]] = [
+        lambda v, w: v + w, lambda v, w: v * w, lambda v, w: v - w, scenes.Mul.apply,
+    ]  # fmt: skip
+    with contextlib.suppress(ValueError, RuntimeError), record(f"{seed}") as trace:
+        for _ in range(lot.randint(2, 8)):
+            if lot.random() < 0.5:
+                values.append(lot.choice(one)(lot.choice(values)))
+            else:
+                values.append(lot.choice(two)(lot.choice(values), lot.choice(values)))
+        values[-1].sum().backward()
+    return trace
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_two_labels_of_any_program_cover_each_other(
+    still: Page, tmp_path: Path, part: int
+) -> None:
+    found = {}
+    for seed in range(part, RANDOM, 4):
+        page = opened(still, drawn_by_lot(seed), tmp_path)
+        if wrong := covered(page):
+            found[seed] = wrong
+    assert found == {}
+
+
+def test_labels_that_cover_each_other_are_found(still: Page, tmp_path: Path) -> None:
+    page = opened(still, diamond(), tmp_path)
+    page.add_style_tag(content=".chip .value { transform: translateX(-30px) }")
+    page.add_style_tag(content=".scene .title { font-size: 9px }")
+    found = " ".join(covered(page))
+    assert "exp: 8" in found
+    assert "a | 1" in found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_numbers_of_the_picture_are_those_of_the_trace(
+    still: Page, tmp_path: Path, seed: int
+) -> None:
+    trace = drawn_by_lot(seed)
+    page = opened(still, trace, tmp_path)
+    page.evaluate("player.player.go(1e9)")
+    checked = 0
+    for event in trace.data["events"]:
+        if (
+            event["k"] == "grad.accumulate"
+            and len(brief_text(trace.data, event["new"])) < 9
+        ):
+            slot = page.locator(f".leaf:has(#mg_{event['n']}) .slot .value")
+            assert slot.text_content() == brief_text(trace.data, event["new"])
+            checked += 1
+        for out in event.get("outs", ()) if event["k"] == "graph.node" else ():
+            written = brief_text(trace.data, out["v"])
+            if len(written) < 9:
+                chip = page.locator(f"#mg_{event['n']} .chip .value").nth(out["nr"])
+                assert chip.text_content() == written
+                checked += 1
+    assert checked or trace.data["values"]
+
+
+GROUNDS = """
+() => [...document.querySelectorAll(".scene text")].flatMap((one) => {
+  const sight = { opacityProperty: true, visibilityProperty: true };
+  if (!one.textContent || !one.checkVisibility(sight)) return [];
+  const body = one.parentElement.querySelector(":scope > .skin, :scope > rect");
+  const own = body ? getComputedStyle(body).fill : "none";
+  const pane = getComputedStyle(document.querySelector(".pane.graph")).backgroundColor;
+  return [[one.textContent, getComputedStyle(one).fill, own === "none" ? pane : own]];
+})
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["forward", "layers", "in-place"])
+def test_all_text_of_the_picture_is_readable_from_the_first_step(
+    still: Page, tmp_path: Path, scheme: Any, name: str
+) -> None:
+    still.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page = opened(still, SCENES[name](), tmp_path)
+    for move in ("go(0)", "go(1e9)"):
+        page.evaluate(f"player.player.{move}")
+        page.wait_for_timeout(50)
+        texts = page.evaluate(GROUNDS)
+        assert len(texts) > 5
+        pale = [one for one in texts if contrast_on(one[1], [(one[2], 1.0)]) < READABLE]
+        assert pale == []
+    still.emulate_media(color_scheme="light", reduced_motion="reduce")
+
+
+def test_a_box_is_made_filled_docked_used_and_released(
+    still: Page, tmp_path: Path
+) -> None:
+    trace = scenes.product()
+    page = opened(still, trace, tmp_path)
+    node = next(c["node"] for c in trace.data["ctxs"] if c["name"] == "MulBackward")
+
+    def box(kind: str, **wanted: Any) -> set[str]:
+        events = trace.data["events"]
+        at = next(
+            i
+            for i, e in enumerate(events, 1)
+            if e["k"] == kind and all(e.get(k) == v for k, v in wanted.items())
+        )
+        page.evaluate("at => player.player.go(at)", at)
+        shown = page.locator(f"#mg_{node} .box")
+        kinds = set((shown.get_attribute("class") or "").split())
+        return kinds | {f"cells {shown.locator('.cell.inside').count()}"}
+
+    page.evaluate("player.player.go(0)")
+    assert page.locator(f"#mg_{node} .box.there").count() == 0
+    assert box("ctx.new") >= {"there", "open", "cells 0"}
+    assert box("graph.node", n=node) >= {"there"}
+    assert "open" not in box("graph.node", n=node)
+    saved = box("ctx.save")
+    assert page.locator(f"#mg_{node} .box .kept").first.text_content() == "x [1, 2]"
+    assert saved >= {"cells 1"}
+    assert box("node.enter", n=node) >= {"open", "running"}
+    assert box("ctx.free", n=node) >= {"freed", "cells 0"}
+
+
+def test_no_step_moves_a_card(still: Page, tmp_path: Path) -> None:
+    page = opened(still, diamond(), tmp_path)
+    places = set()
+    for stop in page.evaluate("player.player.stops"):
+        page.evaluate("at => player.player.go(at)", stop)
+        places.add(str(page.locator(".op .skin").first.bounding_box()))
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("width", [944, 1400, 1920])
+def test_picture_has_half_of_the_width_or_more(
+    still: Page, tmp_path: Path, width: int
+) -> None:
+    page = opened(still, diamond(), tmp_path)
+    page.set_viewport_size({"width": width + 32, "height": 800})
+    for show in ("0", "player.player.setLevel(3)"):
+        page.evaluate(show)
+        box = page.locator(".pane.graph").bounding_box()
+        assert box is not None
+        assert box["width"] >= width / 2
+    page.set_viewport_size({"width": 976, "height": 800})
+
+
+def test_modules_are_cards_that_open(still: Page, tmp_path: Path) -> None:
+    trace = layers()
+    assert {one["title"] for one in groups_of(trace.data).values()} == {
+        "linear 1",
+        "linear 2",
+    }
+    folded, whole = pictures_of(trace.data)
+    assert len(folded["parts"]) < len(whole["parts"])
+    page = opened(still, trace, tmp_path)
+    assert page.locator(".param").count() == 4
+    page.get_by_role("button", name="Open modules").click()
+    assert page.locator(".param").count() == 0
+    assert page.locator("g.leaf > .slot").count() == 4
+    assert covered(page) == []
+
+
+def test_levels_choose_the_stops_and_code_of_the_engine(
+    still: Page, tmp_path: Path
+) -> None:
+    page = opened(still, scenes.product(), tmp_path)
+    assert page.evaluate("player.player.level") == 0
+    assert page.evaluate("player.player.stops.length") < 16
+    assert page.locator(".card.engine .line.current").count() == 0
+    events = page.evaluate("player.player.stops.slice(1).map((at) => at)")
+    assert len(events) == len(set(events))
+    place = "document.querySelector('#player').player.story.events"
+    at = page.evaluate(f"{place}.findIndex(({{k}}) => k === 'ctx.new') + 1")
+    page.evaluate("at => player.player.go(at)", at)
+    page.locator("#player").focus()
+    page.keyboard.press("e")
+    line = page.locator(".card.engine .line.current")
+    assert line.is_visible()
+    assert "ctx" in (line.text_content() or "")
+    page.keyboard.press("e")
+    assert line.is_hidden()
+
+
+def test_picture_is_dragged_zoomed_and_fitted(still: Page, tmp_path: Path) -> None:
+    page = opened(still, diamond(), tmp_path)
+    view = "document.querySelector('.scene').getAttribute('viewBox')"
+    whole = page.evaluate(view)
+    box = page.locator(".scene").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 40)
+    page.mouse.up()
+    dragged = page.evaluate(view)
+    page.locator("#player").focus()
+    page.keyboard.press("+")
+    zoomed = page.evaluate(view)
+    page.keyboard.press("0")
+    assert len({whole, dragged, zoomed}) == 3
+    assert page.evaluate(view) == whole
