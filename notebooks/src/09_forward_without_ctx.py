@@ -19,10 +19,10 @@ course.recall("09")
 # ## When is ctx filled?
 #
 # So far your `forward` had two jobs: compute the result, and fill ctx for backward.
-# There's a second style with a method for each job, and some programs take only that
-# one; you'll soon meet two. `forward` computes and takes no ctx.
-# `setup_context(ctx, inputs, output)` fills ctx. `backward` stays what it was. You
-# choose this style by defining `setup_context`.
+# There's a second style with a method for each job, and `grad` and `vmap`, further
+# down, take only that one. `forward` computes and takes no ctx. `setup_context(ctx,
+# inputs, output)` fills ctx. `backward` stays what it was. You choose this style by
+# defining `setup_context`.
 
 
 # %% tags=["slide"]
@@ -60,9 +60,9 @@ y.backward()
 # what was saved.
 
 # %% [markdown]
-# **Try.** Is it the same ctx that backward gets, and that becomes `y.grad_fn`? Are
-# `inputs` the caller's own tensors? And has `output` a `grad_fn` while `setup_context`
-# runs? Say yes or no three times, then run this.
+# **Try.** Is it the same ctx that becomes `y.grad_fn`? Are `inputs` the caller's own
+# tensors? And does `output` have a `grad_fn` while `setup_context` runs? Say yes or no
+# three times, then run this.
 
 
 # %% tags=["try"]
@@ -118,10 +118,10 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Python matches arguments to parameters by position: `apply` passes three, and the
-# method takes three, so nothing complains. `x` is the tuple `(x, 10.0)` and `factor` the output. At x = 1 the output
-# equals the factor, so a test with ones would have passed. (Teaching mode warns
-# about an output that's kept as an attribute. PyTorch says nothing.) Write
-# `_, factor = inputs`.
+# method takes three, so nothing complains. `x` is the tuple `(x, 10.0)` and `factor`
+# the output. At x = 1 the output equals the factor, so a test with ones would have
+# passed. (Teaching mode warns about an output that's kept as an attribute. PyTorch says
+# nothing.) Write `_, factor = inputs`.
 
 # %% [markdown] tags=["slide"]
 # ## Which Functions work under grad and vmap?
@@ -218,7 +218,8 @@ course.predict(
 # The cube of x needs x² on the way, and backward needs it again: the slope is 3x².
 # `setup_context` sees inputs and outputs, not forward's local names. To keep x² without
 # computing it twice, `forward` returns it as a second output. Then a gradient may
-# arrive for it too, and since x² has the slope 2x, backward adds 2x times that.
+# arrive for it, too (zeros if x² isn't used), and since x² has the slope 2x, backward
+# adds 2x times that gradient.
 
 
 # %% tags=["slide"]
@@ -283,9 +284,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# No wire leads to a marked output, so the second time around nothing goes back through
-# x². Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`:
-# differentiating it calls `Cube.backward` again, with `g_square` filled. So mark an
+# A marked output has no `grad_fn`, so in the second pass nothing goes back through x².
+# Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`: the second
+# pass calls `Cube.backward` again, with `g_square` filled, and that brings the missing
+# 24. So mark an
 # extra output only if no derivative goes through it: a mask, an index, a count. (In the
 # first style, saving x² from inside `forward` gives 24, too: there it's a constant
 # as well.)
@@ -324,9 +326,9 @@ second(Cube), second(Forgets)
 #
 # | the value | belongs |
 # |---|---|
-# | lives as long as the model: parameters, settings | on `self` of a Module |
-# | lives from one forward to its backward | on ctx |
-# | differs from call to call, or needs a gradient | in an argument of `apply` |
+# | has to live as long as the model: parameters, settings | on `self` of a Module |
+# | has to live from one forward to its backward | on ctx |
+# | should get a gradient, or differs each call | in an argument of `apply`, too |
 
 
 # %% tags=["slide"]
@@ -366,8 +368,9 @@ model(mg.tensor(2.0)).backward()
 model.gain.grad
 
 # %% [markdown]
-# **Try.** This Module passes the value of its parameter as a plain number. Does a gradient still
-# reach `gain`? Decide first, then run this: it prints `requires_grad` of the result.
+# **Try.** This Module passes the value of its parameter as a plain number. Does a
+# gradient still reach `gain`? Decide first, then run this: it prints `requires_grad` of
+# the result.
 
 
 # %% tags=["try"]
