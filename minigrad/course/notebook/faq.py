@@ -111,7 +111,7 @@ def answers(word: str = "") -> Answers:
 
     >>> minigrad.course.answers("come from")
     Where does ctx come from, and who makes it?
-      notebooks/01_where_ctx_comes_from.ipynb, The line that makes it: course.predict(
+      notebooks/01_where_ctx_comes_from.ipynb, ...
     """
     table = read_table()
     chosen = [a for a in table if word.lower() in f"{a.question} {a.section}".lower()]
