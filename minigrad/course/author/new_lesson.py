@@ -38,16 +38,18 @@ course.recall("{number}")
 # %% tags=["because", "hide-input"]
 course.because(
     "{number}.because",
-    "TODO: a question about the surprise. One sentence; it is for you and nobody "
-    "grades it.",
+    "TODO: a question about the surprise. One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown]
 # **Try.** TODO: one thing to change in the cell below, and what to watch for while it
-# runs again. Say the answer right after it, or let the cell say it.
+# runs again. Ask before you show: the answer goes right below.
 
 # %% tags=["try"]
 run_second()
+
+# %% [markdown] tags=["explain"]
+# TODO: the answer, right after it, in one line.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
