@@ -118,7 +118,7 @@ def test_player_left_far_behind_is_let_go_and_comes_back_as_it_was(apart: Page) 
         ("player.found.open(); parent.focus()", "player.found.close()"),
         ("player.presenter.toggle()", "player.presenter.toggle()"),
         ("player.numbers.box.hidden = false", "player.numbers.box.hidden = true"),
-        ("player.timeline.box.open = false", "player.timeline.box.open = true"),
+        ("player.timeline.box.open = true", "player.timeline.box.open = false"),
         ("player.play()", "player.pause()"),
     ],
 )

@@ -12,7 +12,7 @@ from tests.browser.seen import brightness, unreadable
 from tests.browser.typist import ACTIVE, Typist
 
 LESSON = "notebooks/05_how_backward_finds_its_way.ipynb"
-ANSWER = "now 5. Nothing more has to come"
+ANSWER = "2 + 3 = 5"
 SEEN = "box => { const {top, bottom} = box.getBoundingClientRect();"
 SEEN += " return top >= 0 && top < innerHeight / 2 && bottom < innerHeight; }"
 
