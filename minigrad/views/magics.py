@@ -11,6 +11,7 @@ from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
+from minigrad.views.levels import LEVELS
 from minigrad.views.tracebacks import shorten_tracebacks
 
 if TYPE_CHECKING:
@@ -37,14 +38,15 @@ def register_magics(shell: Any) -> None:
             %%step A title for the recording
             %%step --as trace
             %%step --as trace A title for the recording
+            %%step --level phases
 
         With ``--as trace`` the variable ``trace`` is the recording afterwards, with all
         values in full: ask ``trace.explain("x.grad")``, ``trace.replay()`` or
         ``trace.what_if(step, saved={0: 5.0})``; ``trace.save_html(path)`` keeps it.
         """
         __tracebackhide__ = True
-        name, title = name_and_title(line)
-        step_cell(shell, title, cell, name)
+        name, level, title = options_of(line)
+        step_cell(shell, title, cell, name, level)
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
     shorten_tracebacks(shell)
@@ -57,30 +59,38 @@ class CellError(errors.MinigradError):
         return str(self).split("\n")
 
 
-def name_and_title(line: str) -> tuple[str, str]:
-    """What stands behind ``%%step``: the variable for the recording, and its title.
+def options_of(line: str) -> tuple[str, str, str]:
+    """What stands behind ``%%step``: a variable, a level of the player, and the title.
 
-    Raises: CellError for ``--as`` without a name, and for another option.
+    Raises: CellError for a wrong name or level, and for another option.
     """
-    first, _, rest = line.strip().partition(" ")
-    if not first.startswith("--"):
-        return "", line.strip()
-    name, _, title = rest.strip().partition(" ")
-    what = ""
-    if first != "--as":
-        what = f"there is no option {first}"
-    elif not name.isidentifier() or keyword.iskeyword(name):
-        what = f"{name!r} is no name for a variable"
-    if what:
-        fix = "write %%step --as trace, and a title"
-        raise CellError(errors.message("%%step", what, fix))
-    return name, title.strip()
+    found = {"--as": "", "--level": ""}
+    rest = line.strip()
+    while rest.startswith("--"):
+        option, _, rest = rest.partition(" ")
+        value, _, rest = rest.strip().partition(" ")
+        rest = rest.strip()
+        what = ""
+        if option not in found:
+            what = f"there is no option {option}"
+        elif option == "--level" and value not in LEVELS:
+            what = f"there is no level {value!r}; use one of {', '.join(LEVELS)}"
+        elif not value.isidentifier() or keyword.iskeyword(value):
+            what = f"{value!r} is no name for a variable"
+        if what:
+            fix = "write %%step --as trace or --level phases, and a title"
+            raise CellError(errors.message("%%step", what, fix))
+        found[option] = value
+    return found["--as"], found["--level"], rest
 
 
-def step_cell(shell: Any, title: str, cell: str, name: str = "") -> None:
+def step_cell(
+    shell: Any, title: str, cell: str, name: str = "", level: str = ""
+) -> None:
     """Run ``cell`` in the shell's namespace; show the player, then raise its error.
 
-    The recording is the variable ``name`` there afterwards, if there is a name.
+    The recording is the variable ``name`` there afterwards, if there is a name; the
+    player opens at ``level``, if there is one.
     """
     from IPython.display import display
 
@@ -97,6 +107,8 @@ def step_cell(shell: Any, title: str, cell: str, name: str = "") -> None:
     recording, error = _run(code, shell.user_ns, title, keeps=bool(name))
     if name:
         shell.user_ns[name] = recording
+    if level:
+        recording.at_level(level)
     if error is None or len(recording):
         display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:

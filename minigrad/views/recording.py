@@ -16,6 +16,7 @@ from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.picture_words import stop
 from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page, picture
+from minigrad.views.levels import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.whatif import WhatIf, what_if
 
@@ -88,7 +89,8 @@ class Recording(Trace):
         """Let the player open at the first step whose sentence has these words.
 
         Of several, each is looked for behind the one before; without them all, the
-        player opens at its beginning.
+        player opens at its beginning. A step that *Picture* leaves out is opened at
+        *Phases*.
 
         >>> import minigrad
         >>> with minigrad.record() as trace:
@@ -100,11 +102,27 @@ class Recording(Trace):
         self.start = 0
         for text in words:
             found = [
-                n for n, e in steps[self.start :] if e["lvl"] <= 2 and text in e["say"]
+                n
+                for n, event in steps[self.start :]
+                if event["lvl"] <= 2 and text in f"{event.get('why')} {event['say']}"
             ]
             self.start = found[0] if found else 0
             if not found:
                 break
+        if self.start and self.data["events"][self.start - 1]["lvl"]:
+            self.at_level("phases")
+        return self
+
+    def at_level(self, name: str) -> Self:
+        """Let the player open at *picture*, *phases* or *everything*.
+
+        Raises: ArgumentValueError for another name.
+        """
+        if name not in LEVELS:
+            what = f"there is no level {name!r}"
+            fix = f"use one of {', '.join(LEVELS)}"
+            raise errors.ArgumentValueError.at("at_level", what, fix)
+        self.data["meta"]["level"] = LEVELS[name]
         return self
 
     def what_if(

@@ -84,7 +84,7 @@ course.predict(
     then=program,
     so=lambda ran: "y = {:g}, gradient {:g}".format(*map(float, ran.value[:2])),
     why="When `x` grows by 1, the product grows by `w`, and `w` is 5.",
-    at="x.grad was empty",
+    at="x.grad is",
 )
 
 # %% [markdown] tags=["explain", "slide"]

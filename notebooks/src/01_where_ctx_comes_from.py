@@ -65,7 +65,7 @@ MulConstant._backward_cls
 # `ctx.constant`. So when is it made?
 #
 # Commit a prediction. The player opens below it, at the step that decides. Then go back
-# one step: is there anything in the ctx pane yet?
+# one step: is there a box for ctx yet?
 
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q42"]
@@ -87,6 +87,7 @@ course.predict(
     ),
     why="`apply` makes it, before it runs anything of yours.",
     at="apply creates ctx",
+    level="phases",
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -159,7 +160,7 @@ course.because(
 # already there? (`%%step` on top of a cell shows the run of that cell in the player.)
 
 # %% tags=["step", "slide"]
-# %%step
+# %%step --level phases
 a.sum().backward()
 
 # %% tags=["explain", "slide"]

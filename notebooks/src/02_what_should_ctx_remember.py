@@ -103,8 +103,8 @@ course.predict(
 # `ctx.saved_tensors`, the engine compares.
 
 # %% [markdown] tags=["slide"]
-# **Look.** Here are both again, recorded. Which of the two rows in the ctx pane has a
-# version? Then go on to the step that changes `factor`, and compare the two rows.
+# **Look.** Here are both again, recorded. Press **c** in the player: all of ctx is listed
+# there. Which of the two rows has a version? Then go on to the step that changes `factor`, and compare the two rows.
 
 # %% tags=["step", "slide", "Q07"]
 # %%step

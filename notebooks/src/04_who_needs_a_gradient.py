@@ -134,8 +134,8 @@ unrecorded.requires_grad, unrecorded.grad_fn
 
 # %% [markdown] tags=["slide"]
 # **Look.** Now `data` doesn't require a gradient. The node has one *edge* per argument:
-# a link to the node its gradient goes to. Find that row in the ctx pane: which edge
-# leads nowhere? Then step to the line that returns both gradients. What happens to the
+# a link to the node its gradient goes to. Press **c** in the player, and find that row:
+# which edge leads nowhere? Then step to the line that returns both gradients. What happens to the
 # first one?
 
 # %% tags=["step", "slide", "Q44"]

@@ -191,8 +191,9 @@ course.predict(
 # A rule only multiplies what arrives, so sending 2 and then 3 has the same effect as
 # sending 5 once. That's why a node can wait, add up, and run **once**. It has to know
 # how many gradients to wait for, so before it calls the first rule, the engine counts
-# the edges that lead to each node: its **dependency count**. Watch the badge at
-# ExpBackward0, the node of `a`: *2 to come*, then *2, 1 to come*, then *5 = 2 + 3*.
+# the edges that lead to each node: its **dependency count**. Watch the
+# label below the box of `a`: it waits for two gradients, gets 2, gets 3, and adds them
+# up, *2 + 3 = 5*.
 
 # %% [markdown] tags=["slide"]
 # If several nodes are ready, which goes first? Each node has a number that counts up

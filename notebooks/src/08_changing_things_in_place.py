@@ -227,7 +227,7 @@ course.predict(
         "an error that names two versions" if ran.error else f"{ran.value:g}"
     ),
     why="What was saved is `x` itself, and by the end of `apply` it holds 9.",
-    at="apply takes what forward saved",
+    at="apply takes what was saved",
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -238,8 +238,8 @@ course.predict(
 # you from yourself.
 
 # %% [markdown]
-# **Try.** The same program, with an input you can change. Follow the row *saved[0]* in
-# the ctx pane: which number does it have when `forward` saves it, and which number and
+# **Try.** The same program, with an input you can change. Press **c** and follow
+# the row *saved[0]*: which number does it have when `forward` saves it, and which number and
 # version in the phase *take what was saved*? Then type other numbers for `x`. For which
 # two is the gradient right by accident?
 

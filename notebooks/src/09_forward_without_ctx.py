@@ -42,12 +42,12 @@ class Scale(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Look.** Step through one call and watch the ctx pane. Is there a ctx yet while
-# `forward` runs, and what's on it? At which line does the first entry appear, and what
-# has `forward` done by then?
+# **Look.** Step through one call and watch the box. Is there a ctx yet while `forward`
+# runs, and what's in it? At which line does the first entry appear, and what has
+# `forward` done by then?
 
 # %% tags=["step", "slide"]
-# %%step
+# %%step --level phases
 x = mg.tensor(2.0, requires_grad=True)
 y = Scale.apply(x, 10.0)
 y.backward()

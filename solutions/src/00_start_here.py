@@ -72,7 +72,7 @@ hint("00.2")
 # reset("00.2")
 
 # %% [markdown]
-# ## 00.3 Read the pane
+# ## 00.3 Read the box
 #
 # Step to the end of `apply`, then answer. (About 4 minutes.)
 

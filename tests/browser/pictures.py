@@ -52,7 +52,7 @@ STORY = (
     "apply creates ctx",
     "ctx.save_for_backward(x, y)",
     "MulBackward joins the graph",
-    "apply takes what forward saved",
+    "apply takes what was saved",
     "SumBackward0 joins the graph",
     "backward begins",
     "goes to AddBackward0",

@@ -135,7 +135,7 @@ def two() -> Any:
 # Name, what is recorded, and words of the sentence at which the picture is taken.
 SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("forward", product, "apply runs Mul.forward"),
-    ("save", product, "apply takes what forward saved"),
+    ("save", product, "apply takes what was saved"),
     ("backward", product, "and what waited at its node"),
     ("fan-in", product, "is added to what waits"),
     ("in-place", in_place, "product has moved on"),

@@ -158,6 +158,7 @@ def test_recording_of_a_cell_that_fails_has_its_name_too(
         ("--as 3x title", "'3x' is no name for a variable"),
         ("--as for title", "'for' is no name for a variable"),
         ("--name trace", "there is no option --name"),
+        ("--level story", "there is no level 'story'; use one of picture, phases"),
     ],
 )
 def test_option_that_cannot_be_is_refused_before_anything_runs(
@@ -168,6 +169,14 @@ def test_option_that_cannot_be_is_refused_before_anything_runs(
     assert "fix: write %%step --as trace" in str(result.error_in_exec)
     assert "ran" not in shell.user_ns
     assert shown == []
+
+
+def test_level_of_the_player_and_a_name_may_both_be_given(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    assert shell.run_cell("%%step --level phases --as trace\nx = 1").success
+    assert shown[0] is shell.user_ns["trace"]
+    assert shown[0].data["meta"]["level"] == 2
 
 
 def test_help_of_the_magic_says_what_may_stand_behind_it(

@@ -217,3 +217,16 @@ def test_question_before_no_step_is_refused() -> None:
 def test_answer_must_be_one_of_the_choices(choices: list[str]) -> None:
     with pytest.raises(errors.ArgumentValueError, match="'c' is not one of at least"):
         Recording(stories.fan_in()).ask("?", choices, "c", before="x.grad")
+
+
+def test_player_opens_at_the_level_that_shows_the_step() -> None:
+    def product() -> None:
+        x = minigrad.tensor(3.0, requires_grad=True)
+        (x * 2).backward()
+
+    seen = minigrad.step(product).open_at("x.grad is")
+    assert "level" not in seen.data["meta"]
+    assert "x.grad is" in seen.data["events"][seen.start - 1]["why"]
+    assert minigrad.step(product).open_at("line").data["meta"]["level"] == 2
+    with pytest.raises(errors.ArgumentValueError, match="there is no level 'story'"):
+        seen.at_level("story")

@@ -160,7 +160,7 @@ def test_edit_in_forward_goes_on_through_forward() -> None:
 def test_saved_value_that_is_edited_as_it_is_taken_is_edited_when_it_is_kept() -> None:
     x = mg.tensor(3.0, requires_grad=True)
     trace = squared(x)
-    new = trace.what_if("apply takes what forward saved", saved={0: 5.0})
+    new = trace.what_if("apply takes what was saved", saved={0: 5.0})
     assert grad_in(new.recording) == [[60]]
 
 
@@ -285,7 +285,7 @@ def test_change_in_place_of_what_was_saved_is_noticed_after_an_edit_too() -> Non
 
     trace = kept(program)
     assert "modified by an inplace operation" in trace.data["meta"]["error"]
-    new = trace.what_if("apply takes what forward saved", saved={0: 5.0})
+    new = trace.what_if("apply takes what was saved", saved={0: 5.0})
     said = new.recording.data["meta"].get("error", "")
     assert "is at version 1; expected version 0 instead" in said
 

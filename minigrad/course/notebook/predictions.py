@@ -93,6 +93,7 @@ class Prediction:
     so: Callable[[Ran], str] | None
     why: str
     at: Sequence[str]
+    level: str = ""
 
     @property
     def committed(self) -> str:
@@ -155,6 +156,8 @@ class Prediction:
             program.__qualname__ = self.label
         try:
             found["trace"] = step(program).open_at(*self.at)
+            if self.level:
+                found["trace"].at_level(self.level)
         except Exception as error:  # there was nothing to record yet
             found["error"] = error
         return Ran(**found)
@@ -169,6 +172,7 @@ def predict(
     so: Callable[[Ran], str] | None = None,
     why: str = "",
     at: str | Sequence[str] = (),
+    level: str = "",
     answer: str = "",
     show: bool = False,
 ) -> Any:
@@ -177,12 +181,12 @@ def predict(
     ``label`` names the prediction (``"01.a"``), so that its answer comes back. ``so``
     reads off the run which choice came true, and ``why`` is one sentence on it. ``at``
     is what the step says at which the player opens; of several, each is looked for
-    behind the one before. ``answer`` commits one without the form; ``show`` asks
-    nothing, and shows the outcome alone.
+    behind the one before; ``level`` is the player's. ``answer`` commits one without the
+    form; ``show`` asks nothing, and shows the outcome alone.
     Raises: ArgumentValueError for an answer that is none of the choices.
     """
     at = (at,) if isinstance(at, str) else at
-    asked = Prediction(label, question, tuple(choices), then, so, why, at)
+    asked = Prediction(label, question, tuple(choices), then, so, why, at, level)
     if show:
         return asked.outcome("")
     if answer:

@@ -41,7 +41,7 @@ export class Player {
     this.index = new StepIndex(trace);
     this.options = options;
     const least = Math.min(2, ...trace.events.map(({ lvl }) => lvl));
-    this.level = options.level ?? (least ? 2 : 0);
+    this.level = options.level ?? trace.meta.level ?? (least ? 2 : 0);
     this.speed = options.speed || 1;
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
