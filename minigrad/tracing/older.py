@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from minigrad.tracing.picture import complete
-from minigrad.tracing.trace import SCHEMA
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +28,6 @@ def completed(data: dict[str, Any]) -> dict[str, Any]:
             out = {"name": names.get(node["id"]), "v": None, "needs": True, "nr": 0}
             event["outs"] = [out] if node.get("outputs", 1) == 1 else []
     graph["modules"] = []
-    data["schema"] = SCHEMA
     complete(data)
     return data
 

@@ -127,7 +127,7 @@ class Trace:
             from minigrad.tracing.older import completed
 
             try:
-                data = completed(data)
+                data = {**completed(data), "schema": SCHEMA}
             except (LookupError, TypeError) as error:
                 raise not_a_trace(path, f"damaged: {error!r}") from None
         return cls(data)
