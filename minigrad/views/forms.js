@@ -181,7 +181,7 @@ function sayIfUnheard(model, form) {
   };
 }
 
-const KINDS = { questions, order, because };
+const KINDS = { questions, order, because, button: () => () => ({ answer: "" }) };
 
 function render({ model, el }) {
   const spec = model.get("spec");

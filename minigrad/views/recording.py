@@ -119,9 +119,11 @@ class Recording(Trace):
         Raises: ArgumentValueError for another name.
         """
         if name not in LEVELS:
-            what = f"there is no level {name!r}"
-            fix = f"use one of {', '.join(LEVELS)}"
-            raise errors.ArgumentValueError.at("at_level", what, fix)
+            raise errors.ArgumentValueError.at(
+                "at_level",
+                f"there is no level {name!r}",
+                f"use one of {', '.join(LEVELS)}",
+            )
         self.data["meta"]["level"] = LEVELS[name]
         return self
 

@@ -136,7 +136,7 @@ def two() -> Any:
 SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("forward", product, "apply runs Mul.forward"),
     ("save", product, "apply takes what was saved"),
-    ("backward", product, "and what waited at its node"),
+    ("backward", product, "what waited at its node"),
     ("fan-in", product, "is added to what waits"),
     ("in-place", in_place, "product has moved on"),
     ("double", twice, "The gradient [1, 2] goes"),

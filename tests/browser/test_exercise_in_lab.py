@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import EXERCISE, Lab, Notebook, go
 from tests.browser.seen import brightness, on_screen, unreadable
 from tests.browser.told import differences, stops, told, trace_in
@@ -146,6 +147,7 @@ def test_the_learners_own_class_is_stepped_through(shipped: Notebook) -> None:
     step = of_mul(shipped, "step")
     shipped.run(step)
     frame, trace = shipped.player(step), trace_in(shipped.html_of(step))
+    frame.evaluate(ALL_OPEN)
     for position in stops(trace):
         go(frame, position)
         assert differences(on_screen(frame), told(trace, position)) == []

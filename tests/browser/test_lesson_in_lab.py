@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Frame, Page
 
+from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import LESSON, Lab, Notebook, go
 from tests.browser.seen import brightness, on_screen, unreadable
 from tests.browser.told import Trace, differences, stops, told, trace_in
@@ -29,9 +30,10 @@ def lesson(page: Page, lab: Lab, errors_of_module: list[str]) -> Notebook:
 
 
 def at_start(lesson: Notebook, number: int) -> tuple[Frame, Trace]:
-    """The player with this number, at its first position, and its recording."""
+    """The player with this number, all open, at its first position; its recording."""
     index = lesson.players()[number]
     frame = lesson.player(index)
+    frame.evaluate(ALL_OPEN)
     go(frame, 0)
     return frame, trace_in(lesson.html_of(index))
 
@@ -118,7 +120,11 @@ def test_an_altered_record_differs_from_the_screen(
     lesson: Notebook, alter: Callable[[list[Event]], None], shows: str
 ) -> None:
     frame, trace = at_start(lesson, BACKWARD)
-    position = stops(trace)[10]
+    events = trace["events"]
+    sent = [event["k"] for event in events].index("grad")
+    position = next(
+        stop for stop in stops(trace) if stop > sent + 1 and "cid" in events[stop - 1]
+    )
     go(frame, position)
     screen = on_screen(frame)
     assert differences(screen, told(trace, position)) == []
