@@ -99,7 +99,8 @@ def other_edge(happened: list[Event]) -> None:
 
 def other_entry(happened: list[Event]) -> None:
     changes = [event["ctx"] for event in happened if "ctx" in event]
-    changes[-1]["set"]["needs_input_grad"] = {"t": "P", "r": "(False,)"}
+    shown = [change for change in changes if change["id"] == happened[-1]["cid"]]
+    shown[-1]["set"]["needs_input_grad"] = {"t": "P", "r": "(False,)"}
 
 
 def other_ctx(happened: list[Event]) -> None:
