@@ -47,28 +47,23 @@ with mg.record("A product") as trace:
     loss.backward()
 """
 
-# Words of the sentences of the steps that are shown, in order.
+# Words of the picture's sentences, in order.
 STORY = (
-    "apply creates ctx",
-    "ctx.save_for_backward(x, y)",
-    "MulBackward joins the graph",
-    "apply takes what was saved",
-    "SumBackward0 joins the graph",
+    "makes an empty box",
+    "puts x and y into the box",
+    "forward returns",
+    "hangs the box on z",
+    "z + x gives",
+    "sum gives loss",
     "backward begins",
-    "goes to AddBackward0",
-    "goes to MulBackward",
-    "goes to AccumulateGrad of x",
-    "MulBackward is the newest ready node",
-    "x, y = ctx.saved_tensors",
-    "Mul.backward returned",
-    "is added to what waits",
-    "goes to AccumulateGrad of y",
-    "MulBackward is done",
-    "x.grad was empty",
-    "y.grad was empty",
-    "backward is finished",
+    "z + x gets",
+    "z gets",
+    "The box opens",
+    "x gets [3, -1]",
+    "lets them go",
+    "x.grad is",
 )
-STILL = "is added to what waits"
+STILL = "x gets [3, -1]"
 
 # Time in the page stands still: what moves is put where it is after `at` milliseconds.
 HELD_TIME = """
@@ -91,8 +86,8 @@ GO_TO = """
 words => {
   const { player } = document.getElementById("player");
   const { events } = player.trace;
-  const place = events.findIndex(({ say, lvl }, index) => {
-    return index + 1 > player.position && lvl < 3 && say.includes(words);
+  const place = events.findIndex(({ why, lvl }, index) => {
+    return index + 1 > player.position && lvl === 0 && why.includes(words);
   });
   player.position = player.stops[player.stops.indexOf(place + 1) - 1]; // the one before
   player.go(place + 1);

@@ -56,7 +56,7 @@ def test_what_is_marked_is_in_view(
 
 
 def test_story_of_the_readme_is_still_the_one_of_its_pictures() -> None:
-    says = iter(event["say"] for event in recorded().data["events"])
+    says = iter(event.get("why", "") for event in recorded().data["events"])
     assert [words for words in STORY if not any(words in say for say in says)] == []
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for theme in THEMES:
