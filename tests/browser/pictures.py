@@ -30,40 +30,35 @@ from minigrad.autograd import Function
 
 class Mul(Function):
     @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x * w
 
     @staticmethod
     def backward(ctx, g):
-        x, y = ctx.saved_tensors
-        return g * y, g * x
+        x, w = ctx.saved_tensors
+        return g * w, g * x
 
-x = mg.tensor([1.0, 2.0], requires_grad=True)
-y = mg.tensor([3.0, -1.0], requires_grad=True)
+x = mg.tensor(2.0, requires_grad=True)
+w = mg.tensor(5.0, requires_grad=True)
 with mg.record("A product") as trace:
-    z = Mul.apply(x, y)
-    loss = (z + x).sum()
-    loss.backward()
+    y = Mul.apply(x, w)
+    y.backward()
 """
 
 # Words of the picture's sentences, in order.
 STORY = (
     "makes an empty box",
-    "puts x and y into the box",
+    "puts x and w into the box",
     "forward returns",
-    "hangs the box on z",
-    "z + x gives",
-    "sum gives loss",
+    "hangs the box on y",
     "backward begins",
-    "z + x gets",
-    "z gets",
     "The box opens",
-    "x gets [3, -1]",
+    "x gets",
     "lets them go",
     "x.grad is",
 )
-STILL = "x gets [3, -1]"
+STILL = "x gets"
 
 # Time in the page stands still: what moves is put where it is after `at` milliseconds.
 HELD_TIME = """
