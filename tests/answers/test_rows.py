@@ -48,6 +48,29 @@ def named_in(exercise: str) -> set[str]:
     return {id for a in answers for id in (*a.mistakes, *a.remarks, a.made)} - {""}
 
 
+def unsaid(exercise: str) -> set[str]:
+    """The mistakes that it has a hint for, which no known answer to it is told first.
+
+    Of names that fit as well, only the first one's hint is said.
+    """
+    answers = rows.answers_to(exercise)
+    told = {id for a in answers for id in (*a.mistakes[:1], *a.remarks)}
+    return {*catalogue.load(exercise).mistake_hints} - told
+
+
+@pytest.mark.parametrize("exercise", rows.exercises())
+def test_every_hint_for_a_mistake_has_an_answer_that_is_told_it(exercise: str) -> None:
+    assert unsaid(exercise) == set()
+
+
+def test_hint_that_no_answer_is_told_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = rows.answers_to("gym.Square")
+    rest = tuple(answer for answer in every if answer.mistakes[:1] != ("C03",))
+    assert rest != every
+    monkeypatch.setattr(rows, "answers_to", {"gym.Square": rest}.__getitem__)
+    assert "C03" in unsaid("gym.Square")
+
+
 def test_mistakes_of_rows_are_in_the_table() -> None:
     assert set().union(*map(named_in, rows.exercises())) <= TABLE.keys()
 

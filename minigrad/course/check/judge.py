@@ -105,7 +105,7 @@ def judge(
                 (remarks if each.id in remarked else findings).append(each)
     if findings:
         return Judgement(tuple(_hinted(exercise, _once(findings))), ())
-    return Judgement((), tuple(_once(remarks)))
+    return Judgement((), tuple(_hinted(exercise, _once(remarks))))
 
 
 def _without_crashes(

@@ -43,7 +43,6 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     yield "L09", g - softmax_rows.total(g * p, axis)
     yield "L09", g - g_sum
     yield "L09", g - g_sum / x.shape[axis]
-    yield "L09", g - p * g_sum / x.shape[axis]
     yield "L09", g - p * x.shape[axis]
     yield "L09", g - p * g * g_sum
     yield "L08", -p * g_sum
