@@ -188,18 +188,18 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A rule only multiplies what arrives, so sending 2 and then 3 has the same effect as
-# sending 5 once. That's why a node can wait, add up, and run **once**. It has to know
-# how many gradients to wait for, so before it calls the first rule, the engine counts
-# the edges that lead to each node: its **dependency count**. Watch the
-# label below the box of `a`: it waits for two gradients, gets 2, gets 3, and adds them
-# up, *2 + 3 = 5*.
+# A rule multiplies what arrives by local derivatives (for arrays, it multiplies and
+# sums), so sending 2 and then 3 has the same effect as sending 5 once. That's why a node
+# can wait, add up, and run **once**. It has to know how many gradients to wait for, so
+# before it calls the first rule, the engine counts the edges of *this* backward that
+# lead to each node: its **dependency count**. Watch the label below the box of `a`: it
+# waits for two gradients, gets 2, gets 3, and adds them up, *2 + 3 = 5*.
 
 # %% [markdown] tags=["slide"]
-# If several nodes are ready, which goes first? Each node has a number that counts up
-# from call to call, and the highest number goes first, so the newest node.
-# AccumulateGrad always has the highest number of all. The gradients don't depend on
-# this order; it just makes each run the same.
+# If several nodes are ready, which goes first? A leaf's AccumulateGrad before all
+# others, so that its gradient is put away at once; of the rest, the one whose call came
+# last. The gradients don't depend on this order; it just makes every run go the same
+# way.
 
 # %% tags=["because", "hide-input"]
 course.because(
