@@ -104,7 +104,8 @@ class Recording(Trace):
             found = [
                 n
                 for n, event in steps[self.start :]
-                if event["lvl"] <= 2 and text in f"{event.get('why')} {event['say']}"
+                if event["lvl"] <= 2
+                and text in f"{event.get('why', '')} {event['say']}"
             ]
             self.start = found[0] if found else 0
             if not found:

@@ -228,5 +228,7 @@ def test_player_opens_at_the_level_that_shows_the_step() -> None:
     assert "level" not in seen.data["meta"]
     assert "x.grad is" in seen.data["events"][seen.start - 1]["why"]
     assert minigrad.step(product).open_at("line").data["meta"]["level"] == 2
+    ended = minigrad.step(product).open_at("None")  # most steps have no `why`
+    assert "returns None" in ended.data["events"][ended.start - 1]["say"]
     with pytest.raises(errors.ArgumentValueError, match="there is no level 'story'"):
         seen.at_level("story")

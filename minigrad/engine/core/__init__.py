@@ -6,8 +6,8 @@ forward returns is wrapped (function.py: `wrap_outputs`). ctx becomes the node o
 outputs (ctx.py: `_wire_edges`) and keeps what forward saved (node.py: `_keep_saved`;
 saved.py: its version; saved_hooks.py: hooks that pack it).
 
-`GraphTask.run` (backward.py) starts at the node of the tensor that `backward` was
-called on. It picks the newest node that has all its gradients, calls its rule (ctx.py:
+`Tensor.backward` (gradients.py, beside the core) makes a GraphTask and runs it
+(backward.py: `run_task`). `GraphTask.run` starts at the node of that tensor. It picks the newest node that has all its gradients, calls its rule (ctx.py:
 `_run_backward`; node.py: `saved_tensors`), checks what the rule returned (validate.py
 has every refusal and its words) and adds each gradient to those waiting at the next
 node. hook_calls.py runs hooks around that. At a leaf, AccumulateGrad (node.py) adds

@@ -98,7 +98,7 @@ def test_error_of_the_program_may_be_what_was_asked_for() -> None:
 
 
 def test_program_that_cannot_run_keeps_the_answer_and_says_what_to_do() -> None:
-    found = asked(lambda: not_there, answer="2")  # type: ignore[name-defined]  # noqa: F821
+    found = asked(lambda: eval("not_there"), answer="2")
     assert "name 'not_there' is not defined" in repr(found)
     assert "Run the cells above" in repr(found)
     assert [entry["answer"] for entry in kept("x.1")] == ["2"]
