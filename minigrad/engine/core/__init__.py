@@ -6,12 +6,14 @@ forward returns is wrapped (function.py: `wrap_outputs`). ctx becomes the node o
 outputs (ctx.py: `_wire_edges`) and keeps what forward saved (node.py: `_keep_saved`;
 saved.py: its version; saved_hooks.py: hooks that pack it).
 
-`Tensor.backward` (gradients.py, beside the core) makes a GraphTask and runs it
-(backward.py: `run_task`). `GraphTask.run` starts at the node of that tensor. It picks the newest node that has all its gradients, calls its rule (ctx.py:
-`_run_backward`; node.py: `saved_tensors`), checks what the rule returned (validate.py
-has every refusal and its words) and adds each gradient to those waiting at the next
-node. hook_calls.py runs hooks around that. At a leaf, AccumulateGrad (node.py) adds
-what arrived into `.grad` (accumulate.py). A tensor (tensor.py) only knows its node.
+`Tensor.backward` (gradients.py, beside the core) makes a GraphTask and hands it to
+`run_task` (backward.py). `GraphTask.run` starts at the node of that tensor. It picks
+the newest node that has all its gradients, calls its rule (ctx.py: `_run_backward`;
+node.py: `saved_tensors`), checks what the rule returned (ctx.py: `check_gradients`;
+`fit`; the words of every refusal are in validate.py) and adds each gradient to those
+waiting at the next node. hook_calls.py runs hooks around that. At a leaf,
+AccumulateGrad (node.py) adds what arrived into `.grad` (accumulate.py). A tensor
+(tensor.py) only knows its node.
 
 Built-in operations (builtin.py, beside the core) go through the same `apply`, on
 arrays; while no observer wants them, fast_path.py leaves out the phases they don't use.
