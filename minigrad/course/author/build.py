@@ -217,10 +217,11 @@ def op_stubs() -> dict[str, str]:
     return _stubs.built_files()
 
 
-def answer_table(root: Path | None = None) -> dict[str, str]:
-    """The table of what people ask and which cell answers it."""
+def search_tables(root: Path | None = None) -> dict[str, str]:
+    """Which cells answer what people ask, and the words of every section."""
     root = root or Path(__file__).resolve().parents[3]
     found = []
+    sections = []
     for source in sorted(
         [*root.glob("notebooks/src/*.py"), *root.glob("solutions/src/*.py")]
     ):
@@ -229,24 +230,50 @@ def answer_table(root: Path | None = None) -> dict[str, str]:
             f"{source.stem}.ipynb" if lesson else f"{source.stem}/{source.stem}.ipynb"
         )
         notebook = f"{'notebooks' if lesson else 'exercises'}/{name}"
-        section = ""
-        for cell in read_cells(source.read_text("utf8"), source.name):
-            for line in cell.lines if cell.markdown else ():
-                if line.startswith(("# # ", "# ## ")):
-                    section = line.lstrip("# ")
-            code = [line for line in cell.lines if line and line[0] != "#"]
-            # Of a hidden cell only the question is seen, not the program before it.
-            called = "course.predict(" if "hide-input" in cell.tags else ""
-            first = next((line for line in code if called in line), "")
-            for tag in filter(ASKED.fullmatch, cell.tags):
-                found.append((tag, notebook, section, first))
-    return {faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found))}
+        cells = read_cells(source.read_text("utf8"), source.name)
+        for number, (section, members) in enumerate(by_section(cells)):
+            firsts = [first_line(cell) for cell in members if not cell.markdown]
+            for cell in members:
+                for tag in filter(ASKED.fullmatch, cell.tags):
+                    found.append((tag, notebook, section, first_line(cell)))
+            text = "\n".join(
+                [prose(c) if c.markdown else code(c, solved=False) for c in members]
+            )
+            if number and firsts and not SELDOM_SOUGHT.match(section):
+                words = faq.distinct_words(text)
+                sections.append(faq.Section(notebook, section, firsts[0], words))
+    return {
+        faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found)),
+        faq.BUILT_SECTIONS: faq.table_text(sections),
+    }
+
+
+SELDOM_SOUGHT = re.compile(r"\d\d[. ]|Now you|What to remember")
+"""Headings under which nothing is explained: exercises, and what closes a lesson."""
+
+
+def by_section(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
+    """The cells under each heading."""
+    found: list[tuple[str, list[Cell]]] = []
+    for cell in cells:
+        for line in cell.lines if cell.markdown else ():
+            if line.startswith(("# # ", "# ## ")):
+                found.append((line.lstrip("# "), []))
+        found[-1][1].append(cell)
+    return found
+
+
+def first_line(cell: Cell) -> str:
+    """The line by which a cell is known: of a hidden one, the question that is seen."""
+    called = "course.predict(" if "hide-input" in cell.tags else ""
+    code = [line for line in cell.lines if line and line[0] != "#"]
+    return next((line for line in code if called in line), "")
 
 
 GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     op_stubs,
     table_file,
-    answer_table,
+    search_tables,
 )
 
 

@@ -1,7 +1,8 @@
-"""What people ask about ctx, and the cell of a notebook in which the answer happens.
+"""Search: what people ask, and the cell of a notebook in which the answer happens.
 
 ``faq.toml`` holds the questions. A cell of a notebook's source carries the ids of
-those that it answers among its tags; ``faq.tsv`` is built from both.
+those that it answers among its tags; ``faq.tsv`` is built from both. ``sections.tsv``
+is built, too: the sections of all notebooks with the words in them.
 """
 
 from __future__ import annotations
@@ -9,118 +10,231 @@ from __future__ import annotations
 import csv
 import html
 import io
+import os
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
-from minigrad import errors
+from minigrad import _workspace
+from minigrad.course.notebook.ranking import Ranking, words
 
 HERE = Path(__file__).parent
 BUILT = "minigrad/course/notebook/faq.tsv"
+BUILT_SECTIONS = "minigrad/course/notebook/sections.tsv"
+SHOWN = 3
+"""How many questions or sections a search shows."""
+
+ENOUGH = 0.4
+"""The share of the words asked for that an answer should have."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: in our words, as people first asked it, and what else finds it.
+
+    ``also``: error messages and names, as one pastes them.
+    """
+
+    id: str
+    asks: str
+    original: str = ""
+    also: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One cell that answers a question: its notebook, section and first line."""
+    """One cell that answers a question: its notebook, section and first line.
+
+    Without a question it is a section that has the words asked for.
+    """
 
     id: str
-    question: str
     notebook: str
     section: str
     cell: str
+    question: str = ""
+    original: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a notebook: its heading, its first cell, the words in it."""
+
+    notebook: str
+    section: str
+    cell: str
+    words: str
 
 
 class AnswerError(ValueError):
     """The questions and the tags of the cells contradict each other."""
 
 
-def read_questions() -> dict[str, str]:
+def read_questions() -> dict[str, Question]:
     """What is asked, by the question's id."""
     table = tomllib.loads((HERE / "faq.toml").read_text("utf8"))
-    return {row["id"]: row["asks"] for row in table["question"]}
+    return {row["id"]: Question(**row) for row in table["question"]}
 
 
 def match(
-    questions: dict[str, str], cells: Iterable[tuple[str, str, str, str]]
+    questions: Iterable[str], cells: Iterable[tuple[str, str, str, str]]
 ) -> list[Answer]:
     """The table in the order of the questions; a cell is (id, notebook, section, line).
 
     Raises: AnswerError for a question without a cell, or a cell without a question.
     """
-    found = sorted(cells, key=lambda cell: cell[0])
+    asked, found = set(questions), sorted(cells, key=lambda cell: cell[0])
     named = {cell[0] for cell in found}
     for lacking, where in (
-        (questions.keys() - named, "no cell is tagged with it"),
-        (named - questions.keys(), "a cell is tagged with it, and nobody asks it"),
+        (asked - named, "no cell is tagged with it"),
+        (named - asked, "a cell is tagged with it, and nobody asks it"),
     ):
         if lacking:
             raise AnswerError(f"faq.toml, {', '.join(sorted(lacking))}: {where}")
-    return [Answer(id, questions[id], *where) for id, *where in found]
+    return [Answer(*cell) for cell in found]
 
 
-def table_text(answers: Sequence[Answer]) -> str:
-    """The built table as text: one line a cell, with tabs."""
+def distinct_words(text: str) -> str:
+    """The words by which a section is found, each once."""
+    return " ".join(sorted(set(words(text))))
+
+
+def table_text(rows: Sequence[Answer | Section]) -> str:
+    """A built table as text: one line a row, with tabs."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    writer.writerow([field.name for field in fields(Answer)])
-    writer.writerows([astuple(answer) for answer in answers])
+    writer.writerow([field.name for field in fields(rows[0])][:4])
+    writer.writerows([astuple(row)[:4] for row in rows])
     return out.getvalue()
 
 
+def read_rows(name: str) -> list[list[str]]:
+    """The rows of a built table."""
+    text = (HERE / name).read_text("utf8")
+    return list(csv.reader(text.splitlines()[1:], delimiter="\t"))
+
+
 def read_table() -> list[Answer]:
-    """The built table."""
-    text = (HERE / "faq.tsv").read_text("utf8")
-    return [Answer(*row) for row in csv.reader(text.splitlines()[1:], delimiter="\t")]
+    """Every cell that answers a question, in the order of the questions."""
+    asked = read_questions()
+    rows = [Answer(*row) for row in read_rows("faq.tsv")]
+    return [
+        replace(row, question=asked[row.id].asks, original=asked[row.id].original)
+        for row in rows
+    ]
 
 
 class Answers(list[Answer]):
     """Rows that show themselves as a table, in a notebook and as text."""
 
+    note = ""
+
     def __repr__(self) -> str:
-        return "\n".join(
-            [
-                f"{each.question}\n  {each.notebook}, {each.section}: {each.cell}"
-                for each in self
-            ]
-        )
+        lines = [self.note] if self.note else []
+        for each in self:
+            where = f"{each.notebook}, {each.section}: {each.cell}"
+            lines.append(f"{each.question}\n  {where}" if each.question else where)
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<table>{''.join(self._rows())}</table>"
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return f"<div style='max-width: 56em'>{note}{''.join(self._entries())}</div>"
 
-    def _rows(self) -> Iterator[str]:
-        yield "<tr><th>question</th><th>notebook</th><th>section</th><th>cell</th></tr>"
+    def _entries(self) -> Iterator[str]:
         asked = ""
         for each in self:
-            texts = [each.question, each.notebook, each.section, each.cell]
-            question, notebook, section, cell = map(html.escape, texts)
-            if each.question == asked:
-                question = ""
+            if each.question and each.question != asked:
+                title = html.escape(each.original, quote=True)
+                yield f"<p title='{title}'><b>{html.escape(each.question)}</b></p>"
             asked = each.question
-            style = ' style="text-align:left; vertical-align:top"'
-            yield (
-                f"<tr><td{style}>{question}</td><td{style}>{notebook}</td>"
-                f"<td{style}>{section}</td><td{style}><code>{cell}</code></td></tr>"
-            )
+            book = Path(each.notebook).stem.replace("_", " ")
+            name = html.escape(f"{book}: {each.section}")
+            address = link(each)
+            where = f"<a href='{html.escape(address)}'>{name}</a>" if address else name
+            yield f"<p style='margin-left: 2em'>{where}<br>"
+            yield f"<code>{html.escape(each.cell)}</code></p>"
 
 
-def answers(word: str = "") -> Answers:
-    """What people ask, with the cell to run: all of it, or what has ``word`` in it.
+def link(answer: Answer) -> str:
+    """Where the section opens from this folder; empty outside a workspace."""
+    workspace = _workspace.around(Path.cwd())
+    if workspace is None:
+        return ""
+    path = os.path.relpath(workspace / answer.notebook).replace(os.sep, "/")
+    return f"{path}#{answer.section.replace(' ', '-')}"
 
-    Raises: ArgumentValueError if nothing has.
 
-    >>> minigrad.course.answers("come from")
-    Where does ctx come from, and who makes it?
-      notebooks/01_where_ctx_comes_from.ipynb, ...
+def answers(question: str = "") -> Answers:
+    """The cells that answer a question: ask in your words, or paste an error message.
+
+    A name from the code works, too (``next_functions``). Without a question: all that
+    people ask.
+
+    >>> minigrad.course.answers("where does ctx come from")[0].section
+    'Which line makes ctx?'
+    >>> minigrad.course.answers("zebra")
+    Nothing found for 'zebra'. Ask in other words, or course.answers() for all.
     """
     table = read_table()
-    chosen = [a for a in table if word.lower() in f"{a.question} {a.section}".lower()]
-    if not chosen:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "course.answers",
-                f"none of {len({a.id for a in table})} questions has {word!r} in it",
-                "ask with one word, such as 'memory', or without any for all",
-            )
+    if not question.strip():
+        return Answers(table)
+    asked = list(read_questions().values())
+    sections = [Section(*row) for row in read_rows("sections.tsv")]
+    found = search(question, asked, table, sections)
+    if not found:
+        found.note = (
+            f"Nothing found for {question!r}. Ask in other words, or course.answers() "
+            "for all."
         )
-    return Answers(chosen)
+    return found
+
+
+def search(
+    question: str,
+    asked: Sequence[Question],
+    table: Sequence[Answer],
+    sections: Sequence[Section],
+) -> Answers:
+    """The cells of the questions and sections that fit best."""
+    texts = {(one.notebook, one.section): one.words for one in sections}
+    rows = {each.id: [row for row in table if row.id == each.id] for each in asked}
+    ranking = Ranking(
+        [
+            {
+                each.asks: 3,
+                each.original: 2,
+                " ".join(each.also): 2,
+                " ".join([row.section for row in rows[each.id]]): 1,
+                " ".join(
+                    [
+                        texts.get((row.notebook, row.section), "")
+                        for row in rows[each.id]
+                    ]
+                ): 0.3,
+            }
+            for each in asked
+        ]
+        + [{one.section: 2, one.words: 0.7} for one in sections]
+    )
+    best = ranking.best(question)
+    note = ""
+    if not best:
+        best = ranking.best(ranking.nearest_words(question))
+        note = f"Nothing found for {question!r}. The nearest are:"
+    found = Answers()
+    found.note = note
+    shown: set[tuple[str, str]] = set()
+    taken = 0
+    for _, number in best:
+        if number < len(asked):
+            cells = rows[asked[number].id]
+        else:
+            one = sections[number - len(asked)]
+            cells = [Answer("", one.notebook, one.section, one.cell)]
+        new = [cell for cell in cells if (cell.notebook, cell.section) not in shown]
+        if new and taken < SHOWN:
+            taken += 1
+            found += new
+            shown |= {(cell.notebook, cell.section) for cell in new}
+    return found

@@ -1,0 +1,51 @@
+"""Words without their endings, and the text that fits a question best."""
+
+from __future__ import annotations
+
+import pytest
+
+from minigrad.course.notebook.ranking import Ranking, words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("saved tensors", "saving a tensor"),
+        ("stopped", "stops"),
+        ("derivatives", "gradient"),
+        ("broadcasting", "Broadcast"),
+        ("modified by an inplace operation", "modify in-place operations"),
+    ],
+)
+def test_forms_of_a_word_are_one_word(one: str, other: str) -> None:
+    assert set(words(one)) & set(words(other))
+
+
+def test_name_from_code_counts_whole_and_in_parts() -> None:
+    assert set(words("ctx.save_for_backward")) == {
+        "ctx",
+        "sav",
+        "backward",
+        "save_for_backward",
+    }
+    assert set(words("BroadcastAdd")) == {"broadcast", "add"}
+
+
+def test_text_with_the_rarer_word_comes_first_and_one_without_not_at_all() -> None:
+    texts = ["gradient hook", "gradient graph", "gradient of memory", "numbers"]
+    ranking = Ranking([{text: 1} for text in texts])
+    assert ranking.best("hooks see the gradient")[0][1] == 0
+    assert {number for _, number in ranking.best("a gradient")} == {0, 1, 2}
+    assert ranking.best("zebra") == []
+
+
+def test_heavier_part_of_a_text_decides() -> None:
+    ranking = Ranking([{"hook": 1, "graph": 3}, {"hook": 3, "graph": 1}])
+    assert ranking.best("hook")[0][1] == 1
+    assert ranking.best("graph")[0][1] == 0
+
+
+def test_misspelt_word_leads_to_those_spelt_much_like_it() -> None:
+    ranking = Ranking([{"broadcast": 1}, {"hook": 1}])
+    assert ranking.nearest_words("bradcast") == "broadcast"
+    assert ranking.nearest_words("zebra") == ""
