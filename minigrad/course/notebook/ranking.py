@@ -61,8 +61,8 @@ def words(text: str) -> Iterator[str]:
 def stem(word: str) -> str:
     """A word without its ending, and one word for those that mean the same.
 
-    >>> stem("saving"), stem("saved"), stem("saves"), stem("hooks")
-    ('sav', 'sav', 'sav', 'hook')
+    >>> stem("hooks"), stem("hooked"), stem("hooking")
+    ('hook', 'hook', 'hook')
     """
     word = SAME.get(word.removesuffix("s"), word)
     for ending in ENDINGS:

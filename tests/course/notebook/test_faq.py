@@ -81,8 +81,8 @@ def test_search_finds_a_section_that_no_question_names() -> None:
 
 
 def test_search_offers_the_nearest_of_a_misspelt_word_and_says_so() -> None:
-    found = answers("bradcast")
-    assert found.note == "Nothing found for 'bradcast'. The nearest are:"
+    found = answers("broadcst")
+    assert found.note == "Nothing found for 'broadcst'. The nearest are:"
     assert any("roadcast" in row.section + row.question for row in found)
     nothing = answers("zebra")
     assert list(nothing) == []
