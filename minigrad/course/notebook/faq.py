@@ -17,7 +17,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 from minigrad import _workspace
-from minigrad.course.notebook.ranking import Ranking, words
+from minigrad.course.notebook.ranking import Ranking, spelled
 
 HERE = Path(__file__).parent
 BUILT = "minigrad/course/notebook/faq.tsv"
@@ -97,7 +97,7 @@ def match(
 
 def distinct_words(text: str) -> str:
     """The words by which a section is found, each once."""
-    return " ".join(sorted(set(words(text))))
+    return " ".join(sorted(set(spelled(text))))
 
 
 def table_text(rows: Sequence[Answer | Section]) -> str:

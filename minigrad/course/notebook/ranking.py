@@ -18,8 +18,8 @@ COMMON = set(
     re.findall(
         r"\w+",
         """
-    a about after all also an and any are as at be been but by can cannot could did
-    do does doing don for from had has have how i if in into is isn it its just me
+    a about after all also an and any are as at be been but by ca can cannot could did
+    do does doing for from had has have how i if in into is it its just me
     mean means my no not of on one only or out over own same should so some still
     such tell than that the their them then there these they this those to too up
     use used using want was way we were what when where which who why will with
@@ -49,13 +49,19 @@ SAME = {
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text; ``save_for_backward`` counts whole and in parts."""
-    for name in re.findall(r"[^\W\d]\w*", text):
+    """The words of a text without their endings."""
+    for word in spelled(text):
+        yield word if "_" in word else stem(word)
+
+
+def spelled(text: str) -> Iterator[str]:
+    """Its words as they are; ``save_for_backward`` counts whole and in parts."""
+    for name in re.findall(r"[^\W\d]\w*", re.sub(r"n't\b|'\w+", "", text)):
         if "_" in name.strip("_"):
             yield name.lower()
         for part in re.findall(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name):
             if part.lower() not in COMMON and len(part) > 1:
-                yield stem(part.lower())
+                yield part.lower()
 
 
 def stem(word: str) -> str:
