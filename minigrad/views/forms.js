@@ -56,57 +56,117 @@ function questions(spec, form) {
   };
 }
 
-// Two lists. Enter or a double click moves a line over; Alt with an arrow moves it up or
-// down in the program.
+// Two lists. A line is dragged to its place; or Enter or a double click moves it over,
+// and Alt with an arrow moves it up or down in the program.
 function order(spec, form) {
   const lines = new Map(spec.lines.map(({ id, text }) => [id, text]));
   const mine = (spec.kept ?? []).filter((id) => lines.has(id));
-  const list = (label) => element("select", { size: lines.size, "aria-label": label });
+  let chosen = "";
+  let dragged = "";
+
+  const list = (label) =>
+    element("ul", { role: "listbox", "aria-label": label, tabindex: 0 });
   const rest = list("Lines left over");
   const program = list("Your program");
+  const idOf = (id) => `minigrad-${spec.key}-${id}`;
+  const idsOf = (ul) =>
+    ul === program ? mine : [...lines.keys()].filter((id) => !mine.includes(id));
 
-  const fill = (select, ids, chosen) => {
-    const options = ids.map((id) => {
-      const text = `${id}  ${lines.get(id)}`.replaceAll(" ", "\u00a0");
-      return element("option", { value: id }, text);
-    });
-    select.replaceChildren(...options);
-    select.value = ids.includes(chosen) ? chosen : "";
+  const choose = (id) => {
+    chosen = id;
+    for (const ul of [rest, program]) {
+      for (const item of ul.children) {
+        item.setAttribute("aria-selected", String(item.id === idOf(id)));
+      }
+      ul.setAttribute("aria-activedescendant", idsOf(ul).includes(id) ? idOf(id) : "");
+    }
   };
-  const redraw = (chosen) => {
-    fill(rest, [...lines.keys()].filter((id) => !mine.includes(id)), chosen);
-    fill(program, mine, chosen);
+  const redraw = () => {
+    for (const ul of [rest, program]) {
+      ul.replaceChildren(...idsOf(ul).map((id) => {
+        const text = [element("b", {}, id), element("code", {}, lines.get(id))];
+        const item = element(
+          "li", { role: "option", id: idOf(id), draggable: true }, ...text);
+        item.addEventListener("mousedown", () => choose(id));
+        item.addEventListener("dragstart", (event) => {
+          dragged = id;
+          event.dataTransfer.setData("text/plain", lines.get(id));
+          event.stopPropagation();
+        });
+        item.addEventListener("dragend", () => { dragged = ""; redraw(); });
+        return item;
+      }));
+    }
+    choose(chosen);
+  };
+
+  // Into the program, before the line that is at this place now; -1 takes it out.
+  const put = (id, place) => {
+    const was = mine.indexOf(id);
+    if (was >= 0) mine.splice(was, 1);
+    if (place >= 0) mine.splice(was >= 0 && was < place ? place - 1 : place, 0, id);
+    chosen = id;
+    redraw();
   };
   const add = () => {
-    if (!rest.value) return;
-    const chosen = rest.value;
-    const place = program.value ? mine.indexOf(program.value) + 1 : mine.length;
-    mine.splice(place, 0, chosen);
-    redraw(chosen);
+    if (chosen && !mine.includes(chosen)) put(chosen, mine.length);
   };
   const remove = () => {
-    if (!program.value) return;
-    const chosen = program.value;
-    mine.splice(mine.indexOf(chosen), 1);
-    redraw(chosen);
+    if (mine.includes(chosen)) put(chosen, -1);
   };
   const move = (by) => {
-    const place = mine.indexOf(program.value);
+    const place = mine.indexOf(chosen);
     if (place < 0 || place + by < 0 || place + by >= mine.length) return;
-    const [chosen] = mine.splice(place, 1);
-    mine.splice(place + by, 0, chosen);
-    redraw(chosen);
+    put(chosen, by > 0 ? place + 2 : place - 1);
   };
-  rest.addEventListener("dblclick", add);
-  program.addEventListener("dblclick", remove);
-  rest.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") { event.preventDefault(); add(); }
-  });
-  program.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (event.key === "Enter") { event.preventDefault(); remove(); }
-    if (event.altKey && step) { event.preventDefault(); move(step); }
-  });
+
+  const placeAt = (y) => {
+    const middles = [...program.children].map((item) => {
+      const { top, bottom } = item.getBoundingClientRect();
+      return (top + bottom) / 2;
+    });
+    const place = middles.findIndex((middle) => y < middle);
+    return place < 0 ? mine.length : place;
+  };
+  for (const ul of [rest, program]) {
+    const over = () => (ul === rest ? add : remove)();
+    ul.addEventListener("dblclick", over);
+    ul.addEventListener("focus", () => {
+      const ids = idsOf(ul);
+      if (!ids.includes(chosen) && ids.length) choose(ids[0]);
+    });
+    ul.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        over();
+        const ids = idsOf(ul);
+        if (ids.length) choose(ids[0]);
+      }
+      if (!step) return;
+      event.preventDefault();
+      const ids = idsOf(ul);
+      if (event.altKey) move(step);
+      else choose(ids[ids.indexOf(chosen) + step] ?? chosen);
+    });
+    ul.addEventListener("dragover", (event) => {
+      if (!dragged) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const place = ul === program ? placeAt(event.clientY) : -1;
+      for (const [i, item] of [...program.children].entries()) {
+        item.classList.toggle("minigrad-before", i === place);
+        item.classList.toggle(
+          "minigrad-after", i === mine.length - 1 && place === mine.length);
+      }
+    });
+    ul.addEventListener("drop", (event) => {
+      if (!dragged) return;
+      event.preventDefault();
+      event.stopPropagation();
+      put(dragged, ul === program ? placeAt(event.clientY) : -1);
+    });
+  }
   const buttons = element("div", { class: "minigrad-buttons" });
   buttons.append(
     button("Add ↓", "Put the chosen line into your program (Enter)", add),
@@ -114,10 +174,10 @@ function order(spec, form) {
     button("Earlier", "Move the chosen line up (Alt and arrow up)", () => move(-1)),
     button("Later", "Move the chosen line down (Alt and arrow down)", () => move(1)),
   );
-  redraw("");
+  redraw();
   form.append(
     element("b", {}, "Lines left over"), rest, buttons,
-    element("b", {}, "Your program"), program,
+    element("b", {}, "Your program: drag lines here"), program,
   );
   return () => ({ answer: [...mine] });
 }
