@@ -944,3 +944,128 @@ class Conv1d(mg.autograd.Function):
 
 # %% tags=["check"]
 check("gym.Conv1d", Conv1d)
+
+# %% [markdown]
+# ## For the curious: may backward draw a new mask?
+#
+# Dropout draws a mask in forward. This one draws another in backward. Look at which
+# elements of y and of x.grad are zero.
+
+
+# %% tags=["Q10"]
+class Redrawn(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * (mg.rand(x.shape) >= 0.5) * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * (mg.rand(grad_output.shape) >= 0.5) * 2
+
+
+mg.manual_seed(1)
+x = mg.ones(8, requires_grad=True)
+y = Redrawn.apply(x)
+y.sum().backward()
+print("y     ", y.detach().numpy())
+print("x.grad", x.grad.numpy())
+
+# %% [markdown]
+# Where y is 0, x had no part in the loss, so its gradient has to be 0 there too. With a
+# new mask, elements that did nothing are changed, and others that did something aren't.
+# So the mask is kept with `save_for_backward`.
+#
+# ## For the curious: why isn't softmax's gradient s(1 - s)?
+#
+# For a sigmoid, s(1 - s) is right. For softmax, here's the whole Jacobian: how much
+# each share (row) moves with each input (column).
+
+# %% tags=["Q19"]
+logits = mg.tensor([1.0, 2.0, 0.0])
+jacobian = mg.autograd.functional.jacobian(lambda x: mg.softmax(x, 0), logits)
+s, g = mg.softmax(logits, 0), mg.tensor([1.0, 0.0, 0.0])
+print(jacobian.numpy().round(3))
+print("only the diagonal:", (g * s * (1 - s)).numpy().round(3))
+print("the whole matrix: ", (g @ jacobian).numpy().round(3))
+
+# %% [markdown]
+# s(1 - s) is the diagonal. It leaves out that raising one input lowers every other
+# share: the shares add up to 1. The right gradient adds up to 0.
+#
+# ## For the curious: a NumPy function in the middle
+#
+# NumPy's results know nothing of the graph, so the first line below has no gradient.
+# Inside `forward` you may use NumPy, because you write backward yourself.
+
+
+# %% tags=["Q36"]
+class CubeRoot(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = mg.tensor(np.cbrt(x.numpy()))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output / (3 * y * y)
+
+
+x = mg.tensor([8.0, 27.0], requires_grad=True)
+print(mg.tensor(np.cbrt(x.detach().numpy())).requires_grad)
+CubeRoot.apply(x).sum().backward()
+x.grad
+
+# %% [markdown]
+# At 8 the slope of the cube root is 1/12. This backward uses tensor operations only; if
+# yours needs NumPy too, mark it with `once_differentiable`, as in NumpySin.
+#
+# ## For the curious: clip a gradient with a Function or a hook?
+#
+# Both can clip the gradient at one point of the graph to -1 and 1. Do they give the
+# same?
+
+
+# %% tags=["Q51"]
+class ClipGradient(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.clamp(-1, 1)
+
+
+x = mg.tensor([1.0, 2.0], requires_grad=True)
+(ClipGradient.apply(x * 3) ** 2).sum().backward()
+by_function, x.grad = x.grad, None
+h = x * 3
+h.register_hook(lambda gradient: gradient.clamp(-1, 1))
+(h**2).sum().backward()
+by_function, x.grad
+
+# %% [markdown]
+# They do. The hook is shorter and belongs to one tensor of one run. The Function is
+# there in every run, and you can see it in the graph.
+#
+# ## For the curious: why has LayerNorm's gradient three terms?
+#
+# Adding a constant to a row, or stretching it, doesn't change the result. So the
+# gradient has no part in these two directions. This prints both parts, for the right
+# gradient and for its first term alone.
+
+# %% tags=["Q57"]
+x = mg.tensor([[1.0, 2.0, 6.0]], dtype=mg.float64, requires_grad=True)
+g = mg.tensor([[1.0, 0.0, 2.0]], dtype=mg.float64)
+y = mg.nn.functional.layer_norm(x, (3,), eps=0.0)
+(whole,) = mg.autograd.grad(y, x, g)
+first_term = g / x.detach().std(-1, correction=0, keepdim=True)
+for name, gradient in (("first term", first_term), ("whole", whole)):
+    parts = gradient.sum(), (gradient * y.detach()).sum()
+    print(name, [round(abs(part.item()), 3) for part in parts])
+
+# %% [markdown]
+# The second term takes out the part along a constant (the mean of the row absorbs it),
+# the third the part along y (the variance does).
