@@ -34,6 +34,7 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
+HOME = "home.ipynb"
 
 USAGE = """\
 usage: python3 minigrad <command> [arguments]
@@ -161,7 +162,7 @@ def run(command: str, rest: list[str]) -> int:
     python = str(environment.python)
     if command == "lab":
         workspace = lay_out_workspace(os.environ)
-        arguments = lab_arguments(workspace, rest)
+        arguments = lab_arguments(workspace, opens_first(python, workspace), rest)
         return hand_over([python, *arguments], lab_environ(os.environ))
     if command == "test":
         provide_browser(os.environ)
@@ -352,16 +353,26 @@ def lay_out_workspace(environ: Mapping[str, str]) -> Path:
     return workspace
 
 
-def lab_arguments(workspace: Path, rest: Sequence[str]) -> list[str]:
-    """How Python starts JupyterLab on the first lesson; ``rest`` is the user's."""
+def opens_first(python: str, workspace: Path) -> str:
+    """Home, brought up to date, for who has begun; before that the first lesson."""
+    if not (workspace / "progress.jsonl").is_file():
+        return FIRST_LESSON
+    program = "from minigrad.course.notebook import write_home; write_home()"
+    # -P: a file of the learner's, such as numpy.py, must not be taken for a module.
+    done = subprocess.run([python, "-P", "-c", program], cwd=workspace, check=False)
+    return HOME if done.returncode == 0 else FIRST_LESSON
+
+
+def lab_arguments(workspace: Path, opens: str, rest: Sequence[str]) -> list[str]:
+    """How Python starts JupyterLab on a notebook; ``rest`` is the user's."""
     arguments = [
         "-m",
         "jupyterlab",
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.root_dir={workspace}",
     ]
-    if (workspace / FIRST_LESSON).is_file():
-        arguments.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")
+    if (workspace / opens).is_file():
+        arguments.append(f"--LabApp.default_url=/lab/tree/{opens}")
     if is_root():
         # Jupyter refuses root otherwise; in a container there is often no one else.
         arguments.append("--allow-root")

@@ -180,6 +180,34 @@ def button(press: str, about: str, then: Callable[[], Any]) -> Any:
     return ipywidgets.VBox([pressable, after])
 
 
+class Page:
+    """HTML that a notebook shows as it is, with links that open notebooks."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+
+    def _repr_html_(self) -> str:
+        return self._page
+
+
+def search_form(text: str, find: Callable[[str], Any]) -> Any:
+    """A line to ask in, as often as wanted; what ``find`` gives is shown below it."""
+    import ipywidgets
+
+    found = ipywidgets.Output()
+
+    def asked(answers: dict[str, str]) -> str:
+        found.clear_output()
+        with found:
+            display(find(answers[""]))
+        return ""
+
+    question = {"id": "", "text": text, "choices": []}
+    form = question_form("", "", [question], {}, asked)
+    form.spec = form.spec | {"press": "Search", "about": "Find the cell that answers"}
+    return ipywidgets.VBox([form, found])
+
+
 def note(text: str) -> str:
     """A short remark."""
     return f"<div>{html.escape(text)}</div>"

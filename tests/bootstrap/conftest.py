@@ -23,6 +23,7 @@ case "$*" in
         echo "$@" >>"$0.log"
         if [ -n "$INTERRUPTED" ]; then kill -INT $PPID; sleep 5; fi
         exit "${{PIP_EXIT:-0}}" ;;
+    *write_home*) echo "$@" >>"$0.log"; exit "${{HOME_EXIT:-0}}" ;;
     "-m "*) echo "$@" >>"$0.log"; env >"$0.environ" ;;
     *) exec "{python}" "$@" ;;
 esac

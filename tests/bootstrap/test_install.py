@@ -129,6 +129,21 @@ def test_lab_starts_on_the_first_lesson_on_loopback_without_news(clone: Clone) -
     assert started.endswith(" --no-browser --port 8899")
 
 
+def test_lab_opens_home_for_who_has_begun(clone: Clone) -> None:
+    (clone.root / "workspace").mkdir()
+    (clone.root / "workspace/progress.jsonl").touch()
+    (clone.root / "workspace/home.ipynb").touch()
+    clone.run("lab")
+    *_, written, started = clone.calls()
+    assert written.startswith("-P -c from minigrad.course.notebook import write_home")
+    assert "--LabApp.default_url=/lab/tree/home.ipynb" in started
+    lesson = clone.root / "workspace" / _bootstrap.FIRST_LESSON
+    lesson.parent.mkdir()
+    lesson.touch()
+    clone.run("lab", HOME_EXIT="1")
+    assert f"/lab/tree/{_bootstrap.FIRST_LESSON}" in clone.calls()[-1]
+
+
 def test_lab_opens_copies_and_leaves_those_that_are_there(clone: Clone) -> None:
     exercise = clone.root / "exercises/01_first/01_first.ipynb"
     exercise.parent.mkdir(parents=True)

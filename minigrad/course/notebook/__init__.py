@@ -4,6 +4,7 @@ from minigrad.course.notebook import faq, journal
 from minigrad.course.notebook.checking import Hint, check, examine, hint
 from minigrad.course.notebook.faq import answers
 from minigrad.course.notebook.glossary import terms
+from minigrad.course.notebook.home import home, write_home
 from minigrad.course.notebook.predictions import predict
 from minigrad.course.notebook.progress import gym, progress
 from minigrad.course.notebook.replay import step_through
@@ -23,6 +24,7 @@ __all__ = [
     "faq",
     "gym",
     "hint",
+    "home",
     "journal",
     "predict",
     "progress",
@@ -33,4 +35,5 @@ __all__ = [
     "step_through",
     "table_file",
     "terms",
+    "write_home",
 ]

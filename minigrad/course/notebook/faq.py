@@ -10,13 +10,12 @@ from __future__ import annotations
 import csv
 import html
 import io
-import os
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
-from minigrad import _workspace
+from minigrad.course.notebook.links import link
 from minigrad.course.notebook.ranking import Ranking, spelled
 
 HERE = Path(__file__).parent
@@ -150,19 +149,11 @@ class Answers(list[Answer]):
             asked = each.question
             book = Path(each.notebook).stem.replace("_", " ")
             name = html.escape(f"{book}: {each.section}")
-            address = link(each)
-            where = f"<a href='{html.escape(address)}'>{name}</a>" if address else name
+            where = link(name, each.notebook, each.section)
             yield f"<p style='margin-left: 2em'>{where}<br>"
-            yield f"<code>{html.escape(each.cell)}</code></p>"
-
-
-def link(answer: Answer) -> str:
-    """Where the section opens from this folder; empty outside a workspace."""
-    workspace = _workspace.around(Path.cwd())
-    if workspace is None:
-        return ""
-    path = os.path.relpath(workspace / answer.notebook).replace(os.sep, "/")
-    return f"{path}#{answer.section.replace(' ', '-')}"
+            hidden = each.cell.startswith("course.predict(")
+            cell = f"<code>{html.escape(each.cell)}</code>"
+            yield f"{'what you predict there' if hidden else cell}</p>"
 
 
 def answers(question: str = "") -> Answers:

@@ -71,6 +71,8 @@ def stem(word: str) -> str:
     ('hook', 'hook', 'hook')
     """
     word = SAME.get(word.removesuffix("s"), word)
+    if word == "none":
+        return word  # not the non- of non-leaf
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word.removesuffix(ending)
