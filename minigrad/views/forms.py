@@ -190,6 +190,20 @@ class Page:
         return self._page
 
 
+def column(*parts: Any) -> Any:
+    """Pages and forms, one below the other."""
+    import ipywidgets
+
+    made = []
+    for part in parts:
+        if isinstance(part, Page):
+            shown = ipywidgets.Output()
+            shown.append_display_data(part)
+            part = shown
+        made.append(part)
+    return ipywidgets.VBox(made)
+
+
 def search_form(text: str, find: Callable[[str], Any]) -> Any:
     """A line to ask in, as often as wanted; what ``find`` gives is shown below it."""
     import ipywidgets

@@ -78,18 +78,14 @@ class Home:
     ) -> dict[str, Any]:
         if checking.is_without_a_person():
             return {"text/plain": repr(self), "text/html": self.page()}
-        import ipywidgets
-
         from minigrad.views import forms
 
-        head, table = ipywidgets.Output(), ipywidgets.Output()
-        head.append_display_data(forms.Page(self.head()))
-        table.append_display_data(forms.Page(self.table()))
         ask = "Ask: a question, a name from the code, or an error message"
         search = forms.search_form(ask, answers)
         about = "Write a ten-minute notebook of what you missed"
         button = forms.button("Review", about, lambda: forms.Page(link_to_review()))
-        whole = ipywidgets.VBox([head, search, button, table])
+        head, table = forms.Page(self.head()), forms.Page(self.table())
+        whole = forms.column(head, search, button, table)
         return forms.bundle_of(whole, repr(self))
 
 
