@@ -204,9 +204,11 @@ def _examine_function(
         finding = _never_ends(who, where, deadline.seconds)
         return verdict_of(exercise, CRASHED, (finding,), seed=seed)
     first = facts[0].trials[0].crash
-    if first is not None and is_todo(first):
-        note = f"forward still has its {first.text!r}"
-        return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
+    forward_mode = [run.crash for run in facts[0].tangents]
+    for name, crash in (("forward", first), *[("jvp", crash) for crash in forward_mode]):
+        if crash is not None and is_todo(crash):
+            note = f"{name} still has its {crash.text!r}"
+            return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
     judgement = judge(facts, exercise, references)
     if not judgement.findings and hasattr(exercise.spec, "look_also"):
         with answers_running(deadline), deadline.watching():

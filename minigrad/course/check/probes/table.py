@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.course.check.probes.chains import peaks_of_chains
+from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
 from minigrad.course.check.probes.lifetimes import (
     Left,
@@ -28,7 +30,9 @@ LOOKS: dict[str, Callable[..., Any]] = {
         kept_on_ctx,
         opinion_on,
         peaks_of_chains,
+        run_programs,
+        time_calls,
     )
 }
 
-RECORDS = (Graph, Walk, Program, Traversal, Ending, Left, Opinion)
+RECORDS = (Graph, Walk, Program, Traversal, Ending, Left, Opinion, Dual, Timed)

@@ -1,0 +1,67 @@
+"""11.3: the rules of three Functions for forward mode, beside those for backward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
+from minigrad.course.exercises.gym import exp, jvp_mul
+from minigrad.course.exercises.gym.elementwise import tensors
+from minigrad.course.exercises.gym.random_inputs import numbers
+
+ANSWER = "Mul, Exp, Sum"
+
+
+def total(x: Array) -> Array:
+    """What Sum's forward returns."""
+    return np.asarray(x.sum())
+
+
+def spread(g: Array, x: Array) -> Arrays:
+    """The right gradient of Sum."""
+    return (np.broadcast_to(g, x.shape).astype(x.dtype),)
+
+
+def cases_of_sum(random: np.random.Generator) -> list[Case]:
+    """Tensors of every kind; the upstream gradient is one number."""
+    return [
+        Case(name, (x,), numbers(random).astype(x.dtype)) for name, x in tensors(random)
+    ]
+
+
+def no_wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
+    """Backward is given, so no known mistake is expected of it."""
+    return iter(())
+
+
+PARTS = (
+    Part(
+        Contract(name="Mul", arguments=("x", "y"), jvp=True),
+        jvp_mul.reference,
+        jvp_mul.cases,
+        jvp_mul.gradients,
+        jvp_mul.wrong_gradients,
+    ),
+    Part(
+        Contract(name="Exp", arguments=("x",), jvp=True),
+        exp.reference,
+        exp.cases,
+        exp.gradients,
+        exp.wrong_gradients,
+    ),
+    Part(
+        Contract(name="Sum", arguments=("x",), jvp=True),
+        total,
+        cases_of_sum,
+        spread,
+        no_wrong_gradients,
+    ),
+)
+
+
+def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
+    """Nothing else is handed over."""
+    return []

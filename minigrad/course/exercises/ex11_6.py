@@ -1,0 +1,86 @@
+"""11.6: the product of a Hessian with a vector, in three ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad
+from minigrad import func
+
+
+class Square(minigrad.autograd.Function):
+    """It counts how often its rules run."""
+
+    calls: dict[str, int] = {}
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        count("forward")
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        count("backward")
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+    @staticmethod
+    def jvp(ctx: Any, x_t: Any) -> Any:
+        count("jvp")
+        (x,) = ctx.saved_tensors
+        return x_t * 2 * x
+
+
+def count(rule: str) -> None:
+    """A rule of Square runs."""
+    Square.calls[rule] = Square.calls.get(rule, 0) + 1
+
+
+def f(x: Any) -> Any:
+    """The sum of all fourth powers."""
+    return Square.apply(Square.apply(x)).sum()
+
+
+def product(x: Any) -> Any:
+    """x0 squared, times x1: its Hessian has no zero but one."""
+    return x[0] * x[0] * x[1]
+
+
+def truth() -> dict[str, str]:
+    """Each way is run; the rules are counted."""
+    x, v = minigrad.tensor([3.0, 5.0]), minigrad.tensor([1.0, 2.0])
+    slope, along = func.jvp(func.grad(product), (x,), (v,))
+    exact = func.hessian(product)(x) @ v
+    assert minigrad.allclose(along, exact)
+    is_gradient = minigrad.allclose(slope, func.grad(product)(x))
+
+    def once(x: Any) -> Any:
+        return func.jvp(product, (x,), (v,))[1]
+
+    twice = func.jvp(once, (x,), (v,))[1]
+    Square.calls.clear()
+    func.jvp(func.grad(f), (x,), (v,))
+    mixed = Square.calls["backward"]
+    Square.calls.clear()
+    func.grad(lambda x: (func.grad(f)(x) * v).sum())(x)
+    reverse = Square.calls["backward"]
+    return {
+        "a": shown(along),
+        "b": shown(twice),
+        "c": "the gradient of h" if is_gradient else "something else",
+        "d": str(mixed),
+        "e": str(reverse),
+    }
+
+
+def shown(tensor: Any) -> str:
+    """Its numbers, as they are asked for."""
+    numbers = tensor.tolist()
+    if isinstance(numbers, list):
+        return ", ".join([f"{number:g}" for number in numbers])
+    return f"{numbers:g}"
