@@ -1,7 +1,6 @@
 """Answers to 11.2, and what other rows use."""
 
 import math
-from dataclasses import dataclass
 
 
 class Pairs:
@@ -23,19 +22,21 @@ class Pairs:
         return type(self)(math.exp(self.v), self.s * math.exp(self.v))
 
 
-@dataclass
-class WithFields:
-    value: float
-    slope: float
+class WithSlots:
+    __slots__ = ("slope", "value")
+
+    def __init__(self, value, slope):
+        self.value = value
+        self.slope = slope
 
     def __add__(self, other):
-        return WithFields(other.value + self.value, other.slope + self.slope)
+        return WithSlots(other.value + self.value, other.slope + self.slope)
 
     def __mul__(self, other):
         a, b = self, other
-        return WithFields(a.value * b.value, a.slope * b.value + b.slope * a.value)
+        return WithSlots(a.value * b.value, a.slope * b.value + b.slope * a.value)
 
     def exp(self):
-        result = WithFields(math.e**self.value, 0.0)
+        result = WithSlots(math.e**self.value, 0.0)
         result.slope = result.value * self.slope
         return result

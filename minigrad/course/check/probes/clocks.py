@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-import timeit
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +46,6 @@ def in_place_of_time(clock: Clock) -> Iterator[None]:
         for name in CLOCKS:
             stack.enter_context(mock.patch.object(time, name, clock.read))
             stack.enter_context(mock.patch.object(time, f"{name}_ns", clock.read_ns))
-        stack.enter_context(mock.patch.object(timeit, "default_timer", clock.read))
         yield
 
 

@@ -19,8 +19,13 @@ class Dual:
 
 
 def run_programs(answer: Any, value: float, slope: float) -> tuple[Dual, ...]:
-    """Each program on the dual number with this value and slope."""
-    return tuple([run(answer, program, value, slope) for program in PROGRAMS])
+    """Each program on the dual number with this value and slope, while there is one."""
+    runs: list[Dual] = []
+    for program in PROGRAMS:
+        runs.append(run(answer, program, value, slope))
+        if runs[-1].kind:
+            break
+    return tuple(runs)
 
 
 def run(answer: Any, program: str, value: float, slope: float) -> Dual:
