@@ -22,7 +22,7 @@ mg.teaching()
 # %% [markdown]
 # ## 11.1 How many passes?
 #
-# Answer from memory, without running anything, then press *Commit*. (About 6 minutes.)
+# Answer from memory, without running anything, then press *Commit*. (About 5 minutes.)
 
 # %% tags=["exercise"]
 exercise("11.1")
@@ -38,7 +38,7 @@ check("11.1")
 #
 # A dual number is a value together with its slope. Write `+`, `*` and `exp` for it, and
 # you have forward mode for every program made of the three: no graph, no backward.
-# (About 12 minutes.)
+# (About 9 minutes.)
 
 
 # %% tags=["exercise"]
@@ -87,7 +87,7 @@ hint("11.2")
 #
 # Here are three Functions whose backward is right. Give each its jvp. It gets one tangent
 # for each argument of forward, and returns the tangent of the result, in the shape of the
-# result. (About 14 minutes.)
+# result. (About 11 minutes.)
 
 
 # %% tags=["exercise"]
@@ -179,7 +179,7 @@ hint("11.3")
 #
 # Backward works here, and jvp stops: run the cell below the class and read the error.
 # forward's result was saved, wasn't it? Repair the class, so that both directions work
-# and two calls can't disturb each other. (About 8 minutes.)
+# and two calls can't disturb each other. (About 6 minutes.)
 
 
 # %% tags=["exercise"]
@@ -246,7 +246,7 @@ hint("11.4")
 # Three tasks. 1: the Jacobian of a function from 4 numbers to 400. 2: the gradient of a
 # function from 400 numbers to 1. 3: how `sin` of 400 numbers changes along one direction.
 # For each, choose "forward" or "reverse". Then write `seconds(run)`, which measures one
-# call of `run()`, so that you can see whether you were right. (About 12 minutes.)
+# call of `run()`, so that you can see whether you were right. (About 10 minutes.)
 
 # %% tags=["exercise"]
 choices = ["?", "?", "?"]
@@ -298,7 +298,7 @@ hint("11.5")
 #
 # In lesson 10 you multiplied a Hessian with a vector by going back twice. Now go back
 # once, and forward through that. For h below, the Hessian at (3, 5) is [[10, 6], [6, 0]],
-# and v is (1, 2). (About 11 minutes.)
+# and v is (1, 2). (About 9 minutes.)
 
 
 # %%

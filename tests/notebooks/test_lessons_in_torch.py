@@ -27,6 +27,7 @@ LESSONS = {
     "07_several_outputs": 7,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 6,
+    "11_going_forwards": 7,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
