@@ -160,6 +160,9 @@ class Happenings:
         where = self._log.node_of(tensor)
         if where is not None:
             fields["n"] = where
+        made_by = self._log.node_of(tangent)
+        if made_by is not None:
+            fields["gn"] = made_by
         if isinstance(maker, type):
             maker = name_of_call(maker)
         name = self._log.names.of(tensor)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad.tracing.picture_story import tell_picture
+from minigrad.tracing.tangent_graph import leave_out_tangents
 from minigrad.tracing.titles import name_calls, told_apart
 
 
@@ -20,6 +21,7 @@ def complete(data: dict[str, Any]) -> None:
                 one.pop("n", None), one.pop("leaf", None), one.pop("nr", None)
     name_calls(events, nodes)
     name_owners(events)
+    leave_out_tangents(data)
     tell_picture(data)
 
 

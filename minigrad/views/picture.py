@@ -89,6 +89,8 @@ class Scene:
         for edge in data["graph"]["edges"]:
             self._edges[edge["from"]].append(edge)
         for node in data["graph"]["nodes"]:
+            if node.get("tangent"):
+                continue
             if node["id"] in groups:
                 self._add_call(groups[node["id"]], node)
             elif node["kind"] != "accumulate":

@@ -111,6 +111,7 @@ class Mul(mg.autograd.Function):
         # endregion
 
 
+# %% tags=["exercise"]
 class Exp(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -132,6 +133,7 @@ class Exp(mg.autograd.Function):
         # endregion
 
 
+# %% tags=["exercise"]
 class Sum(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -346,6 +348,9 @@ way = mg.func.jvp(mg.func.grad(h), (x,), (v,))
 # way = mg.func.grad(lambda x: (mg.func.grad(h)(x) * v).sum())(x)
 # way = mg.func.jvp(lambda x: mg.func.jvp(h, (x,), (v,))[1], (x,), (v,))
 way, Square.calls
+
+# %% [markdown]
+# In each of the three, say first what comes out: a vector, or a number?
 
 # %% tags=["exercise"]
 exercise("11.6")

@@ -16,7 +16,7 @@ from minigrad.mistakes import TABLE
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks/src").glob("*.py"))
 EXERCISES = sorted((ROOT / "solutions/src").glob("*.py"))
-MAY_IMPORT = {"gc", "matplotlib", "minigrad", "numpy", "threading"}
+MAY_IMPORT = {"gc", "math", "matplotlib", "minigrad", "numpy", "threading", "time"}
 
 
 def cells_of(path: Path) -> list[build.Cell]:
