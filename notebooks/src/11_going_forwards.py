@@ -21,9 +21,9 @@ course.recall("11")
 # ## What travels with a value?
 #
 # Backward tells you how one result depends on every input. Now you want something else:
-# you change an input, and ask how fast everything after it changes. For that, each value
-# carries a second number, its **tangent**: how fast it changes along the direction that
-# you chose. A Function's rule for tangents is a method called **jvp**.
+# you change an input, and ask how fast everything after it changes. For that, each
+# value carries a second number, its **tangent**: how fast it changes along the
+# direction that you chose. A Function's rule for tangents is a method called **jvp**.
 
 
 # %% tags=["slide"]
@@ -102,8 +102,8 @@ def along(tangent=1.0):
 mg.live(along, tangent=1.0)
 
 # %% [markdown] tags=["explain"]
-# It doubles, vanishes, and changes its sign, while the values stay as they are. A jvp is
-# linear in the tangents, as backward is linear in the upstream gradient.
+# It doubles, vanishes, and changes its sign, while the values stay as they are. A jvp
+# is linear in the tangents, as backward is linear in the upstream gradient.
 
 # %% [markdown] tags=["slide"]
 # ## What does no_grad do to a slope?
@@ -122,7 +122,7 @@ def cube(x):
 def both_ways():
     x = mg.tensor(3.0)
     slope_reverse = mg.func.grad(cube)(x)
-    value, slope_forward = mg.func.jvp(cube, (x,), (mg.tensor(1.0),))
+    _, slope_forward = mg.func.jvp(cube, (x,), (mg.tensor(1.0),))
     return slope_reverse.item(), slope_forward.item()
 
 
@@ -151,14 +151,8 @@ def cut(x):
     return x * (x * x).detach()
 
 
-mg.func.grad(cut)(mg.tensor(3.0)), mg.func.jvp(cut, (mg.tensor(3.0),), (mg.tensor(1.0),))
-
-# %% tags=["because", "hide-input"]
-course.because(
-    "11.because",
-    "Why does no_grad stop a gradient, and not a tangent? One sentence, for yourself; it "
-    "isn't graded.",
-)
+x = mg.tensor(3.0)
+mg.func.grad(cut)(x), mg.func.jvp(cut, (x,), (mg.tensor(1.0),))[1]
 
 # %% [markdown] tags=["slide"]
 # ## What does jvp find in saved_tensors?
@@ -187,10 +181,10 @@ class Exp(mg.autograd.Function):
 mg.func.jvp(Exp.apply, (mg.tensor(0.0),), (mg.tensor(1.0),))
 
 # %% [markdown] tags=["explain", "slide"]
-# Nothing. ctx keeps two lists, since the two rules run at different times. What backward
-# needs has to wait, maybe for long. What jvp needs is used right away and dropped. And
-# they need not be the same tensors. `ctx.saved_tensors` shows the list of the rule that
-# runs: in jvp, what `save_for_forward` was given.
+# Nothing. ctx keeps two lists, since the two rules run at different times. What
+# backward needs has to wait, maybe for long. What jvp needs is used right away and
+# dropped. And they need not be the same tensors. `ctx.saved_tensors` shows the list of
+# the rule that runs: in jvp, what `save_for_forward` was given.
 
 
 # %% tags=["slide", "Q23"]
@@ -203,46 +197,11 @@ class Saved(Exp):
 
 mg.func.jvp(Saved.apply, (mg.tensor(0.0),), (mg.tensor(1.0),))
 
-# %% [markdown] tags=["slide"]
-# Lesson 04 showed how to save less: ask `ctx.needs_input_grad` first. This class saves
-# for jvp only if an input needs it. It's called with a tangent of 1 for x, and none for
-# y.
-
-
-# %% tags=["slide"]
-class Careful(Mul):
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        if any(ctx.needs_input_grad):
-            ctx.save_for_forward(*inputs)
-
-
-def careful():
-    def times_ten(x):
-        return Careful.apply(x, mg.tensor(10.0))
-
-    return mg.func.jvp(times_ten, (mg.tensor(3.0),), (mg.tensor(1.0),))[1].item()
-
-
-# %% tags=["predict", "hide-input", "step", "slide"]
-course.predict(
-    "11.careful",
-    "What happens in careful()? The derivative of 10x is 10.",
-    ["it returns 10", "it returns 0", "jvp raises an error"],
-    then=careful,
-    so=lambda ran: (
-        "jvp raises an error" if ran.error else f"it returns {ran.value:g}"
-    ),
-    why="needs_input_grad speaks of backward alone: no input requires grad here, so "
-    "nothing was saved.",
-    at="Mul.jvp is called",
-)
-
 # %% [markdown] tags=["explain", "slide"]
-# A tangent doesn't change `requires_grad`, and so not `needs_input_grad` either. Save for
-# jvp without asking: it costs nothing, since it's dropped as soon as jvp has run. And
-# `y_t`, which nobody gave? jvp gets zeros for a tensor without a tangent, so that its
-# formula works as it is; and None for an argument that isn't a tensor.
+# Don't ask `ctx.needs_input_grad` before you save for jvp: it speaks of backward alone,
+# and stays False for an input that has a tangent and doesn't require grad. For a tensor
+# without a tangent, jvp gets zeros, so its formula works as it is. For an argument that
+# isn't a tensor, it gets None.
 
 # %% [markdown] tags=["slide"]
 # ## Do jvp and backward agree?
@@ -271,10 +230,10 @@ class SumAndProduct(Mul):
 
 
 # %% [markdown] tags=["slide"]
-# If both rules belong to the same J, then g · (Jv) and (Jᵀg) · v are the same number: in
-# both, each slope is multiplied with one g and one v, and all are added. That's the
-# **dot-product test**. (The adjoint test of lesson 06 is the same, for a linear forward,
-# which is its own jvp.) It takes any g and v, and one pass each way.
+# If both rules belong to the same J, then g · (Jv) and (Jᵀg) · v are the same number:
+# in both, each slope is multiplied with one g and one v, and all are added. That's the
+# **dot-product test**. (The adjoint test of lesson 06 is the same, for a linear
+# forward, which is its own jvp.) It takes any g and v, and one pass each way.
 
 
 # %% tags=["slide"]
@@ -311,6 +270,83 @@ dot_product_test(Exchanged)
 # %% [markdown] tags=["explain"]
 # The second: only it uses backward. If both rules belong to the same wrong J, the
 # numbers agree, and you notice nothing; comparing with small steps helps (lesson 13).
+
+# %% [markdown] tags=["slide"]
+# ## Another function called jvp
+#
+# `Square` has rules for both directions, and each counts its calls.
+# `mg.autograd.functional.jvp(f, x, v)` returns f's value and its derivative along v.
+# It's older than `mg.func.jvp`, and returns the same two tensors.
+
+
+# %% tags=["slide"]
+calls = {"backward": 0, "jvp": 0}
+
+
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        calls["backward"] += 1
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+    @staticmethod
+    def jvp(ctx, x_t):
+        calls["jvp"] += 1
+        (x,) = ctx.saved_tensors
+        return x_t * 2 * x
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def functional():
+    calls.update(backward=0, jvp=0)
+    x, v = mg.tensor(3.0), mg.tensor(1.0)
+    mg.autograd.functional.jvp(Square.apply, x, v)
+    return calls["backward"], calls["jvp"]
+
+
+course.predict(
+    "11.functional",
+    "At x = 3, along v = 1, the slope is 6, as it should be. How often did "
+    "autograd.functional.jvp(Square.apply, x, v) call each rule?",
+    [
+        "backward 0 times, jvp once",
+        "backward once, jvp once",
+        "backward once, jvp 0 times",
+        "backward twice, jvp 0 times",
+    ],
+    then=functional,
+    so=lambda ran: "backward {}, jvp {}".format(
+        *[["0 times", "once", "twice"][n] for n in ran.value]
+    ),
+    why="It transposes twice: it runs backward and records it, and then goes back "
+    "through what backward computed.",
+    at="backward begins with the gradient 1",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# backward multiplies g with Jᵀ. Take it as a function of g: its Jacobian is Jᵀ, so
+# going back through *it* multiplies with the transpose of Jᵀ, and that's J. So the
+# function runs your backward once, on some g that requires grad (zeros will do), and
+# records it. The second way back goes through the recorded multiplications, not through
+# your backward. It needs no jvp, and pays with a second way back. Your jvp runs under
+# `mg.func.jvp` and `dual_level`.
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "11.because",
+    "How can two ways back give a derivative that goes forwards? One sentence, for "
+    "yourself; it isn't graded.",
+)
 
 # %% [markdown] tags=["slide"]
 # ## Which direction is cheaper?
@@ -370,8 +406,8 @@ ratio = seconds(backwards) / seconds(forwards)
 # ## Forward over reverse
 #
 # The gradient of a function is a program, too. So you can send a tangent through it.
-# The gradient has n inputs and n outputs, its Jacobian is the Hessian H of lesson 10, and
-# jvp multiplies that with v in one pass. Here h is x0² · x1, at (3, 5).
+# The gradient has n inputs and n outputs, its Jacobian is the Hessian H of lesson 10,
+# and jvp multiplies that with v in one pass. Here h is x0² · x1, at (3, 5).
 
 
 # %% tags=["slide"]
@@ -386,14 +422,14 @@ mg.func.jvp(mg.func.grad(h), (x,), (v,))
 # First the gradient (30, 9), then H times v: [[10, 6], [6, 0]] times (1, 2) is (22, 6).
 # Lesson 10 went back twice for that, and so had to record the first way back. Here the
 # tangent just runs along: with the values on the way there, and with the gradients on
-# the way back. If Functions of yours are in `h`, they need a jvp, and a backward made of
-# tensor operations.
+# the way back. If Functions of yours are in `h`, they need a jvp, and a backward made
+# of tensor operations.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now give a Function both of its rules, test one against the other, and choose a
-# direction. Answer each card in your own words before you open it.
+# You can now give a Function both of its rules, test one against the other, and choose
+# a direction. Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What does jvp get, and what does it return?</summary>
@@ -412,8 +448,8 @@ mg.func.jvp(mg.func.grad(h), (x,), (v,))
 #
 # <details><summary>Which direction is cheaper?</summary>
 #
-# Forward takes a pass for each input, or for each direction you ask about; reverse takes
-# one for each output. A loss has one output.
+# Forward takes a pass for each input, or for each direction you ask about; reverse
+# takes one for each output. A loss has one output.
 #
 # </details>
 

@@ -74,7 +74,8 @@ square = x * x
 square.value, square.slope
 
 # %% [markdown]
-# The check begins with a slope that isn't 1, as if x itself were the result of something.
+# The check begins with a slope that isn't 1, as if x itself were the result of
+# something.
 
 # %% tags=["check"]
 check("11.2", Dual)
@@ -85,9 +86,9 @@ hint("11.2")
 # %% [markdown]
 # ## 11.3 jvp for Mul, Exp, Sum
 #
-# Here are three Functions whose backward is right. Give each its jvp. It gets one tangent
-# for each argument of forward, and returns the tangent of the result, in the shape of the
-# result. (About 11 minutes.)
+# Here are three Functions whose backward is right. Give each its jvp. It gets one
+# tangent for each argument of forward, and returns the tangent of the result, in the
+# shape of the result. (About 11 minutes.)
 
 
 # %% tags=["exercise"]
@@ -164,7 +165,10 @@ def f(x):
     return Sum.apply(Mul.apply(x, Exp.apply(x)))
 
 
-(g * mg.func.jvp(f, (x,), (v,))[1]).item(), (mg.func.vjp(f, x)[1](g)[0] * v).sum().item()
+(
+    (g * mg.func.jvp(f, (x,), (v,))[1]).item(),
+    (mg.func.vjp(f, x)[1](g)[0] * v).sum().item(),
+)
 
 # %% [markdown]
 # The check tries each of them alone, on other shapes, with one tangent at a time and
@@ -246,9 +250,10 @@ hint("11.4")
 # ## 11.5 The cheaper direction
 #
 # Three tasks. 1: the Jacobian of a function from 4 numbers to 400. 2: the gradient of a
-# function from 400 numbers to 1. 3: how `sin` of 400 numbers changes along one direction.
-# For each, choose "forward" or "reverse". Then write `seconds(run)`, which measures one
-# call of `run()`, so that you can see whether you were right. (About 10 minutes.)
+# function from 400 numbers to 1. 3: how `sin` of 400 numbers changes along one
+# direction. For each, choose "forward" or "reverse". Then write `seconds(run)`, which
+# measures one call of `run()`, so that you can see whether you were right. (About 10
+# minutes.)
 
 # %% tags=["exercise"]
 choices = ["?", "?", "?"]
@@ -299,8 +304,8 @@ hint("11.5")
 # ## 11.6 Hessian-vector, the other way
 #
 # In lesson 10 you multiplied a Hessian with a vector by going back twice. Now go back
-# once, and forward through that. For h below, the Hessian at (3, 5) is [[10, 6], [6, 0]],
-# and v is (1, 2). (About 9 minutes.)
+# once, and forward through that. For h below, the Hessian at (3, 5) is [[10, 6], [6,
+# 0]], and v is (1, 2). (About 9 minutes.)
 
 
 # %%
@@ -329,8 +334,8 @@ class Square(mg.autograd.Function):
 
 
 # %% [markdown]
-# Three ways, each a line: forward over reverse, reverse over reverse, and forward twice.
-# Put `f` in the place of `h` to count how often `Square.backward` runs.
+# Three ways, each a line: forward over reverse, reverse over reverse, and forward
+# twice. Put `f` in the place of `h` to count how often `Square.backward` runs.
 
 
 # %%
@@ -367,5 +372,5 @@ hint("11.6")
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/11_going_forwards.ipynb), to its recall cards: open
-# each one only after you have answered it.
+# Back to [the lesson](../../notebooks/11_going_forwards.ipynb), to its recall cards:
+# open each one only after you have answered it.

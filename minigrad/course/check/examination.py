@@ -205,7 +205,10 @@ def _examine_function(
         return verdict_of(exercise, CRASHED, (finding,), seed=seed)
     first = facts[0].trials[0].crash
     forward_mode = [run.crash for run in facts[0].tangents]
-    for name, crash in (("forward", first), *[("jvp", crash) for crash in forward_mode]):
+    for name, crash in (
+        ("forward", first),
+        *[("jvp", crash) for crash in forward_mode],
+    ):
         if crash is not None and is_todo(crash):
             note = f"{name} still has its {crash.text!r}"
             return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)

@@ -19,7 +19,9 @@ def forward_passes(f: Callable[[Any], Any], size: int) -> int:
 def reverse_passes(f: Callable[[Any], Any], size: int) -> int:
     """One run of the rules backwards for each row."""
     result, pull_back = func.vjp(f, minigrad.ones(size))
-    rows = [pull_back(row.reshape(result.shape)) for row in minigrad.eye(result.numel())]
+    rows = [
+        pull_back(row.reshape(result.shape)) for row in minigrad.eye(result.numel())
+    ]
     return len(rows)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding, submission
+from minigrad.course.check import Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.exercises.messages import Messages

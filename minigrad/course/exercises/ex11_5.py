@@ -1,4 +1,4 @@
-"""11.5: which direction is cheaper, said beforehand; and a fair way to take the time."""
+"""11.5: which direction is cheaper, and a fair way to take the time."""
 
 from __future__ import annotations
 

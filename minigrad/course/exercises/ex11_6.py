@@ -9,13 +9,12 @@ from minigrad import func
 
 
 class Square(minigrad.autograd.Function):
-    """It counts how often its rules run."""
+    """It counts how often its backward runs."""
 
-    calls: dict[str, int] = {}
+    calls = 0
 
     @staticmethod
     def forward(x: Any) -> Any:
-        count("forward")
         return x * x
 
     @staticmethod
@@ -25,20 +24,14 @@ class Square(minigrad.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad_output: Any) -> Any:
-        count("backward")
+        Square.calls += 1
         (x,) = ctx.saved_tensors
         return grad_output * 2 * x
 
     @staticmethod
     def jvp(ctx: Any, x_t: Any) -> Any:
-        count("jvp")
         (x,) = ctx.saved_tensors
         return x_t * 2 * x
-
-
-def count(rule: str) -> None:
-    """A rule of Square runs."""
-    Square.calls[rule] = Square.calls.get(rule, 0) + 1
 
 
 def f(x: Any) -> Any:
@@ -63,12 +56,12 @@ def truth() -> dict[str, str]:
         return func.jvp(product, (x,), (v,))[1]
 
     twice = func.jvp(once, (x,), (v,))[1]
-    Square.calls.clear()
+    Square.calls = 0
     func.jvp(func.grad(f), (x,), (v,))
-    mixed = Square.calls["backward"]
-    Square.calls.clear()
+    mixed = Square.calls
+    Square.calls = 0
     func.grad(lambda x: (func.grad(f)(x) * v).sum())(x)
-    reverse = Square.calls["backward"]
+    reverse = Square.calls
     return {
         "a": shown(along),
         "b": shown(twice),
