@@ -67,10 +67,10 @@ with mg.autograd.forward_ad.dual_level():
 
 # %% [markdown] tags=["explain", "slide"]
 # With its value. `apply` runs forward, and right after it jvp, so the tangent 0.5 is
-# there before the power is computed. The power has a jvp of its own: the slope of c³ at
-# c = 2 is 12, and 12 times 0.5 is 6. When the last value is there, its derivative is
-# there, too. A value together with its tangent is called a **dual number**; inside the
-# `dual_level` block tensors can be one.
+# there before the power is computed. The power has a jvp of its own: at 2, the cube has
+# the slope 3 · 2² = 12, and 12 times 0.5 is 6. When the last value is there, its
+# derivative is there, too. A value together with its tangent is called a **dual
+# number**; inside the `dual_level` block tensors can be one. (`view` makes x from a.)
 
 # %% [markdown] tags=["slide"]
 # You'll rarely write that block. `mg.func.jvp(f, inputs, tangents)` does the same: it
@@ -157,8 +157,8 @@ mg.func.grad(cut)(x), mg.func.jvp(cut, (x,), (mg.tensor(1.0),))[1]
 # %% [markdown] tags=["slide"]
 # ## What does jvp find in saved_tensors?
 #
-# Here's exp as a Function of our own. It saves its result, as you know it from lesson
-# 02, and backward works. jvp reads the same `saved_tensors`. What's in there?
+# Here's exp with a jvp, and no backward yet. It saves its result, as you know it from
+# lesson 02, and jvp reads `saved_tensors`, as backward would. What's in there?
 
 
 # %% tags=["slide"]
@@ -232,8 +232,8 @@ class SumAndProduct(Mul):
 # %% [markdown] tags=["slide"]
 # If both rules belong to the same J, then g · (Jv) and (Jᵀg) · v are the same number:
 # in both, each slope is multiplied with one g and one v, and all are added. That's the
-# **dot-product test**. (The adjoint test of lesson 06 is the same, for a linear
-# forward, which is its own jvp.) It takes any g and v, and one pass each way.
+# **dot-product test**; for a linear forward it's the adjoint test of lesson 06.
+# (`mg.func.vjp` returns the value, and a function that goes back with a g of yours.)
 
 
 # %% tags=["slide"]
@@ -274,9 +274,8 @@ dot_product_test(Exchanged)
 # %% [markdown] tags=["slide"]
 # ## Another function called jvp
 #
-# `Square` has rules for both directions, and each counts its calls.
+# `Square` has rules for both directions, and each counts its calls. The function
 # `mg.autograd.functional.jvp(f, x, v)` returns f's value and its derivative along v.
-# It's older than `mg.func.jvp`, and returns the same two tensors.
 
 
 # %% tags=["slide"]
@@ -316,8 +315,8 @@ def functional():
 
 course.predict(
     "11.functional",
-    "At x = 3, along v = 1, the slope is 6, as it should be. How often did "
-    "autograd.functional.jvp(Square.apply, x, v) call each rule?",
+    "autograd.functional.jvp(Square.apply, x, v) is called for x = 3 and v = 1. The "
+    "slope is 6, as it should be. How often was each rule called?",
     [
         "backward 0 times, jvp once",
         "backward once, jvp once",
@@ -338,8 +337,8 @@ course.predict(
 # going back through *it* multiplies with the transpose of Jᵀ, and that's J. So the
 # function runs your backward once, on some g that requires grad (zeros will do), and
 # records it. The second way back goes through the recorded multiplications, not through
-# your backward. It needs no jvp, and pays with a second way back. Your jvp runs under
-# `mg.func.jvp` and `dual_level`.
+# your backward. This function is older than jvp rules: it needs none, and pays with a
+# second way back. Your jvp runs under `mg.func.jvp` and `dual_level`.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -385,8 +384,9 @@ def seconds(run):
     return min(times)
 
 
+answers = {0: "about as long", 3: "3 times", 10: "10 times", 50: "more than 50 times"}
 ratio = seconds(backwards) / seconds(forwards)
-"more than 50 times" if ratio > 50 else f"{ratio:.0f} times"
+answers[max([least for least in answers if least <= ratio])]
 
 # %% [markdown] tags=["explain", "slide"]
 # 1000 passes against 3. (Look at `ratio` for the number on your computer.) In general:
@@ -395,7 +395,7 @@ ratio = seconds(backwards) / seconds(forwards)
 # |---|---|---|
 # | all of J, n inputs and m outputs | n | m |
 # | the gradient of a loss, m = 1 | n | 1 |
-# | how all outputs change along one v | 1 | m |
+# | how all outputs change along one v | 1 | m, or two, as above |
 #
 # Training has millions of inputs and one loss, so it goes in reverse. Forward mode wins
 # with few inputs, or with one direction; and it keeps no saved tensors, however long
