@@ -333,12 +333,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# backward multiplies g with Jᵀ. Take it as a function of g: its Jacobian is Jᵀ, so
-# going back through *it* multiplies with the transpose of Jᵀ, and that's J. So the
-# function runs your backward once, on some g that requires grad (zeros will do), and
-# records it. The second way back goes through the recorded multiplications, not through
-# your backward. This function is older than jvp rules: it needs none, and pays with a
-# second way back. Your jvp runs under `mg.func.jvp` and `dual_level`.
+# backward multiplies g with Jᵀ. Going back through backward itself multiplies with the
+# transpose of Jᵀ, and that's J. So this function runs your backward once, on a g that
+# requires grad (zeros will do), and records it. The second way back goes through the
+# recorded multiplications, not through your backward. Your jvp plays no part: it runs
+# under `mg.func.jvp` and `dual_level` only.
 
 # %% tags=["because", "hide-input"]
 course.because(
