@@ -30,6 +30,11 @@ def declare(answer: type[Function]) -> Declared:
         unpacked_names=unpacked,
         forward_parameters=_parameters(answer.forward),
         setup_parameters=_parameters(answer.setup_context),
+        once_differentiable=tuple(
+            m
+            for m in METHODS
+            if getattr(unbound(own.get(m)), "is_once_differentiable", False)
+        ),
     )
 
 
@@ -41,6 +46,11 @@ def methods_of(answer: type) -> dict[str, Any]:
             break
         found = dict(vars(owner)) | found
     return found
+
+
+def unbound(method: Any) -> Any:
+    """The function in a static method; anything else as it is."""
+    return getattr(method, "__func__", method)
 
 
 def _parameters(method: object) -> tuple[str, ...]:
@@ -68,9 +78,7 @@ def _names_in_source(answer: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _syntax(answer: type) -> Iterator[ast.AST]:
     """Every node of the source of the class's own methods; none where it is unknown."""
     for value in methods_of(answer).values():
-        code = getattr(
-            inspect.unwrap(getattr(value, "__func__", value)), "__code__", None
-        )
+        code = getattr(inspect.unwrap(unbound(value)), "__code__", None)
         if code is None:
             continue
         tree = _tree(code)

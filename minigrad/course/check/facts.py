@@ -238,6 +238,7 @@ class Declared:
     tensors_shared: tuple[str, ...] = ()
     forward_parameters: tuple[str, ...] = ()
     setup_parameters: tuple[str, ...] = ()
+    once_differentiable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,14 @@ def _not_refused(case: CaseFile, seen: Sequence[Facts]) -> Iterator[Finding]:
             continue
         where = f"{case.name}.backward"
         lost = _of_one_case(case, fact, second)
-        if lost:
+        if set(fact.declared.once_differentiable) - {"backward", "vjp"}:
+            what = "once_differentiable is not above backward, so nothing is refused"
+            yield Finding(("D08",), what, case.name)
+        elif second.crash is not None:
+            what = f"a second derivative stops by itself: {thrown(second.crash)}"
+            hint = "Would its caller know from this what your Function can't do?"
+            yield Finding(UNNAMED, what, where, hint=hint)
+        elif lost:
             yield Finding(("D02",), f"{lost.what}; nothing refused it", where)
         else:
             what = "a second derivative passes; the task asks that it is refused"

@@ -1,0 +1,193 @@
+# ruff: noqa: F811  (a bug to be found, and the class without it)
+
+# %% [markdown]
+# # Exercises: Differentiating the derivative
+#
+# You will
+# * say which backwards can be differentiated again,
+# * repair one that can't, and mark one that can't be repaired,
+# * use second derivatives: a Hessian times a vector, and a training step with a penalty.
+#
+# The lesson is [here](../../notebooks/10_differentiating_the_derivative.ipynb).
+
+# %%
+import numpy as np
+
+import minigrad as mg
+from minigrad.course import check, exercise, hint
+
+mg.teaching()
+
+# %% [markdown]
+# ## 10.1 Which can be differentiated?
+#
+# Answer without running anything, then press *Commit*. (About 6 minutes.)
+
+# %% tags=["exercise"]
+exercise("10.1")
+
+# %% tags=["solution"]
+check(
+    "10.1",
+    [
+        "48, right",
+        "another number, no error",
+        "another number, no error",
+        "an error",
+        "48, right",
+    ],
+)
+
+# %% tags=["check"]
+check("10.1")
+
+# %% [markdown]
+# ## 10.2 Cube twice
+#
+# Write `Cube`, x to the power 3, for a tensor of any shape. Its backward is
+# differentiated again: for x, and for grad_output. (About 6 minutes.)
+
+
+# %% tags=["exercise"]
+class Cube(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        # region solution: save what backward needs, return the cube
+        ctx.save_for_backward(x)
+        return x**3
+        # endregion
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: return the gradient for x
+        (x,) = ctx.saved_tensors
+        return grad_output * 3 * x**2
+        # endregion
+
+
+# %% [markdown]
+# At 2 the slope is 12. The second derivative, 6x, is 12 as well.
+
+# %% tags=["raises-exception"]
+x = mg.tensor(2.0, requires_grad=True)
+(slope,) = mg.autograd.grad(Cube.apply(x), x, create_graph=True)
+slope.item(), mg.autograd.grad(slope, x)[0].item()
+
+# %% [markdown]
+# The check differentiates what your backward returned, for x and for grad_output.
+
+# %% tags=["check"]
+check("10.2", Cube)
+
+# %%
+hint("10.2")
+
+# %% [markdown]
+# ## 10.3 1.65 instead of 4.12
+#
+# `Steep` is x * exp(x). gradcheck says that its gradient is right, and still the second
+# derivative is wrong. Repair it: `Steep.apply(x)` still returns one tensor, and a
+# second derivative is right. (About 8 minutes.)
+
+
+# %% tags=["exercise"]
+class Steep(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        e = x.exp()
+        ctx.save_for_backward(x, e)
+        return x * e
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, e = ctx.saved_tensors
+        return grad_output * (1 + x) * e
+
+
+# %% tags=["solution"]
+class Steep(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x.exp()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (1 + x) * x.exp()
+
+
+# %% [markdown]
+# At 0.5 the second derivative, (2 + x) * exp(x), is 4.1218. Run this cell before and
+# after your repair.
+
+# %% tags=["raises-exception"]
+x = mg.tensor(0.5, requires_grad=True)
+(slope,) = mg.autograd.grad(Steep.apply(x), x, create_graph=True)
+mg.autograd.grad(slope, x)
+
+# %% [markdown]
+# Repair the class, run its cell and the one above again, and check.
+
+# %% tags=["check"]
+check("10.3", Steep)
+
+# %%
+hint("10.3")
+
+# %% [markdown]
+# ## 10.4 Say no politely
+#
+# `Arctan` computes with NumPy, forward and backward, and detaches on the way, so a
+# second derivative is wrong without a word. Complete it: the first derivative stays
+# right, and a second one is refused with a clear message. (About 4 minutes.)
+
+
+# %% tags=["exercise"]
+class Arctan(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(np.arctan(x.numpy()))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        slope = 1 / (1 + x.detach().numpy() ** 2)
+        return mg.tensor(grad_output.detach().numpy() * slope)
+
+
+# %% tags=["solution"]
+class Arctan(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(np.arctan(x.numpy()))
+
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        slope = 1 / (1 + x.numpy() ** 2)
+        return mg.tensor(grad_output.numpy() * slope)
+
+
+# %% [markdown]
+# Run this cell before and after. The first time nothing happens; then the refusal
+# should come. (Why `backward()` and not `grad`, and why is the result squared? Both are
+# explained in the lesson.)
+
+# %% tags=["raises-exception"]
+x = mg.tensor([0.0, 1.0], requires_grad=True)
+y = (Arctan.apply(x) ** 2).sum()
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+slope.sum().backward()
+
+# %% [markdown]
+# The check looks at the first derivative, then at what the second one says.
+
+# %% tags=["check"]
+check("10.4", Arctan)
+
+# %%
+hint("10.4")
