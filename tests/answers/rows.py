@@ -147,7 +147,11 @@ class Answer:
         lines = source.splitlines(keepends=True)
         linecache.cache[file] = (len(source), None, lines, file)
         names: dict[str, Any] = {"__name__": f"answers.{self.label}"}
-        exec(compile(source, file, "exec"), names)
+        # Imports are a cell of their own: Python compiles `mg.tensor(...)` in another
+        # way where the same text imports mg, and then nothing is as it was shipped.
+        exec(HEAD, names)
+        rest = "\n" * HEAD.count("\n") + source.removeprefix(HEAD)
+        exec(compile(rest, file, "exec"), names)
         return eval(self.hands, names)
 
 
