@@ -191,3 +191,93 @@ check("10.4", Arctan)
 
 # %%
 hint("10.4")
+
+# %% [markdown]
+# ## 10.5 Hessian times vector
+#
+# The Hessian H holds all second derivatives of f at x: for n numbers, n rows of n.
+# Write `hvp(f, x, v)`, which returns H times v without making H. f takes a tensor and
+# returns one number; x is a leaf that requires grad; v has the shape of x, and so does
+# the result. Two calls of `mg.autograd.grad` do it, and x.grad stays as it was. (About
+# 10 minutes.)
+
+
+# %% tags=["exercise"]
+def hvp(f, x, v):
+    # region solution: the slopes, then what v makes of their slopes
+    (slopes,) = mg.autograd.grad(f(x), x, create_graph=True)
+    (result,) = mg.autograd.grad((slopes * v).sum(), x)
+    return result
+    # endregion
+
+
+# %% [markdown]
+# For the sum of x³, H has 6x on its diagonal and zeros elsewhere. So here H times v is
+# 6, -12, 0.
+
+# %% tags=["raises-exception"]
+x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+hvp(lambda x: (x**3).sum(), x, mg.tensor([1.0, -1.0, 0.0]))
+
+# %% [markdown]
+# The check uses a function whose H has no zeros, on three shapes, and counts the
+# backward passes.
+
+# %% tags=["check"]
+check("10.5", hvp)
+
+# %%
+hint("10.5")
+
+# %% [markdown]
+# ## 10.6 Gradient penalty
+#
+# `critic` gives each row of x one score. Take the gradient of a row's score with
+# respect to that row, and its length; the penalty is the mean over the rows of (length
+# - 1)². Write `train_step(critic, x, rate)`: one step of gradient descent on the mean
+# of the scores plus the penalty. x is data, and doesn't require grad; a parameter may
+# hold a `.grad` from before. (About 12 minutes.)
+
+
+# %% tags=["exercise"]
+def train_step(critic, x, rate):
+    # region solution: the slopes, the loss, and one step
+    x = x.detach().requires_grad_()
+    scores = critic(x)
+    (slopes,) = mg.autograd.grad(scores.sum(), x, create_graph=True)
+    lengths = (slopes**2).sum(1).sqrt()
+    loss = scores.mean() + ((lengths - 1) ** 2).mean()
+    for parameter in critic.parameters():
+        parameter.grad = None
+    loss.backward()
+    with mg.no_grad():
+        for parameter in critic.parameters():
+            parameter -= rate * parameter.grad
+    # endregion
+
+
+# %% [markdown]
+# A critic for a start. The bias of the last layer moves by -0.1 whatever happens,
+# because it's in every score and in no slope.
+
+# %% tags=["raises-exception"]
+critic = mg.nn.Sequential(mg.nn.Linear(3, 4), mg.nn.Tanh(), mg.nn.Linear(4, 1))
+before = critic[2].bias.item()
+train_step(critic, mg.ones(5, 3), 0.1)
+round(critic[2].bias.item() - before, 4)
+
+# %% [markdown]
+# The check compares how far each parameter moves with a step that needs no second
+# derivative, because its slopes are written as a formula.
+
+# %% tags=["check"]
+check("10.6", train_step)
+
+# %%
+hint("10.6")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/10_differentiating_the_derivative.ipynb), to its
+# recall cards: open each one only after you have answered it.

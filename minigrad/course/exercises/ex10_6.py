@@ -1,19 +1,121 @@
-"""10.6: TODO."""
+"""10.6: one training step with a gradient penalty."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+import minigrad
+from minigrad import nn
+from minigrad.course.check import Array, Finding, crash_of, submission
+from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
-
-ANSWER = "TODO"
 
 say = Messages(__name__)
 
+ANSWER = "train_step"
+RATE = 0.1
+BEFORE = 2.0
+"""What every parameter's .grad holds before the step."""
+
+
+class Critic(nn.Module):
+    """tanh(x W' + b) u' + c, one score for each row."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        super().__init__()
+        shapes = {"W": (4, 3), "b": (4,), "u": (1, 4), "c": (1,)}
+        for name, shape in shapes.items():
+            value = minigrad.tensor(numbers(random, *shape))
+            setattr(self, name, nn.Parameter(value))
+
+    def hidden(self, x: Any) -> Any:
+        """What goes into the last layer."""
+        return minigrad.tanh(x @ self.W.T + self.b)
+
+    def forward(self, x: Any) -> Any:
+        return self.hidden(x) @ self.u.T + self.c
+
+    def slopes(self, x: Any) -> Any:
+        """The gradient of each row's score, by a formula: for one backward pass."""
+        return (self.u * (1 - self.hidden(x) ** 2)) @ self.W
+
+
+Loss = Callable[[Any, Any], Any]  # of the scores and the slopes
+
+
+def length(slopes: Any) -> Any:
+    """The length of each row."""
+    return (slopes**2).sum(1).sqrt()
+
+
+LOSSES: dict[str, Loss] = {
+    "right": lambda s, d: s.mean() + ((length(d) - 1) ** 2).mean(),
+    "detached": lambda s, d: s.mean(),
+    "alone": lambda s, d: ((length(d) - 1) ** 2).mean(),
+    "uphill": lambda s, d: -(s.mean() + ((length(d) - 1) ** 2).mean()),
+    "mean": lambda s, d: s.mean() + ((length(d / len(s)) - 1) ** 2).mean(),
+    "whole": lambda s, d: s.mean() + ((d**2).sum().sqrt() - 1) ** 2,
+    "square": lambda s, d: s.mean() + (((d**2).sum(1) - 1) ** 2).mean(),
+    "sum": lambda s, d: s.mean() + ((length(d) - 1) ** 2).sum(),
+    "no_one": lambda s, d: s.mean() + (d**2).sum(1).mean(),
+}
+"""The loss that is asked for, and others that are taken for it."""
+
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
-    """Try the answer on numbers drawn from ``random``; one finding for each mistake."""
-    return [say("TODO", answer=answer.__name__, got=0.0)]
+    """One step on two batches, beside the steps of all losses that are known."""
+    unusable = submission.no_function(answer, ANSWER)
+    if unusable:
+        return [unusable]
+    for rows in (4, 7):
+        critic, x = Critic(random), numbers(random, rows, 3)
+        moves = {name: -RATE * g for name, g in gradients(critic, x).items()}
+        moves["stale"] = moves["right"] - RATE * BEFORE
+        moves["still"] = np.zeros_like(moves["right"])
+        before = flat(critic, lambda p: p)
+        for parameter in critic.parameters():
+            parameter.grad = minigrad.full_like(parameter, BEFORE).detach()
+        try:
+            answer(critic, minigrad.tensor(x), RATE)
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            text = str(error).partition("\n")[0]
+            said = f"{type(error).__name__}: {text}"
+            return [say.of_crash("crashed", crash_of("", error), text=said)]
+        moved = flat(critic, lambda p: p) - before
+        if not np.allclose(moved, moves["right"]):
+            return [off(moved, moves, rows)]
+    return []
+
+
+def off(moved: Array, moves: dict[str, Array], rows: int) -> Finding:
+    """A step that went elsewhere."""
+    fitting = [f"off.{n}" for n, m in moves.items() if np.allclose(moved, m)]
+    got, right = float(moved[0]), float(moves["right"][0])
+    return say([*fitting, "off"][0], rows=rows, name="W", got=got, right=right)
+
+
+def gradients(critic: Critic, x: Array) -> dict[str, Array]:
+    """The parameters' gradients under each loss, none by a second derivative."""
+    found = {}
+    for name, loss in LOSSES.items():
+        for parameter in critic.parameters():
+            parameter.grad = None
+        given = minigrad.tensor(x)
+        loss(critic(given), critic.slopes(given)).backward()
+        found[name] = flat(critic, lambda p: p.grad)
+    return found
+
+
+def flat(critic: Critic, part: Callable[[Any], Any]) -> Array:
+    """A part of each parameter, zeros where there is none, one after the other."""
+    parts = [(p, part(p)) for p in critic.parameters()]
+    arrays = [
+        np.zeros(p.shape) if value is None else value.detach().numpy()
+        for p, value in parts
+    ]
+    return np.concatenate([a.ravel() for a in arrays])
