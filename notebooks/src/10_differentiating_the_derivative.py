@@ -2,11 +2,13 @@
 # # Differentiating the derivative
 #
 # You will
-# * TODO: what they see for themselves,
-# * TODO: what they find out,
-# * TODO: what they can decide afterwards. (No goal gives an answer away.)
+# * watch a backward that is recorded, and differentiate what it computed,
+# * find out what comes out when a backward leaves the graph, and who tells you,
+# * compute second derivatives of a thousand numbers without making a million.
 
 # %%
+import numpy as np
+
 import minigrad as mg
 from minigrad import course
 
@@ -16,111 +18,537 @@ mg.teaching()
 course.recall("10")
 
 # %% [markdown] tags=["slide"]
-# ## TODO: what you'd search for, or the question this section answers
+# ## What does create_graph record?
 #
-# TODO: why it matters, then a program of a few lines, in 20 to 80 words. The answer to
-# the question below is nowhere on the screen before Commit: not here, not in a heading.
+# A slope changes with x, too, and how fast it does is the **second derivative**. To get
+# it, you differentiate the slope, so the slope needs a graph of its own. You ask for
+# one with `create_graph=True`. (`mg.autograd.grad(y, x)` returns the gradients as a
+# tuple, and leaves x.grad alone.)
 
 
 # %% tags=["slide"]
-def run_first():
-    x = mg.tensor(3.0, requires_grad=True)
-    (x * x).backward()
-    return x.grad
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
 
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
 
-# %% tags=["predict", "hide-input", "step", "slide"]
-course.predict(
-    "10.first",
-    "TODO: what does run_first() return?",
-    ["6", "TODO: what you'd say with the wrong idea"],
-    then=run_first,
-    so=lambda ran: f"{ran.value.item():g}",
-    why="TODO: one sentence on why the run did this.",
-    at="MulBackward0",
-)
-
-# %% [markdown] tags=["explain", "slide"]
-# TODO: what happened, and why, in 20 to 80 words if code comes next. A reader opens it
-# after the Commit; until then it's folded.
 
 # %% [markdown] tags=["slide"]
-# ## TODO: what you'd search for, or the question this section answers
+# **Look.** Step through this and watch for a second graph. Which line of which method
+# makes its node? To which leaf does that node's edge lead? And which nodes does
+# `slope.backward()` call?
+
+# %% tags=["step", "slide"]
+# %%step
+x = mg.tensor(3.0, requires_grad=True)
+y = Square.apply(x)
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+slope.backward()
+
+# %% [markdown] tags=["explain", "slide"]
+# `Square.backward` multiplied by 2 and then by x. Under `create_graph` the second of
+# these was recorded like any other operation: a node of *graph 2*, whose edge leads to
+# the same x, because x is what was saved. (The first one wasn't: neither 1 nor 2 needs
+# a gradient.) So the slope is 2x as a graph, not just the number 6, and its own
+# backward gives 2. `SquareBackward` isn't called again.
+
+# %% [markdown]
+# **Try.** Here you can change x; the player runs the program again each time. Say first
+# which numbers at graph 2 will change with x, and whether x.grad in the end will.
+
+
+# %% tags=["try"]
+def twice(x):
+    y = Square.apply(x)
+    (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    slope.backward()
+
+
+mg.live(twice, x=mg.tensor(3.0, requires_grad=True))
+
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
 #
-# TODO: why it matters, then a program of a few lines, in 20 to 80 words. The answer to
-# the question below is nowhere on the screen before Commit: not here, not in a heading.
+# The slope changes, it's twice x. x.grad stays 2: the second derivative of x² is 2
+# everywhere.
+#
+# </details>
+
+# %% [markdown] tags=["slide"]
+# What switches the recording on? The engine sets the **grad mode** before it calls your
+# backward: whether operations are recorded. `mg.is_grad_enabled()` reads it. This
+# Square notes it, and is asked for its slope in three ways. The list shows the mode
+# inside backward, and whether the slope has a graph.
+
+
+# %% tags=["slide", "Q65"]
+class Noting(Square):
+    @staticmethod
+    def backward(ctx, grad_output):
+        modes.append(mg.is_grad_enabled())
+        return Square.backward(ctx, grad_output)
+
+
+def noted(**options):
+    modes.clear()
+    (slope,) = mg.autograd.grad(Noting.apply(x), x, **options)
+    return modes[0], slope.requires_grad
+
+
+modes = []
+noted(), noted(retain_graph=True), noted(create_graph=True)
+
+# %% [markdown] tags=["explain", "slide"]
+# Backward runs with recording off, unless you ask for `create_graph`. `retain_graph` is
+# something else: it keeps what the *first* graph saved, for another pass, and makes no
+# second graph. (`create_graph` retains, too: the second graph may lead back into the
+# first one.)
+#
+# Now the whole call is inside `no_grad`. What does this print?
 
 
 # %% tags=["slide"]
-def run_second():
+def within_no_grad():
     x = mg.tensor(3.0, requires_grad=True)
-    (x * x).backward()
-    return x.grad
+    y = Noting.apply(x)
+    modes.clear()
+    with mg.no_grad():
+        (slope,) = mg.autograd.grad(y, x, create_graph=True)
+    return modes[0], slope.requires_grad
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
-    "10.second",
-    "TODO: what does run_second() return?",
-    ["6", "TODO: what you'd say with the wrong idea"],
-    then=run_second,
-    so=lambda ran: f"{ran.value.item():g}",
-    why="TODO: one sentence on why the run did this.",
-    at="MulBackward0",
+    "10.no_grad",
+    "What does within_no_grad() return: the mode inside backward, and whether the slope "
+    "has a graph?",
+    ["False, False", "True, True", "True, False", "nothing: grad raises an error"],
+    then=within_no_grad,
+    so=lambda ran: (
+        "nothing: grad raises an error" if ran.error else "{}, {}".format(*ran.value)
+    ),
+    why="The engine sets the mode inside backward by `create_graph` alone, and puts it "
+    "back afterwards.",
+    at="Noting.backward, line",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# TODO: what happened, and why, in 20 to 80 words if code comes next. A reader opens it
-# after the Commit; until then it's folded.
+# The mode outside is that of your own lines. Inside backward the engine decides, and
+# what it asks is only: has somebody asked for `create_graph`?
+
+# %% [markdown] tags=["slide"]
+# ## Why can't I call numpy() in backward?
+#
+# In forward nothing is recorded anyway, so NumPy does no harm there. It makes any
+# function of NumPy's differentiable, as long as backward knows its slope. Here both
+# methods use it. For the first derivative that's fine:
+
+
+# %% tags=["slide", "Q36"]
+class NumpyCube(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(x.numpy() ** 3)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return mg.tensor(grad_output.numpy() * 3 * x.numpy() ** 2)
+
+
+x = mg.tensor(2.0, requires_grad=True)
+mg.autograd.grad(NumpyCube.apply(x), x)
+
+# %% [markdown] tags=["slide"]
+# With `create_graph` the same backward raises an error: recording is on now, x requires
+# a gradient, and what NumPy does with it would go unrecorded.
+
+# %% tags=["raises-exception", "slide", "Q06"]
+mg.autograd.grad(NumpyCube.apply(x), x, create_graph=True)
+
+# %% [markdown] tags=["slide"]
+# The message proposes `detach()`, and people do what it says. `detached()` is the
+# second derivative of x * Detached(x), the fourth power of x. At 2 that should be 48.
+
+
+# %% tags=["explain", "slide", "Q56"]
+class Detached(NumpyCube):
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        slope = 3 * x.detach().numpy() ** 2
+        return mg.tensor(grad_output.detach().numpy() * slope)
+
+
+def second(f):
+    x = mg.tensor(2.0, requires_grad=True)
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x)[0]
+
+
+second(lambda x: x * Detached.apply(x))
+
+# %% [markdown] tags=["explain", "slide"]
+# 12, and no error. What backward returns comes from NumPy, so for the second graph it's
+# a constant. Left is the other factor: the slope of x * F(x) is F(x) + x * F'(x), and
+# only the F(x) in it still has a graph. Whoever detaches promises that nothing is
+# missing, and here 36 is.
+
+# %% [markdown] tags=["slide"]
+# ## What does once_differentiable do?
+#
+# `@once_differentiable` marks a backward as not meant to be differentiated again. This
+# Cube carries the mark. The program asks for the second derivative of x * Cube(x), the
+# fourth power of x, at 2.
+
+
+# %% tags=["slide"]
+class Cube(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    @mg.autograd.function.once_differentiable
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 3 * x * x
+
+
+# %% tags=["slide"]
+x = mg.tensor(2.0, requires_grad=True)
+y = x * Cube.apply(x)
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+
+
+def last_call():
+    (second,) = mg.autograd.grad(slope, x, retain_graph=True)
+    return second
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "10.once",
+    "What does last_call() return? (It retains the graph so that you can run the cell "
+    "again.)",
+    ["48", "24", "12", "nothing: it raises an error"],
+    then=last_call,
+    so=lambda ran: (
+        "nothing: it raises an error" if ran.error else f"{ran.value.item():g}"
+    ),
+    why="There's a node that raises, but no edge leads from it to x, and `grad` runs only "
+    "nodes on the way to x.",
+    at="The gradient 1 goes to MulBackward0",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# Look at the picture. The slope is a sum of two. One addend leads through `Cube` to x.
+# The other one is what the marked backward returned, and the mark has put a node behind
+# it, called **Error**. Error's edge leads to a leaf of its own, not to x. `grad(slope,
+# x)` runs what's on the way to x, so it never comes to Error, and 36 of the 48 are
+# missing.
+
+# %% [markdown]
+# **Try.** `slope.backward()` doesn't ask for one leaf: it goes wherever the graph goes.
+# What will it do here, return quietly like `grad`, or not? Decide, then run this.
+
+# %% tags=["try", "raises-exception"]
+slope.backward(retain_graph=True)
+
+# %% [markdown] tags=["explain", "slide"]
+# It runs into Error, which raises. So with a marked backward you learn of it from
+# `backward()`, not from `grad`. And Error is only there if the gradient that *arrives*
+# has a graph, as it has here, where x multiplies the cube. Below the cube is added to
+# x², so a plain 1 arrives. What should the second derivative at 2 be? (6x + 2.)
+
+# %% tags=["explain", "slide"]
+x = mg.tensor(2.0, requires_grad=True)
+y = Cube.apply(x) + x**2
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+slope.backward()
+x.grad
+
+# %% [markdown] tags=["explain", "slide"]
+# 2, where 14 is right, and not even `backward()` says so. Mark a backward that can't be
+# differentiated anyway: it says so more often than `detach()`, which never does. But
+# silence proves nothing. What proves it is a comparison with small differences, and
+# `gradgradcheck` makes one (lesson 13 takes it apart).
 
 # %% tags=["because", "hide-input"]
 course.because(
     "10.because",
-    "TODO: a question about the surprise. One sentence, for yourself; it isn't graded.",
+    "Why can a second derivative be wrong although every call ran without an error? One "
+    "sentence, for yourself; it isn't graded.",
 )
 
+# %% [markdown] tags=["slide"]
+# ## Why is my second derivative wrong although gradcheck passes?
+#
+# `Func` is out of PyTorch's documentation of `save_for_backward`, but for one line that
+# is left out here. `gradcheck` compares the gradients with small differences,
+# `gradgradcheck` does it with the gradients of these.
+
+
+# %% tags=["slide", "Q22"]
+class Func(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y, z):
+        w = x * z
+        out = x * y + y * z + w * y
+        ctx.save_for_backward(x, y, w, out)
+        ctx.z = z
+        return out
+
+    @staticmethod
+    def backward(ctx, grad_out):
+        x, y, w, out = ctx.saved_tensors
+        gx = grad_out * (y + y * ctx.z)
+        gy = grad_out * (x + ctx.z + w)
+        return gx, gy, None
+
+
+# %% tags=["slide", "Q22"]
+a = mg.tensor(1.0, dtype=mg.float64, requires_grad=True)
+b = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
+
+
+def func(a, b):
+    return Func.apply(a, b, 4)
+
+
+first_order = mg.autograd.gradcheck(func, (a, b))
+first_order, mg.autograd.gradgradcheck(func, (a, b), raise_exception=False)
+
+# %% [markdown] tags=["slide"]
+# True and False. Where does it go wrong? For smooth functions it doesn't matter in
+# which order you differentiate: the slope for x, differentiated for y, equals the slope
+# for y, differentiated for x. Both should be 1 + z, which is 5.
+
+
+# %% tags=["slide"]
+def both_orders():
+    gx, gy = mg.autograd.grad(func(a, b), (a, b), create_graph=True)
+    x_then_y = mg.autograd.grad(gx, b, retain_graph=True)[0]
+    y_then_x = mg.autograd.grad(gy, a)[0]
+    return x_then_y.item(), y_then_x.item()
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "10.func",
+    "What does both_orders() return?",
+    ["5 and 5", "5 and 1", "1 and 5", "1 and 1"],
+    then=both_orders,
+    so=lambda ran: "{:g} and {:g}".format(*ran.value),
+    why="gy is made with w, and w was computed inside forward, where nothing is recorded: "
+    "for the graph it's a constant.",
+    at=["backward begins"] * 3,
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# w = x * z changes with x, but only forward knew. Inputs and outputs have a place in
+# the graph; a value from the middle has none. Three repairs are right. Compute w again
+# in backward, from x. Or return it as an output (lesson 09). Or say that the second
+# derivative can't be had, and that's the line left out above: PyTorch's Func has
+# `@once_differentiable`.
+
 # %% [markdown]
-# **Try.** TODO: one thing to change in the cell below, and what to watch for while it
-# runs again. Ask before you show: the answer goes right below.
+# **Try.** This one computes w in backward, and saves neither w nor out, which backward
+# never used. What do both orders give now?
+
 
 # %% tags=["try"]
-run_second()
+class Func(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y, z):
+        ctx.save_for_backward(x, y)
+        ctx.z = z
+        return x * y + y * z + x * z * y
+
+    @staticmethod
+    def backward(ctx, grad_out):
+        x, y = ctx.saved_tensors
+        w = x * ctx.z
+        return grad_out * (y + y * ctx.z), grad_out * (x + ctx.z + w), None
+
+
+both_orders()
 
 # %% [markdown] tags=["explain"]
-# TODO: the answer, right after it, in one line.
+# 5 and 5. Under `create_graph` the line that makes w is recorded, with its edge to x.
+# One multiplication more, one saved tensor less.
+
+# %% [markdown] tags=["slide"]
+# ## Why is my second derivative None, zero, or an error?
+#
+# Not every strange answer is a mistake. Here are the three kinds, without any Function
+# of your own. First the error: the slope of 3x is 3, whatever x is. So nothing of it
+# was recorded, and there's nothing to differentiate.
+
+
+# %% tags=["raises-exception", "slide", "Q56"]
+def slope_of(f):
+    x = mg.tensor(2.0, requires_grad=True)
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return slope, x
+
+
+slope, x = slope_of(lambda x: 3 * x)
+mg.autograd.grad(slope, x)
+
+# %% [markdown] tags=["slide"]
+# None: the slope of w * x is w itself. It requires a gradient, but x isn't in its
+# graph. (Without `allow_unused` that's an error, too.) A zero is different: the slope
+# of relu has a graph that leads to x, and along it nothing changes.
+
+# %% tags=["slide", "Q56"]
+w = mg.tensor(5.0, requires_grad=True)
+none = mg.autograd.grad(*slope_of(lambda x: w * x), allow_unused=True)
+zero = mg.autograd.grad(*slope_of(mg.relu))
+none, zero
+
+# %% [markdown] tags=["explain", "slide"]
+# In all three cases the true second derivative is 0. But a cut graph gives the same
+# error, and the same None. So ask: does the slope depend on x? If it does, and you get
+# one of these, look for detach, NumPy, `no_grad`, or a value from the middle of
+# forward.
+
+# %% [markdown] tags=["slide"]
+# ## Which backward runs first after several calls of forward?
+#
+# Each call has its own node, so backward can tell them apart, however often you call
+# one Function. `Named` writes down whose backward runs. There are three calls, one
+# inside the other: first, second, third. How many lines will the second derivative
+# add?
+
+
+# %% tags=["slide"]
+class Named(Square):
+    @staticmethod
+    def forward(ctx, x, name):
+        ctx.name = name
+        return Square.forward(ctx, x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        ran.append(ctx.name)
+        return Square.backward(ctx, grad_output), None
+
+
+# %% tags=["predict", "slide", "Q90"]
+ran = []
+x = mg.tensor(1.5, requires_grad=True)
+y = Named.apply(Named.apply(Named.apply(x, "first"), "second"), "third")
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+once = list(ran)
+mg.autograd.grad(slope, x)
+once, ran[3:]
+
+# %% [markdown] tags=["explain", "slide"]
+# Third, second, first: a node waits until all gradients have come to it, and of those
+# that are ready, the one whose call came last goes first (lesson 05). The order in
+# which you wrote the calls doesn't matter otherwise, nor how many Functions of one class
+# are under way. In the second pass graph 2 goes first, because its nodes are the newest.
+# Then come second and first: what each of them returned was saved as the next one's x.
+# The result of third was saved by none.
+
+# %% [markdown] tags=["slide"]
+# ## What if x has a thousand numbers?
+#
+# Then the slope has a thousand, and each of these has a thousand derivatives. All of
+# them are a matrix of a million numbers, the **Hessian**. You rarely need it whole.
+# Multiply the slopes by weights v, add them up, and differentiate that one number: what
+# comes back is the Hessian times v, for the price of one more backward pass.
+
+# %% tags=["slide"]
+x = mg.ones(1000, requires_grad=True)
+v = mg.zeros(1000)
+v[0] = 1.0
+y = (x**2).sum() ** 2
+(slopes,) = mg.autograd.grad(y, x, create_graph=True)
+(product,) = mg.autograd.grad((slopes * v).sum(), x)
+slopes[:3], product[:3]
+
+# %% [markdown] tags=["explain", "slide"]
+# Each slope is 4 * sum(x²) * x, which is 4000 here. This v is 1 in one place, so the
+# product is one column of the Hessian: how fast each slope changes with the first x.
+# The first slope by 4008, all others by 8. Another v would mix the columns, at the same
+# price.
+
+# %% [markdown] tags=["slide"]
+# ## How do I train on a slope?
+#
+# A model can be too steep: a small change of its input changes the result a lot. A
+# **gradient penalty** adds the slope to the loss. Then backward has to go through the
+# slope, to the parameters. In this small network only the penalty is differentiated.
+# **Predict.** For which of the four is `.grad` still None afterwards? (No input of relu
+# is 0.)
+
+# %% tags=["predict", "slide"]
+x = mg.tensor([[1.0, 2.0]], requires_grad=True)
+w1 = mg.tensor([[1.0, 0.3, 1.0], [0.5, -1.0, 1.0]], requires_grad=True)
+b1 = mg.tensor([0.1, 0.2, 0.3], requires_grad=True)
+w2 = mg.tensor([[1.0], [0.5], [2.0]], requires_grad=True)
+b2 = mg.tensor([0.1], requires_grad=True)
+y = mg.relu(x @ w1 + b1) @ w2 + b2
+(slopes,) = mg.autograd.grad(y.sum(), x, create_graph=True)
+(slopes**2).sum().backward()
+[parameter.grad is None for parameter in (w1, b1, w2, b2)]
+
+# %% [markdown] tags=["explain", "slide"]
+# Only b2: it's added last, so no slope knows it. b1 isn't in the slope's formula either,
+# but relu's second graph leads back to where relu was, so zeros arrive there. The
+# weights get what the penalty is for. Without `create_graph` the slopes would be
+# constants, and a loss of score plus penalty would train on without an error, as if
+# there were no penalty. In 10.6 you write such a step.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# TODO: what you can now do. Answer each card in your own words before you open it.
+# You can now say which backwards can be differentiated, and how you'd find out. Answer
+# each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
-# <details><summary>TODO: question 1</summary>
+# <details><summary>What does create_graph do to your backward?</summary>
 #
-# TODO: its answer, in a line or two.
-#
-# </details>
-#
-# <details><summary>TODO: question 2</summary>
-#
-# TODO: its answer, in a line or two.
+# It runs with recording on. So its tensor operations, on inputs, outputs and
+# grad_output, become a second graph, and the gradient has a grad_fn.
 #
 # </details>
 #
-# <details><summary>TODO: question 3</summary>
+# <details><summary>What silently drops out of a second derivative?</summary>
 #
-# TODO: its answer, in a line or two.
+# Whatever was made where nothing was recorded: by NumPy or after detach in backward, or
+# a value from the middle of forward that was saved.
+#
+# </details>
+#
+# <details><summary>When does once_differentiable speak up?</summary>
+#
+# When backward() comes to the node that it left. It leaves one only if the gradient that
+# arrived has a graph, and grad(slope, x) walks past it.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** TODO: the same, or what differs and since which version.
+# **In PyTorch this is** the same: the same modes, the same 12 and 2 without a word, the
+# same refusal from `backward()`, the same 5 and 1. Put `import torch as mg` in the
+# first cell, leave out the lines that teach (`teaching`, `course` and the stepper), and
+# every value above stays as it is.
 #
 # ## Now you
 #
-# [The exercises](../exercises/10_differentiating_the_derivative/10_differentiating_the_derivative.ipynb)
-# wait for you; TODO: say which one is the most rewarding. They link back to this
-# lesson. Where you stand:
+# [Six exercises](../exercises/10_differentiating_the_derivative/10_differentiating_the_derivative.ipynb)
+# wait for you; in 10.3 you repair a second derivative that's wrong without a word. They
+# link back to this lesson. Where you stand:
 
 # %%
 course.progress()

@@ -28,6 +28,7 @@ LESSONS = {
     "07_several_outputs": 7,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 6,
+    "10_differentiating_the_derivative": 12,
     "11_going_forwards": 8,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
