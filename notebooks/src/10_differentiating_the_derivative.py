@@ -81,10 +81,10 @@ mg.live(twice, x=mg.tensor(3.0, requires_grad=True))
 # </details>
 
 # %% [markdown] tags=["slide"]
-# What switches the recording on? The engine sets the **grad mode** before it calls your
-# backward: whether operations are recorded. `mg.is_grad_enabled()` reads it. This
-# Square notes it, and is asked for its slope in three ways. The list shows the mode
-# inside backward, and whether the slope has a graph.
+# `mg.is_grad_enabled()` says whether operations are being recorded (PyTorch calls this
+# the grad mode). The engine sets it before it calls your backward. This Square notes
+# it, and is asked for its slope in three ways. Each pair shows the mode inside
+# backward, and whether the slope has a graph.
 
 
 # %% tags=["slide", "Q65"]
@@ -133,14 +133,9 @@ course.predict(
     so=lambda ran: (
         "nothing: grad raises an error" if ran.error else "{}, {}".format(*ran.value)
     ),
-    why="The engine sets the mode inside backward by `create_graph` alone, and puts it "
-    "back afterwards.",
+    why="Inside backward the engine sets the mode, by `create_graph` alone.",
     at="Noting.backward, line",
 )
-
-# %% [markdown] tags=["explain", "slide"]
-# The mode outside is that of your own lines. Inside backward the engine decides, and
-# what it asks is only: has somebody asked for `create_graph`?
 
 # %% [markdown] tags=["slide"]
 # ## Why can't I call numpy() in backward?
@@ -174,8 +169,8 @@ mg.autograd.grad(NumpyCube.apply(x), x)
 mg.autograd.grad(NumpyCube.apply(x), x, create_graph=True)
 
 # %% [markdown] tags=["slide"]
-# The message proposes `detach()`, and people do what it says. `detached()` is the
-# second derivative of x * Detached(x), the fourth power of x. At 2 that should be 48.
+# The message proposes `detach()`, and people do what it says. `second` computes a
+# second derivative at 2. Of x * Detached(x), the fourth power of x, that should be 48.
 
 
 # %% tags=["explain", "slide", "Q56"]
@@ -196,17 +191,16 @@ def second(f):
 second(lambda x: x * Detached.apply(x))
 
 # %% [markdown] tags=["explain", "slide"]
-# 12, and no error. What backward returns comes from NumPy, so for the second graph it's
-# a constant. Left is the other factor: the slope of x * F(x) is F(x) + x * F'(x), and
-# only the F(x) in it still has a graph. Whoever detaches promises that nothing is
-# missing, and here 36 is.
+# 12, and no error. The slope of x * F(x) has two parts, F(x) and x * F'(x). The second
+# one came out of NumPy, so for the graph it's a constant, and its share of the second
+# derivative, 36, is lost. `detach()` says that you don't want it.
 
 # %% [markdown] tags=["slide"]
 # ## What does once_differentiable do?
 #
 # `@once_differentiable` marks a backward as not meant to be differentiated again. This
-# Cube carries the mark. The program asks for the second derivative of x * Cube(x), the
-# fourth power of x, at 2.
+# Cube carries the mark. The program asks for the second derivative of u * Cube(u), the
+# fourth power of u, at 2.
 
 
 # %% tags=["slide"]
@@ -224,13 +218,13 @@ class Cube(mg.autograd.Function):
 
 
 # %% tags=["slide"]
-x = mg.tensor(2.0, requires_grad=True)
-y = x * Cube.apply(x)
-(slope,) = mg.autograd.grad(y, x, create_graph=True)
+u = mg.tensor(2.0, requires_grad=True)
+y = u * Cube.apply(u)
+(u_slope,) = mg.autograd.grad(y, u, create_graph=True)
 
 
 def last_call():
-    (second,) = mg.autograd.grad(slope, x, retain_graph=True)
+    (second,) = mg.autograd.grad(u_slope, u, retain_graph=True)
     return second
 
 
@@ -244,30 +238,28 @@ course.predict(
     so=lambda ran: (
         "nothing: it raises an error" if ran.error else f"{ran.value.item():g}"
     ),
-    why="There's a node that raises, but no edge leads from it to x, and `grad` runs only "
-    "nodes on the way to x.",
+    why="A node does raise, but it isn't on the way to u, so `grad` never runs it.",
     at="The gradient 1 goes to MulBackward0",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Look at the picture. The slope is a sum of two. One addend leads through `Cube` to x.
+# Look at the picture. The slope is a sum of two. One addend leads through `Cube` to u.
 # The other one is what the marked backward returned, and the mark has put a node behind
-# it, called **Error**. Error's edge leads to a leaf of its own, not to x. `grad(slope,
-# x)` runs what's on the way to x, so it never comes to Error, and 36 of the 48 are
-# missing.
+# it, called `Error`. Its edge leads to a leaf of its own, not to u. `grad` runs what's
+# on the way to u, so it never comes to `Error`, and 36 of the 48 are missing.
 
 # %% [markdown]
-# **Try.** `slope.backward()` doesn't ask for one leaf: it goes wherever the graph goes.
-# What will it do here, return quietly like `grad`, or not? Decide, then run this.
+# **Try.** `u_slope.backward()` doesn't ask for one leaf: it goes wherever the graph
+# goes. What will it do here? Decide, then run this.
 
 # %% tags=["try", "raises-exception"]
-slope.backward(retain_graph=True)
+u_slope.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# It runs into Error, which raises. So with a marked backward you learn of it from
-# `backward()`, not from `grad`. And Error is only there if the gradient that *arrives*
-# has a graph, as it has here, where x multiplies the cube. Below the cube is added to
-# x², so a plain 1 arrives. What should the second derivative at 2 be? (6x + 2.)
+# It runs into `Error`, which raises. So `backward()` tells you of the mark, and `grad`
+# doesn't. And `Error` is only there if the gradient that *arrives* has a graph. Here it
+# has one, since u multiplies the cube. Below, the cube is added to x², so a plain 1
+# arrives. The right second derivative is 6x + 2, which is 14.
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(2.0, requires_grad=True)
@@ -277,10 +269,10 @@ slope.backward()
 x.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# 2, where 14 is right, and not even `backward()` says so. Mark a backward that can't be
-# differentiated anyway: it says so more often than `detach()`, which never does. But
-# silence proves nothing. What proves it is a comparison with small differences, and
-# `gradgradcheck` makes one (lesson 13 takes it apart).
+# 2, and not even `backward()` says so. Mark a backward that can't be differentiated
+# all the same: the mark speaks up often, and `detach()` never. But silence proves
+# nothing. `gradgradcheck` does: it compares second derivatives with small differences
+# (lesson 13).
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -290,11 +282,11 @@ course.because(
 )
 
 # %% [markdown] tags=["slide"]
-# ## Why is my second derivative wrong although gradcheck passes?
+# ## Why is my second derivative wrong?
 #
 # `Func` is out of PyTorch's documentation of `save_for_backward`, but for one line that
-# is left out here. `gradcheck` compares the gradients with small differences,
-# `gradgradcheck` does it with the gradients of these.
+# is left out here. Both its gradients are right, and we differentiate each of them for
+# the other argument.
 
 
 # %% tags=["slide", "Q22"]
@@ -315,50 +307,60 @@ class Func(mg.autograd.Function):
         return gx, gy, None
 
 
-# %% tags=["slide", "Q22"]
+# %% tags=["slide"]
 a = mg.tensor(1.0, dtype=mg.float64, requires_grad=True)
 b = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
 
 
-def func(a, b):
-    return Func.apply(a, b, 4)
+def slopes_of(function):
+    with mg.teaching(False):  # it would say too much here
+        return mg.autograd.grad(function.apply(a, b, 4), (a, b), create_graph=True)
 
 
-first_order = mg.autograd.gradcheck(func, (a, b))
-first_order, mg.autograd.gradgradcheck(func, (a, b), raise_exception=False)
-
-# %% [markdown] tags=["slide"]
-# True and False. Where does it go wrong? For smooth functions it doesn't matter in
-# which order you differentiate: the slope for x, differentiated for y, equals the slope
-# for y, differentiated for x. Both should be 1 + z, which is 5.
-
-
-# %% tags=["slide"]
-def both_orders():
-    gx, gy = mg.autograd.grad(func(a, b), (a, b), create_graph=True)
+def both_orders(gx, gy):
     x_then_y = mg.autograd.grad(gx, b, retain_graph=True)[0]
-    y_then_x = mg.autograd.grad(gy, a)[0]
+    y_then_x = mg.autograd.grad(gy, a, retain_graph=True)[0]
     return x_then_y.item(), y_then_x.item()
 
 
+# %% [markdown] tags=["slide"]
+# The order in which you differentiate doesn't matter for such a function: the slope for
+# x, differentiated for y, equals the slope for y, differentiated for x. Both are 1 + z,
+# which is 5.
+
+
 # %% tags=["predict", "hide-input", "step", "slide"]
+gx, gy = slopes_of(Func)
+
+
+def orders_of_func():
+    return both_orders(gx, gy)
+
+
 course.predict(
     "10.func",
-    "What does both_orders() return?",
+    "z is 4. What does both_orders return for the two slopes of Func?",
     ["5 and 5", "5 and 1", "1 and 5", "1 and 1"],
-    then=both_orders,
+    then=orders_of_func,
     so=lambda ran: "{:g} and {:g}".format(*ran.value),
-    why="gy is made with w, and w was computed inside forward, where nothing is recorded: "
-    "for the graph it's a constant.",
-    at=["backward begins"] * 3,
+    why="gy is made with w, and for the graph w is a constant: forward made it.",
+    at=["backward begins"] * 2,
 )
 
 # %% [markdown] tags=["explain", "slide"]
 # w = x * z changes with x, but only forward knew. Inputs and outputs have a place in
-# the graph; a value from the middle has none. Three repairs are right. Compute w again
-# in backward, from x. Or return it as an output (lesson 09). Or say that the second
-# derivative can't be had, and that's the line left out above: PyTorch's Func has
-# `@once_differentiable`.
+# the graph; a value from the middle of forward has none. `gradcheck` compares gradients
+# with small differences, and is content. `gradgradcheck` does the same with the
+# gradients of gradients, and isn't. (Teaching mode has a word on it, too.)
+
+# %% tags=["explain", "slide", "Q22"]
+checks = (mg.autograd.gradcheck, mg.autograd.gradgradcheck)
+[check(Func.apply, (a, b, 4), raise_exception=False) for check in checks]
+
+# %% [markdown] tags=["explain", "slide"]
+# Three repairs are right. Compute w again in backward, from x. Or return it as an
+# output (lesson 09). Or say that there's no second derivative: the line left out above
+# is `@once_differentiable`, so PyTorch's Func may save what it likes.
 
 # %% [markdown]
 # **Try.** This one computes w in backward, and saves neither w nor out, which backward
@@ -366,7 +368,7 @@ course.predict(
 
 
 # %% tags=["try"]
-class Func(mg.autograd.Function):
+class Recomputes(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, y, z):
         ctx.save_for_backward(x, y)
@@ -380,14 +382,14 @@ class Func(mg.autograd.Function):
         return grad_out * (y + y * ctx.z), grad_out * (x + ctx.z + w), None
 
 
-both_orders()
+both_orders(*slopes_of(Recomputes))
 
 # %% [markdown] tags=["explain"]
 # 5 and 5. Under `create_graph` the line that makes w is recorded, with its edge to x.
 # One multiplication more, one saved tensor less.
 
 # %% [markdown] tags=["slide"]
-# ## Why is my second derivative None, zero, or an error?
+# ## Why is it None, zero, or an error?
 #
 # Not every strange answer is a mistake. Here are the three kinds, without any Function
 # of your own. First the error: the slope of 3x is 3, whatever x is. So nothing of it
@@ -422,12 +424,11 @@ none, zero
 # forward.
 
 # %% [markdown] tags=["slide"]
-# ## Which backward runs first after several calls of forward?
+# ## Several calls of forward: which backward runs first?
 #
-# Each call has its own node, so backward can tell them apart, however often you call
-# one Function. `Named` writes down whose backward runs. There are three calls, one
-# inside the other: first, second, third. How many lines will the second derivative
-# add?
+# Each call has its own node, however often you call one Function. `Named` writes down
+# whose backward runs. There are three calls, one inside the other: first, second,
+# third. **Predict** the names in the first pass, and those that the second pass adds.
 
 
 # %% tags=["slide"]
@@ -453,12 +454,10 @@ mg.autograd.grad(slope, x)
 once, ran[3:]
 
 # %% [markdown] tags=["explain", "slide"]
-# Third, second, first: a node waits until all gradients have come to it, and of those
-# that are ready, the one whose call came last goes first (lesson 05). The order in
-# which you wrote the calls doesn't matter otherwise, nor how many Functions of one class
-# are under way. In the second pass graph 2 goes first, because its nodes are the newest.
-# Then come second and first: what each of them returned was saved as the next one's x.
-# The result of third was saved by none.
+# Third, second, first: of the nodes that are ready, the one whose call came last goes
+# first (lesson 05). In the second pass the nodes of graph 2 are the newest. After them
+# come second and first, because what these returned was saved as the next one's x. What
+# third returned was saved by none, so no edge leads there.
 
 # %% [markdown] tags=["slide"]
 # ## What if x has a thousand numbers?
@@ -487,10 +486,9 @@ slopes[:3], product[:3]
 # ## How do I train on a slope?
 #
 # A model can be too steep: a small change of its input changes the result a lot. A
-# **gradient penalty** adds the slope to the loss. Then backward has to go through the
-# slope, to the parameters. In this small network only the penalty is differentiated.
-# **Predict.** For which of the four is `.grad` still None afterwards? (No input of relu
-# is 0.)
+# **gradient penalty** adds the slope to the loss, so backward goes through the slope to
+# the parameters. Here the penalty is all there is. **Predict.** For which of the four
+# is `.grad` still None afterwards? (No input of relu is 0.)
 
 # %% tags=["predict", "slide"]
 x = mg.tensor([[1.0, 2.0]], requires_grad=True)
@@ -504,11 +502,10 @@ y = mg.relu(x @ w1 + b1) @ w2 + b2
 [parameter.grad is None for parameter in (w1, b1, w2, b2)]
 
 # %% [markdown] tags=["explain", "slide"]
-# Only b2: it's added last, so no slope knows it. b1 isn't in the slope's formula either,
-# but relu's second graph leads back to where relu was, so zeros arrive there. The
-# weights get what the penalty is for. Without `create_graph` the slopes would be
-# constants, and a loss of score plus penalty would train on without an error, as if
-# there were no penalty. In 10.6 you write such a step.
+# Only b2: it's added last, so no slope depends on it. b1 gets zeros: the graph of the
+# slopes leads back through relu to it, and along it nothing changes. Without
+# `create_graph` the slopes would be constants, and a loss of score plus penalty would
+# train without an error, as if there were no penalty. In 10.6 you write such a step.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -539,10 +536,9 @@ y = mg.relu(x @ w1 + b1) @ w2 + b2
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the same modes, the same 12 and 2 without a word, the
-# same refusal from `backward()`, the same 5 and 1. Put `import torch as mg` in the
-# first cell, leave out the lines that teach (`teaching`, `course` and the stepper), and
-# every value above stays as it is.
+# **In PyTorch this is** the same: the same 12 and 2 without a word, the same refusal
+# from `backward()`, the same 5 and 1. Put `import torch as mg` in the first cell and
+# leave out the lines that teach (`teaching`, `course` and the stepper).
 #
 # ## Now you
 #

@@ -29,6 +29,7 @@ LESSONS = {
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 6,
     "10_differentiating_the_derivative": 12,
+    "10_differentiating_the_derivative": 13,
     "11_going_forwards": 8,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
