@@ -1,3 +1,5 @@
+# ruff: noqa: E501, RUF059  (a link; a program as PyTorch's documentation has it)
+
 # %% [markdown] tags=["slide"]
 # # Differentiating the derivative
 #
@@ -7,8 +9,6 @@
 # * compute second derivatives of a thousand numbers without making a million.
 
 # %%
-import numpy as np
-
 import minigrad as mg
 from minigrad import course
 
@@ -289,7 +289,7 @@ course.because(
 # the other argument.
 
 
-# %% tags=["slide", "Q22"]
+# %% tags=["slide"]
 class Func(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, y, z):

@@ -6,7 +6,7 @@
 # You will
 # * say which backwards can be differentiated again,
 # * repair one that can't, and mark one that can't be repaired,
-# * use second derivatives: a Hessian times a vector, and a training step with a penalty.
+# * use second derivatives: a Hessian times a vector, and a training step.
 #
 # The lesson is [here](../../notebooks/10_differentiating_the_derivative.ipynb).
 

@@ -89,6 +89,4 @@ def outcome(function: Any) -> str:
     except errors.OnceDifferentiableError:
         return "an error"
     assert x.grad is not None
-    return (
-        "48, right" if abs(x.grad.item() - 48) < 1e-9 else "another number, no error"
-    )
+    return "48, right" if abs(x.grad.item() - 48) < 1e-9 else "another number, no error"
