@@ -110,7 +110,7 @@ noted(), noted(retain_graph=True), noted(create_graph=True)
 # second graph. (`create_graph` retains, too: the second graph may lead back into the
 # first one.)
 #
-# Now the whole call is inside `no_grad`. What does this print?
+# Now the call of `grad` is inside `no_grad`. What does that change, if anything?
 
 
 # %% tags=["slide"]
@@ -136,64 +136,6 @@ course.predict(
     why="Inside backward the engine sets the mode, by `create_graph` alone.",
     at="Noting.backward, line",
 )
-
-# %% [markdown] tags=["slide"]
-# ## Why can't I call numpy() in backward?
-#
-# In forward nothing is recorded anyway, so NumPy does no harm there. It makes any
-# function of NumPy's differentiable, as long as backward knows its slope. Here both
-# methods use it. For the first derivative that's fine:
-
-
-# %% tags=["slide", "Q36"]
-class NumpyCube(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return mg.tensor(x.numpy() ** 3)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        return mg.tensor(grad_output.numpy() * 3 * x.numpy() ** 2)
-
-
-x = mg.tensor(2.0, requires_grad=True)
-mg.autograd.grad(NumpyCube.apply(x), x)
-
-# %% [markdown] tags=["slide"]
-# With `create_graph` the same backward raises an error: recording is on now, x requires
-# a gradient, and what NumPy does with it would go unrecorded.
-
-# %% tags=["raises-exception", "slide", "Q06"]
-mg.autograd.grad(NumpyCube.apply(x), x, create_graph=True)
-
-# %% [markdown] tags=["slide"]
-# The message proposes `detach()`, and people do what it says. `second` computes a
-# second derivative at 2. Of x * Detached(x), the fourth power of x, that should be 48.
-
-
-# %% tags=["explain", "slide", "Q56"]
-class Detached(NumpyCube):
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        slope = 3 * x.detach().numpy() ** 2
-        return mg.tensor(grad_output.detach().numpy() * slope)
-
-
-def second(f):
-    x = mg.tensor(2.0, requires_grad=True)
-    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
-    return mg.autograd.grad(slope, x)[0]
-
-
-second(lambda x: x * Detached.apply(x))
-
-# %% [markdown] tags=["explain", "slide"]
-# 12, and no error. The slope of x * F(x) has two parts, F(x) and x * F'(x). The second
-# one came out of NumPy, so for the graph it's a constant, and its share of the second
-# derivative, 36, is lost. `detach()` says that you don't want it.
 
 # %% [markdown] tags=["slide"]
 # ## What does once_differentiable do?
@@ -238,7 +180,7 @@ course.predict(
     so=lambda ran: (
         "nothing: it raises an error" if ran.error else f"{ran.value.item():g}"
     ),
-    why="A node does raise, but it isn't on the way to u, so `grad` never runs it.",
+    why="There is a node that raises, but not on the way to u, so `grad` never runs it.",
     at="The gradient 1 goes to MulBackward0",
 )
 
@@ -269,10 +211,69 @@ slope.backward()
 x.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# 2, and not even `backward()` says so. Mark a backward that can't be differentiated
-# all the same: the mark speaks up often, and `detach()` never. But silence proves
-# nothing. `gradgradcheck` does: it compares second derivatives with small differences
-# (lesson 13).
+# 2, and not even `backward()` says so. So an error from the mark is reliable, and
+# silence isn't. If you want to be sure, `gradgradcheck` compares second derivatives
+# with small differences (lesson 13).
+
+# %% [markdown] tags=["slide"]
+# ## Why can't I call numpy() in backward?
+#
+# Which backward would you mark? One that leaves the graph, say for NumPy. In forward
+# nothing is recorded anyway, so NumPy does no harm there. Here both methods use it:
+# that's how you make a NumPy function differentiable. The first derivative is right.
+
+
+# %% tags=["slide", "Q36"]
+class NumpyCube(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(x.numpy() ** 3)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return mg.tensor(grad_output.numpy() * 3 * x.numpy() ** 2)
+
+
+x = mg.tensor(2.0, requires_grad=True)
+mg.autograd.grad(NumpyCube.apply(x), x)
+
+# %% [markdown] tags=["slide"]
+# With `create_graph` the same backward raises an error: recording is on now, x requires
+# a gradient, and what NumPy does with it would go unrecorded.
+
+# %% tags=["raises-exception", "slide", "Q06"]
+mg.autograd.grad(NumpyCube.apply(x), x, create_graph=True)
+
+# %% [markdown] tags=["slide"]
+# The message proposes `detach()`, and people do what it says. `second` computes a
+# second derivative at 2. That of x * Detached(x) should be 48 again.
+
+
+# %% tags=["explain", "slide", "Q56"]
+class Detached(NumpyCube):
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        slope = 3 * x.detach().numpy() ** 2
+        return mg.tensor(grad_output.detach().numpy() * slope)
+
+
+def second(f):
+    x = mg.tensor(2.0, requires_grad=True)
+    (slope,) = mg.autograd.grad(f(x), x, create_graph=True)
+    return mg.autograd.grad(slope, x)[0]
+
+
+second(lambda x: x * Detached.apply(x))
+
+# %% [markdown] tags=["explain", "slide"]
+# 12, and no error. The slope of x * F(x) has two parts, F(x) and x * F'(x). The second
+# one came out of NumPy, so for the graph it's a constant, and its 36 are lost. With
+# `detach()` nobody will ever tell. Above such a backward put `@once_differentiable`:
+# inside it recording is off, so you don't need `detach()`, and `backward()` will speak
+# up where it can.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -324,8 +325,8 @@ def both_orders(gx, gy):
 
 
 # %% [markdown] tags=["slide"]
-# The order in which you differentiate doesn't matter for such a function: the slope for
-# x, differentiated for y, equals the slope for y, differentiated for x. Both are 1 + z,
+# For a smooth function like this one, the order doesn't matter: the slope for x,
+# differentiated for y, equals the slope for y, differentiated for x. Both are 1 + z,
 # which is 5.
 
 
@@ -409,7 +410,7 @@ mg.autograd.grad(slope, x)
 # %% [markdown] tags=["slide"]
 # None: the slope of w * x is w itself. It requires a gradient, but x isn't in its
 # graph. (Without `allow_unused` that's an error, too.) A zero is different: the slope
-# of relu has a graph that leads to x, and along it nothing changes.
+# of relu has a graph that leads to x, and relu is straight there, so the rule says 0.
 
 # %% tags=["slide", "Q56"]
 w = mg.tensor(5.0, requires_grad=True)
@@ -449,9 +450,9 @@ ran = []
 x = mg.tensor(1.5, requires_grad=True)
 y = Named.apply(Named.apply(Named.apply(x, "first"), "second"), "third")
 (slope,) = mg.autograd.grad(y, x, create_graph=True)
-once = list(ran)
+first_pass = list(ran)
 mg.autograd.grad(slope, x)
-once, ran[3:]
+first_pass, ran[3:]
 
 # %% [markdown] tags=["explain", "slide"]
 # Third, second, first: of the nodes that are ready, the one whose call came last goes
@@ -503,7 +504,7 @@ y = mg.relu(x @ w1 + b1) @ w2 + b2
 
 # %% [markdown] tags=["explain", "slide"]
 # Only b2: it's added last, so no slope depends on it. b1 gets zeros: the graph of the
-# slopes leads back through relu to it, and along it nothing changes. Without
+# slopes leads back through relu to it, and relu's second derivative is 0. Without
 # `create_graph` the slopes would be constants, and a loss of score plus penalty would
 # train without an error, as if there were no penalty. In 10.6 you write such a step.
 
