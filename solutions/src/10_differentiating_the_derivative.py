@@ -173,8 +173,8 @@ class Arctan(mg.autograd.Function):
 
 
 # %% [markdown]
-# Run this cell before and after. The second derivative of x * arctan(x) at 0 is 2: first
-# you'll see a 1, without a word, and then the refusal should come. (Why `backward()`
+# Run this cell before and after. The second derivative of x * arctan(x) at 0 is 2. At
+# first you'll see a 1, without a word; then the refusal should come. (Why `backward()`
 # and not `grad`? The lesson says.)
 
 # %% tags=["raises-exception"]
