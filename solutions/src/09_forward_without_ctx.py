@@ -228,4 +228,6 @@ hint("09.5")
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/09_forward_without_ctx.ipynb), to its recall
-# cards: open each one only after you have answered it.
+# cards: open each one only after you have answered it. Then
+# [lesson 10](../../notebooks/10_differentiating_the_derivative.ipynb): a derivative of
+# the derivative.
