@@ -28,7 +28,6 @@ LESSONS = {
     "07_several_outputs": 7,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 6,
-    "10_differentiating_the_derivative": 12,
     "10_differentiating_the_derivative": 13,
     "11_going_forwards": 8,
 }
