@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.course.check.probes.chains import peaks_of_chains
-from minigrad.course.check.probes.clocks import Timed, time_calls
-from minigrad.course.check.probes.duals import Dual, run_programs
+from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
 from minigrad.course.check.probes.histories import Ending, tell
 from minigrad.course.check.probes.lifetimes import (
     Left,
@@ -16,6 +15,12 @@ from minigrad.course.check.probes.lifetimes import (
     left_behind,
 )
 from minigrad.course.check.probes.opinions import Opinion, opinion_on
+from minigrad.course.check.probes.packing import (
+    Packed,
+    Stored,
+    stored,
+    there_and_back,
+)
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
 
@@ -30,9 +35,21 @@ LOOKS: dict[str, Callable[..., Any]] = {
         kept_on_ctx,
         opinion_on,
         peaks_of_chains,
-        run_programs,
-        time_calls,
+        there_and_back,
+        stored,
+        checkpointed,
     )
 }
 
-RECORDS = (Graph, Walk, Program, Traversal, Ending, Left, Opinion, Dual, Timed)
+RECORDS = (
+    Graph,
+    Walk,
+    Program,
+    Traversal,
+    Ending,
+    Left,
+    Opinion,
+    Packed,
+    Stored,
+    Checkpointed,
+)

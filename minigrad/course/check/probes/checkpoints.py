@@ -1,0 +1,90 @@
+"""An answer that runs a function in forward, and once more in backward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course.check.facts import Array, Crash
+from minigrad.course.check.lifetimes import watch
+from minigrad.course.check.spy import crash_of
+
+LAYERS = 5
+
+
+@dataclass(frozen=True)
+class Checkpointed:
+    """What an answer did with a function that drops some of its results at random.
+
+    ``calls``: how often the function ran, ``forward`` of them before backward began.
+    ``alive``: how many tensors from its middle were there after forward. ``masks``: a
+    row for each call, of what it has kept. ``result``, ``grad_x`` and ``grad_w`` are
+    numbers; the function uses w without getting it. ``above``: how often the node of
+    the operation that made x ran. ``goes_on``: backward has drawn nothing for others.
+    """
+
+    calls: int = 0
+    forward: int = 0
+    alive: int = 0
+    masks: Array | None = None
+    result: Array | None = None
+    grad_x: Array | None = None
+    grad_w: Array | None = None
+    above: int = 0
+    goes_on: bool = True
+    crash: Crash | None = None
+
+
+class Segment:
+    """The function: some layers with one weight, and dropout."""
+
+    def __init__(self, w: Any) -> None:
+        self.w = w
+        self.masks: list[Array] = []
+        self.watched: list[Any] = []
+
+    def __call__(self, x: Any) -> Any:
+        """The layers, and then the mask."""
+        for _ in range(LAYERS):
+            x = (x * self.w).tanh()
+            self.watched.append(watch(layer=x))
+        mask = minigrad.rand(x.shape, dtype=x.dtype) < 0.5
+        self.masks.append(mask.numpy().copy())
+        return x * mask
+
+    def alive(self) -> int:
+        """How many results of layers are alive."""
+        return sum([watched.alive()["layer"] for watched in self.watched])
+
+
+def checkpointed(answer: Any, x: Array, w: Array, upstream: Array, leaf: bool) -> Any:
+    """Run the answer on a leaf, or on a product; then backward with ``upstream``."""
+    minigrad.manual_seed(int(x.size))
+    start = minigrad.tensor(x, requires_grad=True)
+    weight = minigrad.tensor(w, requires_grad=True)
+    function, runs = Segment(weight), []
+    given = start if leaf else start * 1.0
+    if given.grad_fn is not None:
+        given.grad_fn.register_hook(lambda *_: runs.append(1))
+    said: dict[str, Any] = {}
+    try:
+        result = answer(function, given)
+        said["forward"], said["alive"] = len(function.masks), function.alive()
+        said["result"] = result.detach().numpy().copy()
+        minigrad.rand(3)  # somebody else draws, before backward runs
+        state = minigrad.get_rng_state().numpy().copy()
+        result.backward(minigrad.tensor(upstream))
+        now = minigrad.get_rng_state().numpy()
+        said["goes_on"] = bool(np.array_equal(state, now))
+    except Exception as error:
+        said["crash"] = crash_of("checkpoint", error)
+    said["calls"], said["above"] = len(function.masks), len(runs)
+    if function.masks:
+        said["masks"] = np.array(function.masks)
+    for name, tensor in (("grad_x", start), ("grad_w", weight)):
+        if tensor.grad is not None:
+            said[name] = tensor.grad.numpy().copy()
+    return Checkpointed(**said)
