@@ -1,157 +1,256 @@
+# ruff: noqa: F811  (a solution takes the place of what is found)
+
 # %% [markdown]
 # # Exercises: Trading memory for time
 #
 # You will
-# * TODO: predict,
-# * TODO: repair,
-# * TODO: write.
+# * say which values a pack hook is called with,
+# * write hooks that keep saved tensors smaller, and in files,
+# * put a checkpoint together, write one that's right for dropout, and choose where to cut.
 #
 # The lesson is [here](../../notebooks/12_trading_memory_for_time.ipynb).
 
 # %%
+import itertools
+import os
+from contextlib import contextmanager
+
+import numpy as np
+
 import minigrad as mg
 from minigrad.course import check, exercise, hint
 
 mg.teaching()
 
 # %% [markdown]
-# ## 12.1 TODO: a short title
+# ## 12.1 What do hooks see?
 #
-# TODO: what to look at first, then: answer, and press *Commit*.
+# Answer from memory, without running anything, then press *Commit*. (About 4 minutes.)
 
 # %% tags=["exercise"]
 exercise("12.1")
 
 # %% tags=["solution"]
-check("12.1", ["TODO: one"])
+check("12.1", ["yes", "no", "no", "yes", "yes", "no"])
 
 # %% tags=["check"]
 check("12.1")
 
 # %% [markdown]
-# ## 12.2 TODO: a short title
+# ## 12.2 Half the bytes
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# Two hooks: `pack` makes a float16 tensor of every tensor of floating point numbers,
+# `unpack` gives back the dtype it had before. Other tensors (row numbers, masks) are kept
+# as they are: float16 would round a row number above 2048. (About 9 minutes.)
 
 
 # %% tags=["exercise"]
-class TODO2(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
-        # endregion
+def pack(tensor):
+    # region solution: return what is kept; unpack gets this and nothing else
+    if tensor.is_floating_point():
+        return tensor.to(mg.float16), tensor.dtype
+    return tensor, tensor.dtype
+    # endregion
+
+
+def unpack(packed):
+    # region solution: return a tensor with the dtype that it had before
+    numbers, dtype = packed
+    return numbers.to(dtype)
+    # endregion
 
 
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# The gradient of a sine is the cosine of what was saved. At 1 that's 0.5403. Which digits
+# change with your hooks at 0.1, where it's 0.9950042?
+
+# %% tags=["raises-exception"]
+x = mg.tensor([1.0, 0.1], dtype=mg.float64, requires_grad=True)
+with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+    y = x.sin().sum()
+y.backward()
+x.grad.tolist()
+
+# %% [markdown]
+# The check sends tensors of four dtypes through both hooks.
 
 # %% tags=["check"]
-check("12.2", TODO2)
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+check("12.2", [pack, unpack])
 
 # %%
 hint("12.2")
 
 # %% [markdown]
-# ## 12.3 TODO: a short title
+# ## 12.3 To disk
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# `with on_disk(folder):` keeps every tensor that's saved in the block as a file in
+# `folder`, which is empty at first. Backward runs in the block as well, perhaps more than
+# once. When the block is over no file is left, even after an exception. `@contextmanager`
+# makes this of a function with a `yield` in it: what comes before `yield` runs when the
+# block begins, what comes after it when the block ends. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
-class TODO3(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
+@contextmanager
+def on_disk(folder):
+    paths = []
+
+    def pack(tensor):
+        # region solution: write a file, and return its path
+        path = os.path.join(folder, f"{len(paths)}.npy")
+        np.save(path, tensor.detach().numpy())
+        paths.append(path)
+        return path
         # endregion
 
+    def unpack(path):
+        # region solution: read the file
+        return mg.tensor(np.load(path))
+        # endregion
+
+    # region solution: put the hooks in force around yield; leave no file
+    try:
+        with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+            yield
+    finally:
+        for path in paths:
+            os.remove(path)
+    # endregion
+
 
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# Two backwards, then an exception in the block: after each, no file should be left.
 
 # %% tags=["check"]
-check("12.3", TODO3)
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+check("12.3", on_disk)
 
 # %%
 hint("12.3")
 
 # %% [markdown]
-# ## 12.4 TODO: a short title
+# ## 12.4 A checkpoint, in order
 #
-# TODO: what to look at first, then: answer, and press *Commit*.
+# *Add* (or Enter) moves the chosen line into your program, *Remove* (or Enter) takes it
+# back, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it. (About 8 minutes.)
 
 # %% tags=["exercise"]
 exercise("12.4")
 
 # %% tags=["solution"]
-check("12.4", ["a"])
+check("12.4", ["h", "c", "a", "e", "j", "b", "l", "f", "k", "g", "m"])
 
 # %% tags=["check"]
 check("12.4")
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
 
 # %%
 hint("12.4")
 
 # %% [markdown]
-# ## 12.5 TODO: a short title
+# ## 12.5 checkpoint(function, x)
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# Now a checkpoint that's right for dropout as well. `function` draws random numbers, so
+# when it runs again, it has to draw the same ones. `mg.get_rng_state()` says where in the
+# sequence of random numbers we are, and `mg.set_rng_state(state)` goes back there. When
+# backward is over, the sequence has to be where it was before. (About 11 minutes.)
 
 
 # %% tags=["exercise"]
-class TODO5(mg.autograd.Function):
+class Checkpoint(mg.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
+    def forward(ctx, function, x):
+        # region solution: keep what backward needs, and run function
+        ctx.function = function
+        ctx.save_for_backward(x, mg.get_rng_state())
+        return function(x)
+        # endregion
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        # region solution: run function again as it ran then, and go backward through it
+        x, state = ctx.saved_tensors
+        x = x.detach().requires_grad_()
+        now = mg.get_rng_state()
+        mg.set_rng_state(state)
+        with mg.enable_grad():
+            y = ctx.function(x)
+        mg.set_rng_state(now)
+        y.backward(grad_output)
+        return None, x.grad
         # endregion
 
 
+def checkpoint(function, x):
+    return Checkpoint.apply(function, x)
+
+
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# A mask drops about half of the numbers. Where the result is 0, the gradient has to be 0,
+# too; where it isn't, the gradient equals the result.
+
+# %% tags=["raises-exception"]
+x = mg.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], requires_grad=True)
+y = checkpoint(lambda x: x.exp() * (mg.rand(6) < 0.5), x)
+y.sum().backward()
+y.tolist(), x.grad.tolist()
+
+# %% [markdown]
+# The check counts the calls, looks at what's alive after forward, and lets somebody else
+# draw random numbers before backward runs.
 
 # %% tags=["check"]
-check("12.5", TODO5)
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+check("12.5", checkpoint)
 
 # %%
 hint("12.5")
 
 # %% [markdown]
-# ## 12.6 TODO: a short title
+# ## 12.6 Where to cut
 #
-# TODO: what is asked for, as in the text file, in 8 to 80 words.
+# In 16 layers, layer i saves `sizes[i]` numbers. A cut at place p keeps what goes into
+# layer p: `sizes[p - 1]` numbers (what layer p - 1 saves is its result). The cuts divide the
+# layers into segments, and backward recomputes one segment at a time. So the peak is
+# all that's kept at the cuts, plus the largest segment. (About 8 minutes.)
+
+
+# %%
+def peak(sizes, cuts):
+    edges = [0, *cuts, len(sizes)]
+    kept = sum(sizes[p - 1] for p in cuts)
+    return kept + max(sum(sizes[a:b]) for a, b in itertools.pairwise(edges))
+
+
+EQUAL, FUNNEL = [10] * 16, [80, 70, 60, 50, 40, 30, 20, 10, 8, 7, 6, 5, 4, 3, 2, 1]
+peak(EQUAL, [4, 8, 12]), peak(FUNNEL, [4, 8, 12])
+
+# %% [markdown]
+# Equal segments are fine for equal layers. Is there anything better for the other list?
+# Write `best_cuts(sizes, k)`: k places, in order, with a peak that's as low as it gets.
+# (16 layers and 3 cuts leave 455 choices.)
 
 
 # %% tags=["exercise"]
-class TODO6(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        # region solution: return what is asked for
-        return x.clone()
-        # endregion
+def best_cuts(sizes, k):
+    # region solution: return k places between 1 and 15, in order
+    places = itertools.combinations(range(1, len(sizes)), k)
+    return min(places, key=lambda cuts: peak(sizes, cuts))
+    # endregion
 
 
 # %% [markdown]
-# TODO: say in a sentence what the check tries, and on what.
+# How much lower is it? Up to 5 % above the lowest peak counts as right.
+
+# %% tags=["raises-exception"]
+cuts = best_cuts(FUNNEL, 3)
+cuts, peak(FUNNEL, cuts)
 
 # %% tags=["check"]
-check("12.6", TODO6)
-
-# %% [markdown]
-# Stuck, or surprised? Each hint is more direct than the one before.
+check("12.6", best_cuts)
 
 # %%
 hint("12.6")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/12_trading_memory_for_time.ipynb), to its recall
+# cards: open each one only after you have answered it.

@@ -1,4 +1,4 @@
-"""12.3: TODO."""
+"""12.3: saved tensors on disk, and no file left behind."""
 
 from __future__ import annotations
 
@@ -6,14 +6,57 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Array, Finding, pass_on_todo, submission
+from minigrad.course.check.probes import packing, seen
+from minigrad.course.check.probes.packing import Stored
 from minigrad.course.exercises.messages import Messages
-
-ANSWER = "TODO"
 
 say = Messages(__name__)
 
+ANSWER = "on_disk"
+COUNT = 500
+STAGES = {
+    "forward": "in forward",
+    "first": "in the first backward",
+    "second": "in the second backward",
+    "end": "at the end of the block",
+}
+
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
-    """Try the answer on numbers drawn from ``random``; one finding for each mistake."""
-    return [say("TODO", answer=answer.__name__, got=0.0)]
+    """Two backwards inside the block; then an exception before the first."""
+    unusable = submission.no_function(answer, ANSWER)
+    if unusable:
+        return [unusable]
+    x, w = random.uniform(1, 2, COUNT), random.uniform(3, 4, COUNT)
+    found = fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
+    if found is None:
+        raised = seen(packing.stored, (answer,), x, w, True)
+        if raised.crash is not None:
+            text = raised.crash.text
+            found = say("crashed", stage="after an exception", text=text)
+        elif raised.left:
+            found = say("left.raised", left=raised.left)
+    return [found] if found else []
+
+
+def fault_in(run: Stored, x: Array, w: Array) -> Finding | None:
+    """What is wrong with one run; None if nothing is."""
+    if run.first is not None and np.allclose(run.first, 9 * x):
+        return say("same_name")
+    if run.crash is not None:
+        pass_on_todo(run.crash)
+        text = f"{run.crash.kinds[0]}: {run.crash.text}"
+        name = "second" if run.stage == "second" else "crashed"
+        return say.of_crash(name, run.crash, stage=STAGES[run.stage], text=text)
+    if run.files == 0:
+        return say("nothing")
+    for turn, gradient in (("first", run.first), ("second", run.second)):
+        if gradient is None or not np.allclose(gradient, 3 * w, rtol=1e-5):
+            got = None if gradient is None else gradient[:3]
+            return say("gradient", turn=turn, got=got, wanted=3 * w[:3])
+    if run.keeps:
+        return say("keeps")
+    if run.size < x.nbytes:
+        return say("small", size=run.size)
+    return say("left", left=run.left) if run.left else None

@@ -1,19 +1,86 @@
-"""12.6: TODO."""
+"""12.6: where to cut layers of different sizes, for the lowest peak."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Finding, submission
 from minigrad.course.exercises.messages import Messages
-
-ANSWER = "TODO"
 
 say = Messages(__name__)
 
+ANSWER = "best_cuts"
+LAYERS = 16
+WITHIN = 0.05
+
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
-    """Try the answer on numbers drawn from ``random``; one finding for each mistake."""
-    return [say("TODO", answer=answer.__name__, got=0.0)]
+    """Layers of several kinds, with two cuts and with three."""
+    unusable = submission.no_function(answer, ANSWER)
+    if unusable:
+        return [unusable]
+    for sizes in tried(random):
+        for k in (2, 3):
+            said = answer(list(sizes), k)
+            if not are_cuts(said, k):
+                return [say("no_cuts", said=said, k=k)]
+            found = fault_in(sorted(map(int, said)), sizes, k)
+            if found:
+                return [found]
+    return []
+
+
+def tried(random: np.random.Generator) -> Iterator[list[int]]:
+    """The sizes of the layers."""
+    yield [10] * LAYERS
+    yield random.integers(1, 100, LAYERS).tolist()
+    yield sorted(random.integers(1, 100, LAYERS).tolist(), reverse=True)
+    yield sorted((random.integers(1, 10, LAYERS) ** 2).tolist())
+    hourglass = random.integers(40, 100, LAYERS)
+    hourglass[5:11] //= 20
+    yield (hourglass + 1).tolist()
+
+
+def are_cuts(said: Any, k: int) -> bool:
+    """Whether this is a choice of k places."""
+    if not isinstance(said, Sequence) or len(said) != k or len(set(said)) != k:
+        return False
+    return all(isinstance(p, int | np.integer) and 0 < p < LAYERS for p in said)
+
+
+def fault_in(cuts: Sequence[int], sizes: list[int], k: int) -> Finding | None:
+    """What is wrong with these cuts; None if their peak is as good as the lowest."""
+    every = [list(each) for each in combinations(range(1, LAYERS), k)]
+    lowest = min(peak(sizes, each) for each in every)
+    got = peak(sizes, cuts)
+    if got <= lowest * (1 + WITHIN):
+        return None
+    even = [round(LAYERS * turn / (k + 1)) for turn in range(1, k + 1)]
+    usual = {
+        "missed.even": even,
+        "missed.equal_sums": min(every, key=lambda each: largest(sizes, each)),
+        "missed.cheap": min(every, key=lambda each: kept(sizes, each)),
+    }
+    fitting = [name for name, each in usual.items() if each == list(cuts)]
+    name = (fitting or ["missed"])[0]
+    return say(name, sizes=sizes, k=k, cuts=list(cuts), got=got, lowest=lowest)
+
+
+def peak(sizes: Sequence[int], cuts: Sequence[int]) -> int:
+    """What is kept at the cuts, and the largest segment with it."""
+    return kept(sizes, cuts) + largest(sizes, cuts)
+
+
+def kept(sizes: Sequence[int], cuts: Sequence[int]) -> int:
+    """What goes into each segment but the first."""
+    return sum([sizes[p - 1] for p in cuts])
+
+
+def largest(sizes: Sequence[int], cuts: Sequence[int]) -> int:
+    """The segment with the most to recompute."""
+    edges = [0, *cuts, len(sizes)]
+    return max([sum(sizes[a:b]) for a, b in pairwise(edges)])
