@@ -21,7 +21,7 @@ def as_in_the_notebook(graded: Grade, exercise: str, answer: Any, *cells: str) -
     seed = examiner.number_from(b"secret", "cases", exercise, "0")
     verdict = checking.examine(exercise, answer, seed=seed, seconds=30)
     rows = [row for row in verdict.rows() if row[0] not in ("numbers", "see it")]
-    assert (result.state, list(result.rows)) == (verdict.state, rows)
+    assert (result.state, list(result.rows)) == (verdict.state, rows), result.note
     return result
 
 
@@ -66,6 +66,29 @@ def test_toys_get_what_the_check_says(
     answer = rows.Answer("08.6", "", 0, {"replace": change})
     made = answer.made_anew()
     assert as_in_the_notebook(graded, "08.6", made, answer.source).points == points
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name", "points"),
+    [
+        ("12.2", "by_a_list_of_dtypes", 3),
+        ("12.2", "outside", 0),
+        ("12.3", "deletes_itself", 4),
+        ("12.3", "without_finally", 0),
+        ("12.5", "with_an_attribute", 5),
+        ("12.5", "random_state_not_restored", 0),
+        ("12.6", "equal_layers", 0),
+    ],
+)
+def test_hooks_and_checkpoints_get_what_the_check_says(
+    graded: Grade, exercise: str, name: str, points: int
+) -> None:
+    answers = rows.answers_to(exercise)
+    answer = next(each for each in answers if each.row.get("name") == name)
+    hand_in = f"from minigrad.course import check\ncheck('{exercise}', {answer.hands})"
+    made = answer.made_anew()
+    result = as_in_the_notebook(graded, exercise, made, answer.source, hand_in)
+    assert result.points == points
 
 
 def exp(kept: str) -> str:
