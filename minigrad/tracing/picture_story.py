@@ -137,6 +137,10 @@ class PictureStory(BackwardPicture):
         ]
         if names:
             return message("why.keeps", values=joined(names))
+        saved = [ref for key, ref in there.items() if key.startswith("saved.") and ref]
+        if saved:  # hooks have put something else there
+            packed = [ref.get("r") or message("why.packed") for ref in saved]
+            return message("why.keeps.packed", packed=joined(packed))
         if any([key.startswith("attr.") for key in there]):
             is_shape = "attr.shape" in there
             return message("why.keeps.shape") if is_shape else ""

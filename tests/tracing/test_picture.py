@@ -146,6 +146,30 @@ def test_paths_that_meet_wait_and_add_up() -> None:
     ]
 
 
+def packed_by_hooks(pack: Callable[[Any], Any]) -> Callable[[], Any]:
+    def program() -> Any:
+        x = number(2.0)
+        with mg.autograd.graph.saved_tensors_hooks(pack, lambda packed: x):
+            return x.sin()
+
+    return program
+
+
+def test_box_holds_what_a_hook_put_in_place_of_the_value() -> None:
+    (told,) = said(packed_by_hooks(lambda tensor: "file7"), "sin(2)")
+    assert told.endswith("In its box, where the value would be: 'file7'.")
+    (told,) = said(packed_by_hooks(lambda tensor: (tensor, "f")), "sin(2)")
+    assert told.endswith("where the value would be: what the hook returned.")
+    (told,) = said(checkpointed, "= sin(")
+    assert told.endswith("where the value would be: computed again when needed.")
+
+
+def checkpointed() -> Any:
+    x = number(2.0)
+    y = mg.utils.checkpoint.checkpoint(mg.sin, x, use_reentrant=False)
+    return y
+
+
 def test_call_has_its_arguments_and_outputs_with_values_and_names() -> None:
     trace = recorded(diamond)
     exp, times, _, plus = [e for e in trace.data["events"] if "ins" in e]
