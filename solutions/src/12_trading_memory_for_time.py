@@ -12,7 +12,6 @@
 
 # %%
 import itertools
-import os
 from contextlib import contextmanager
 
 import numpy as np
@@ -84,7 +83,7 @@ hint("12.2")
 # ## 12.3 To disk
 #
 # `with on_disk(folder):` keeps every tensor that's saved in the block as a file in
-# `folder`, which is empty at first. Backward runs in the block as well, perhaps more than
+# `folder`, a `pathlib.Path` that's empty at first. Backward runs in the block as well, perhaps more than
 # once. When the block is over no file is left, even after an exception. `@contextmanager`
 # makes this of a function with a `yield` in it: what comes before `yield` runs when the
 # block begins, what comes after it when the block ends. (About 10 minutes.)
@@ -97,7 +96,7 @@ def on_disk(folder):
 
     def pack(tensor):
         # region solution: write a file, and return its path
-        path = os.path.join(folder, f"{len(paths)}.npy")
+        path = folder / f"{len(paths)}.npy"
         np.save(path, tensor.detach().numpy())
         paths.append(path)
         return path
@@ -114,7 +113,7 @@ def on_disk(folder):
             yield
     finally:
         for path in paths:
-            os.remove(path)
+            path.unlink()
     # endregion
 
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import minigrad
@@ -98,7 +99,7 @@ def inside(
 ) -> None:
     """The program; what is seen goes into ``said``."""
     leaf, other = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
-    with answer(folder):
+    with answer(Path(folder)):
         tripled = leaf * 3
         watched = watch(tripled=tripled)
         result = (tripled * other).sum()
