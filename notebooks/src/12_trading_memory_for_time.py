@@ -1,3 +1,5 @@
+# ruff: noqa: E501  (a link)
+
 # %% [markdown] tags=["slide"]
 # # Trading memory for time
 #
@@ -109,8 +111,8 @@ course.predict(
 # Right would be 10 and 27.18. Without hooks the engine saves the tensor *and its
 # version*, and when backward reads it, it compares the two: an error (lesson 08). With
 # hooks it keeps what `pack` returned, and that may be anything. It can't tell whether a
-# later change matters, so it checks nothing. Here `pack` returned the tensor itself, and
-# `mul_` wrote into it.
+# later change matters, so it checks nothing. Here `pack` returned the tensor itself,
+# and `mul_` wrote into it.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -178,8 +180,7 @@ packed
 # ## How often is unpack called?
 #
 # This Function saves three tensors. Say each of them is in a file, and `unpack` reads
-# that file. Here `unpack` just counts its calls. backward takes the tensors out of
-# `ctx.saved_tensors` one at a time.
+# that file. backward takes the tensors out of `ctx.saved_tensors` one at a time.
 
 
 # %% tags=["slide"]
@@ -195,6 +196,11 @@ class Volume(mg.autograd.Function):
         b = ctx.saved_tensors[1]
         c = ctx.saved_tensors[2]
         return grad_output * b * c, grad_output * a * c, grad_output * a * b
+
+
+# %% [markdown] tags=["slide"]
+# To see how often a file would be read, `unpack` just counts its calls here. One
+# forward and one backward run under the hooks, and three tensors require grad.
 
 
 # %% tags=["slide"]
@@ -218,10 +224,10 @@ def count_reads():
 # %% tags=["predict", "hide-input", "step", "slide", "Q66", "Q98"]
 course.predict(
     "12.reads",
-    "How often is unpack called?",
-    ["once", "3 times", "6 times", "9 times"],
+    "What does count_reads() return?",
+    ["1", "3", "6", "9"],
     then=count_reads,
-    so=lambda ran: "once" if ran.value == 1 else f"{ran.value} times",
+    so=lambda ran: f"{ran.value}",
     why="Each read of ctx.saved_tensors unpacks all three values anew; nothing is kept "
     "from the read before.",
     at="reads what it saved",
@@ -234,24 +240,14 @@ course.predict(
 # debugger. An `unpack` that deletes its file fails then.
 
 # %% [markdown] tags=["slide"]
-# ## Other places
-#
 # | `pack` returns | memory | it costs |
 # |---|---|---|
 # | a float16 copy | half | digits, and numbers above 65504 |
-# | a copy on the CPU, if the tensor is on a GPU | none on the GPU | two transfers |
+# | a copy on the CPU, for a tensor on a GPU | none on the GPU | two transfers |
 # | the name of a file | almost none | writing once, reading at each read |
 #
-# For the CPU there's a ready-made pair. With tensors that are on the CPU already it
-# copies nothing, so it's like `same` above, with all that follows:
-
-# %% tags=["slide"]
-x = mg.tensor([0.0, 1.0], requires_grad=True)
-with mg.autograd.graph.save_on_cpu():
-    y = x.exp()
-y.mul_(10)
-y.sum().backward()
-x.grad
+# For the CPU there's a ready-made pair, `mg.autograd.graph.save_on_cpu()`. A tensor
+# that's on the CPU already isn't copied, so with it that pair is like `same` above.
 
 # %% [markdown] tags=["slide"]
 # ## Not saving at all
@@ -289,15 +285,16 @@ checkpointed()
 # After forward the boxes are empty. The first read in backward starts the second run,
 # and that stops as soon as the last saved value is there again: one sine, not two. (The
 # strip counts what nodes hold. What has come back is held by the checkpoint until it's
-# read, and isn't drawn.) If a part saves nothing, as `x * 2 + 1` does, it never runs again.
+# read, and isn't drawn.) If a part saves nothing, as `x * 2 + 1` does, it never runs
+# again.
 
 # %% [markdown] tags=["slide"]
 # ## How many checkpoints?
 #
-# Say 64 layers save one array each, so 64 arrays are alive when backward begins. Now cut
-# the layers into equal segments, each of them a checkpoint. What's kept through
-# forward is the input of each segment. And while backward is in a segment, that segment's
-# values are back.
+# Say 64 layers save one array each, so 64 arrays are alive when backward begins. Now
+# cut the layers into equal segments, each of them a checkpoint. What's kept through
+# forward is the input of each segment. And while backward is in a segment, that
+# segment's values are back.
 
 
 # %% tags=["slide"]
@@ -317,65 +314,43 @@ def train(segments):
     y.sum().backward()
 
 
-# %% tags=["slide"]
+# %% [markdown] tags=["slide"]
+# **Predict.** Without a checkpoint the peak is about 66 arrays. With which number of
+# segments is it lowest: 1 (a checkpoint around everything), 8, 32, or 64 (a checkpoint
+# around each layer)? And is there one for which it isn't lower than 66? Then run this.
+
+# %% tags=["predict", "slide"]
 x = mg.ones(10_000, requires_grad=True)
 counts = [1, 2, 4, 8, 16, 32, 64]
+plain = course.peak_bytes(lambda: layers(64)(x).sum().backward())
+peaks = [course.peak_bytes(train, n) for n in counts]
 
-
-def peaks():
-    array = x.array.nbytes
-    plain = course.peak_bytes(lambda: layers(64)(x).sum().backward()) / array
-    return [plain] + [course.peak_bytes(train, n) / array for n in counts]
-
-
-# %% tags=["predict", "hide-input", "slide"]
-course.predict(
-    "12.segments",
-    "Without a checkpoint the peak is about 66 arrays. Which of these has a lower one?",
-    [
-        "1 segment, a checkpoint around everything",
-        "64 segments, a checkpoint around each layer",
-        "both of them",
-        "neither of them",
-    ],
-    then=peaks,
-    so=lambda ran: [
-        "neither of them",
-        "1 segment, a checkpoint around everything",
-        "64 segments, a checkpoint around each layer",
-        "both of them",
-    ][(ran.value[1] < ran.value[0]) + 2 * (ran.value[-1] < ran.value[0])],
-    why="With one segment all 64 values are back at once; with 64 segments 64 inputs "
-    "are kept.",
-)
-
-# %% tags=["explain", "slide"]
-plain, *measured = peaks()
 mg.plot_lines(
     counts,
     {
-        "measured": measured,
+        "measured": [peak / x.array.nbytes for peak in peaks],
         "segments + 64 / segments": [n + 64 / n for n in counts],
-        "no checkpoint": [plain for _ in counts],
+        "no checkpoint": [plain / x.array.nbytes for _ in counts],
     },
     x="number of segments",
     y="arrays alive at most",
-    says="The peak is lowest with 8 segments, and at both ends it's as high as without.",
+    says="The peak is lowest with 8 segments. With 1 or 64 nothing is gained.",
 )
 
 # %% [markdown] tags=["explain", "slide"]
 # n segments keep n inputs, and one segment has 64 / n values: n + 64 / n, and a few for
-# the gradients. That's lowest where both parts are equal, at n = 8, the square root of 64.
-# So the peak grows with the square root of the number of layers, for one more run of
-# forward. (10,000 layers: about 200 arrays.)
+# the gradients. That's lowest where both parts are equal, at n = 8, the square root of
+# 64. A checkpoint around everything gains nothing: in backward all 64 values are back
+# at once. With the best n, 10,000 layers need about 200 arrays, and one more run of
+# forward.
 
 # %% [markdown] tags=["slide"]
 # ## What does a second run need?
 #
-# If you write a checkpoint yourself, backward calls the function again and goes backward
-# through it. Two things have to be right. First, in which grad mode does it run? Here a
-# backward looks around: is recording on, and has a new result a graph, without and with
-# `enable_grad`?
+# If you write a checkpoint yourself, backward calls the function again and goes
+# backward through it. Two things have to be right. First, in which grad mode does it
+# run? Here a backward looks around: is recording on, and has a new result a graph,
+# without and with `enable_grad`?
 
 
 # %% tags=["slide", "Q54"]
@@ -401,8 +376,8 @@ seen
 # Recording is off in backward, so what you compute there has no graph. Inside
 # `enable_grad` it has one, and you can call `.backward(grad_output)` on it. Second,
 # random numbers: dropout that draws again drops other elements. PyTorch's checkpoint
-# notes the random state before the first run, and sets it again before the second. You can
-# switch that off. Then each gradient should equal the result it belongs to:
+# notes the random state before the first run, and sets it again before the second. You
+# can switch that off. Then each gradient should equal the result it belongs to:
 
 
 # %% tags=["explain", "slide"]
@@ -423,9 +398,9 @@ agrees(True), agrees(False)
 # ## In which order do hooks run?
 #
 # Saved-tensor hooks aren't the only ones. A hook on a *tensor* gets its gradient (and
-# may return another). A hook on a *node* runs after its rule, a prehook before it. `h` is
-# used twice, and backward runs twice. **Predict** the order, and how often each
-# is called.
+# may return another). A hook on a *node* runs after its rule, a prehook before it. `h`
+# is used twice, and backward runs twice. **Predict** the order, and how often each is
+# called.
 
 # %% tags=["predict", "slide", "Q64", "Q99"]
 calls = []
@@ -449,8 +424,8 @@ calls
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now keep saved tensors elsewhere or not at all, and say what that costs. Answer
-# each card in your own words before you open it.
+# You can now keep saved tensors elsewhere or not at all, and say what that costs.
+# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What do you give up if hooks are in force?</summary>
@@ -483,7 +458,8 @@ calls
 #
 # ## Now you
 #
-# [Six exercises](../exercises/12_trading_memory_for_time/12_trading_memory_for_time.ipynb)
+# [Six
+# exercises](../exercises/12_trading_memory_for_time/12_trading_memory_for_time.ipynb)
 # wait for you; in 12.5 you write a checkpoint that's right for dropout. They link back
 # to this lesson. Where you stand:
 

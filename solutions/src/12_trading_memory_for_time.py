@@ -1,12 +1,10 @@
-# ruff: noqa: F811  (a solution takes the place of what is found)
-
 # %% [markdown]
 # # Exercises: Trading memory for time
 #
 # You will
 # * say which values a pack hook is called with,
 # * write hooks that keep saved tensors smaller, and in files,
-# * put a checkpoint together, write one that's right for dropout, and choose where to cut.
+# * put a checkpoint together, make one right for dropout, and choose where to cut.
 #
 # The lesson is [here](../../notebooks/12_trading_memory_for_time.ipynb).
 
@@ -39,8 +37,8 @@ check("12.1")
 # ## 12.2 Half the bytes
 #
 # Two hooks: `pack` makes a float16 tensor of every tensor of floating point numbers,
-# `unpack` gives back the dtype it had before. Other tensors (row numbers, masks) are kept
-# as they are: float16 would round a row number above 2048. (About 9 minutes.)
+# `unpack` gives back the dtype it had before. Other tensors (row numbers, masks) are
+# kept as they are: float16 would round a row number above 2048. (About 7 minutes.)
 
 
 # %% tags=["exercise"]
@@ -60,8 +58,8 @@ def unpack(packed):
 
 
 # %% [markdown]
-# The gradient of a sine is the cosine of what was saved. At 1 that's 0.5403. Which digits
-# change with your hooks at 0.1, where it's 0.9950042?
+# The gradient of a sine is the cosine of what was saved. At 1 that's 0.5403. Which
+# digits change with your hooks at 0.1, where it's 0.9950042?
 
 # %% tags=["raises-exception"]
 x = mg.tensor([1.0, 0.1], dtype=mg.float64, requires_grad=True)
@@ -83,10 +81,11 @@ hint("12.2")
 # ## 12.3 To disk
 #
 # `with on_disk(folder):` keeps every tensor that's saved in the block as a file in
-# `folder`, a `pathlib.Path` that's empty at first. Backward runs in the block as well, perhaps more than
-# once. When the block is over no file is left, even after an exception. `@contextmanager`
-# makes this of a function with a `yield` in it: what comes before `yield` runs when the
-# block begins, what comes after it when the block ends. (About 10 minutes.)
+# `folder`, a `pathlib.Path` that's empty at first. Backward runs in the block as well,
+# perhaps more than once. When the block is over no file is left, even after an
+# exception. `@contextmanager` makes this of a function with a `yield` in it: what comes
+# before `yield` runs when the block begins, what comes after it when the block ends.
+# (About 9 minutes.)
 
 
 # %% tags=["exercise"]
@@ -130,7 +129,7 @@ hint("12.3")
 # ## 12.4 A checkpoint, in order
 #
 # *Add* (or Enter) moves the chosen line into your program, *Remove* (or Enter) takes it
-# back, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it. (About 8 minutes.)
+# back, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it. (About 7 minutes.)
 
 # %% tags=["exercise"]
 exercise("12.4")
@@ -148,9 +147,9 @@ hint("12.4")
 # ## 12.5 checkpoint(function, x)
 #
 # Now a checkpoint that's right for dropout as well. `function` draws random numbers, so
-# when it runs again, it has to draw the same ones. `mg.get_rng_state()` says where in the
-# sequence of random numbers we are, and `mg.set_rng_state(state)` goes back there. When
-# backward is over, the sequence has to be where it was before. (About 11 minutes.)
+# when it runs again, it has to draw the same ones. `mg.get_rng_state()` says where in
+# the sequence of random numbers we are, and `mg.set_rng_state(state)` goes back there.
+# When backward is over, the sequence has to be where it was before. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -183,8 +182,8 @@ def checkpoint(function, x):
 
 
 # %% [markdown]
-# A mask drops about half of the numbers. Where the result is 0, the gradient has to be 0,
-# too; where it isn't, the gradient equals the result.
+# A mask drops about half of the numbers. Where the result is 0, the gradient has to be
+# 0, too; where it isn't, the gradient equals the result.
 
 # %% tags=["raises-exception"]
 x = mg.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], requires_grad=True)
@@ -193,8 +192,8 @@ y.sum().backward()
 y.tolist(), x.grad.tolist()
 
 # %% [markdown]
-# The check counts the calls, looks at what's alive after forward, and lets somebody else
-# draw random numbers before backward runs.
+# The check counts the calls, looks at what's alive after forward, and lets somebody
+# else draw random numbers before backward runs.
 
 # %% tags=["check"]
 check("12.5", checkpoint)
@@ -206,9 +205,9 @@ hint("12.5")
 # ## 12.6 Where to cut
 #
 # In 16 layers, layer i saves `sizes[i]` numbers. A cut at place p keeps what goes into
-# layer p: `sizes[p - 1]` numbers (what layer p - 1 saves is its result). The cuts divide the
-# layers into segments, and backward recomputes one segment at a time. So the peak is
-# all that's kept at the cuts, plus the largest segment. (About 8 minutes.)
+# layer p: `sizes[p - 1]` numbers (what layer p - 1 saves is its result). The cuts
+# divide the layers into segments, and backward recomputes one segment at a time. So the
+# peak is all that's kept at the cuts, plus the largest segment. (About 7 minutes.)
 
 
 # %%

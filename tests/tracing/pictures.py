@@ -175,10 +175,17 @@ def faults_of_slope(data: Json, event: Json, entered: Json) -> Iterator[str]:
         yield f"{event['slope']} times {before} is not {after}"
 
 
+def bytes_of(value: Json) -> int:
+    """The bytes of a value; 0 for one that has no dtype."""
+    size = int(np.prod(value.get("shape", ())))
+    return size * np.dtype(value["dtype"]).itemsize if "dtype" in value else 0
+
+
 def numbers_of(data: Json) -> set[str]:
-    """All numbers that a sentence may have: of values, names, counts and versions."""
+    """All numbers a sentence may have: of values and sizes, names, counts, versions."""
     values = Values(data["values"])
     texts = [values.text({"v": key}) for key in data["values"]]
+    texts += [str(bytes_of(value)) for value in data["values"].values()]
     counts: list[Any] = [0]
     for event in data["events"]:
         texts += [str(event.get(key, "")) for key in ("op", "label", "hook", "name")]

@@ -121,4 +121,6 @@ def inside(
 
 def files_in(folder: str) -> list[str]:
     """All files below a folder, which may be gone."""
-    return [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    return [
+        os.path.join(at, name) for at, _, names in os.walk(folder) for name in names
+    ]
