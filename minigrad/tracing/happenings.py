@@ -205,6 +205,7 @@ class Happenings:
         """All that was forgotten is there again; an exception has its own event."""
         self._log.program_ran()
         self._graph.reruns -= 1
+        self._log.memory.look_at_packed()
         if not failed:
             say = asides.rerun_ends()
             self._log.emit({"k": "rerun.end", "lvl": STORY, "say": say})

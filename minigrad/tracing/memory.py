@@ -40,6 +40,7 @@ class Memory:
         self.added: list[Item] = []
         self.dropped: list[dict[str, str]] = []
         self._watched: dict[str, weakref.ref[Any]] = {}
+        self._packed: dict[str, tuple[weakref.ref[Any], str]] = {}
         self.gone: list[Item] = []
 
     def take_gone(self) -> list[Item]:
@@ -55,6 +56,10 @@ class Memory:
 
     def look_at_node(self, node: Any, owner: str, label: str) -> int:
         """Note what ``node`` holds now; the bytes that it holds of new."""
+        saved = node._saved
+        for packed in () if saved is FREED else saved:
+            if packed.__class__ is HookedRecord:
+                self._packed[owner] = weakref.ref(node), label
         try:
             holds = held_by(node)
         except Exception:  # the attributes are the learner's
@@ -62,6 +67,15 @@ class Memory:
         if holds and owner not in self._watched:
             self._watched[owner] = weakref.ref(node, lambda _: self.drop(owner, GONE))
         return self._compare(owner, owner, label, holds)
+
+    def look_at_packed(self) -> None:
+        """Look again at nodes whose values went through hooks: some may be back."""
+        for owner, (reference, label) in list(self._packed.items()):
+            node = reference()
+            if node is None or node._saved is FREED:
+                del self._packed[owner]
+            else:
+                self.look_at_node(node, owner, label)
 
     def look_at_grad(self, leaf: Tensor, node: str, label: str) -> None:
         """Note the ``.grad`` of ``leaf``, whose gradient arrived at ``node``."""
@@ -163,7 +177,10 @@ def stored(packed: Any) -> Any:
     """What is really kept for a saved value."""
     if isinstance(packed, Record):
         return packed.tensor
-    return packed.packed if isinstance(packed, HookedRecord) else packed
+    if not isinstance(packed, HookedRecord):
+        return packed
+    # A checkpoint's placeholder is filled when its part of forward has run again.
+    return getattr(packed.packed, "recomputed", packed.packed)
 
 
 def arrays_in(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

@@ -38,6 +38,12 @@ class Placeholder:
     def __init__(self) -> None:
         self.values: WeakKeyDictionary[Any, Tensor | None] = WeakKeyDictionary()
 
+    @property
+    def recomputed(self) -> Tensor | None:
+        """A tensor that has been put here again, and not been read."""
+        values = [value for value in self.values.values() if value is not None]
+        return values[0] if values else None
+
 
 class Region:
     """A checkpointed call: its function, its arguments, and its placeholders.

@@ -177,3 +177,28 @@ def test_view_keeps_all_of_the_memory_it_shows() -> None:
 )
 def test_bytes_are_told_in_a_unit_that_fits(size: int, text: str) -> None:
     assert bytes_text(size) == text
+
+
+def test_what_a_checkpoint_runs_again_is_kept_until_its_nodes_are_done() -> None:
+    x = mg.ones(10).requires_grad_()
+
+    def program() -> None:
+        layers = mg.utils.checkpoint.checkpoint(three_sines, x, use_reentrant=False)
+        layers.backward(mg.ones(10))
+
+    trace = recorded(program)
+    kinds = [event["k"] for event in trace.data["events"]]
+    at = [kinds.index(kind) + 1 for kind in ("rerun.begin", "rerun.end")]
+    kept = [folding.bytes_alive(folding.memory_at(trace.data, n)) for n in at]
+    assert kept == [0, 120]
+    assert alive_after(trace)[-1] == 40  # .grad
+    by = "backward, which needs it no more"
+    held = [(of, by) for of, _, _, by in items_of(trace) if of in SINES]
+    assert held == [(of, by) for of in SINES]
+
+
+SINES = ("sin 1", "sin 2", "sin 3")
+
+
+def three_sines(x: Tensor) -> Tensor:
+    return x.sin().sin().sin()
