@@ -112,29 +112,7 @@ course.predict(
 # hooks it keeps what `pack` returned, and that may be anything. It can't tell whether a
 # later change matters, so it checks nothing. Here `pack` returned the tensor itself,
 # and `mul_` wrote into it. (Teaching mode warns about such a `pack`. PyTorch doesn't.)
-
-# %% tags=["because", "hide-input"]
-course.because(
-    "12.because",
-    "Who takes care of a saved value once hooks are in force, and what does that mean "
-    "for pack? One sentence, for yourself; it isn't graded.",
-)
-
-# %% [markdown]
-# **Try.** Let `pack` return a copy instead, `saved.clone()`. Is the change in place an
-# error now, does it give a wrong number, or the right one? Say which, then run this.
-
-# %% tags=["try", "Q29"]
-x = mg.tensor([0.0, 1.0], requires_grad=True)
-with mg.autograd.graph.saved_tensors_hooks(lambda saved: saved.clone(), same):
-    y = x.exp()
-y.mul_(10)
-y.sum().backward()
-x.grad
-
-# %% [markdown] tags=["explain"]
-# The right one. The copy isn't changed by `mul_`, so hooks can make a program work that
-# raises an error without them. They cost memory here instead of saving it.
+# If `pack` returns a copy, `saved.clone()`, `mul_` does no harm: you get 10 and 27.18.
 
 # %% [markdown] tags=["slide"]
 # ## Which values go through pack?
@@ -178,8 +156,9 @@ packed
 # %% [markdown] tags=["slide"]
 # ## How often is unpack called?
 #
-# This Function saves three tensors. Say each of them is in a file, and `unpack` reads
-# that file. backward takes the tensors out of `ctx.saved_tensors` one at a time.
+# This Function keeps its three inputs on disk: `pack` writes a tensor to a file and
+# returns the file's name, `unpack` reads the file, and `reads` counts how often. (To
+# keep your disk clean, the files are in a dictionary here.)
 
 
 # %% tags=["slide"]
@@ -197,33 +176,66 @@ class Volume(mg.autograd.Function):
         return grad_output * b * c, grad_output * a * c, grad_output * a * b
 
 
+# %% tags=["slide"]
+files, reads = {}, []
+
+
+def pack(tensor):
+    name = f"file{len(files)}"
+    files[name] = tensor.tolist()
+    return name
+
+
+def unpack(name):
+    reads.append(name)
+    return mg.tensor(files[name])
+
+
 # %% [markdown] tags=["slide"]
-# To see how often a file would be read, `unpack` just counts here. **Predict.** One
-# forward and one backward run under the hooks, and three tensors require grad. What
-# does the last line show: 1, 3, 6 or 9?
+# Forward runs now, and writes three files. Then `back` runs backward and says how often
+# a file was read. (It retains the graph, so that you can run it again.)
 
 
-# %% tags=["predict", "slide", "Q66", "Q98"]
-def counting(packed):
-    reads.append(1)
-    return to_single(packed)
-
-
-reads = []
+# %% tags=["slide"]
 a, b, c = (mg.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))
-with mg.autograd.graph.saved_tensors_hooks(to_half, counting):
-    y = Volume.apply(a, b, c)
-y.backward()
-len(reads)
+with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+    volume = Volume.apply(a, b, c)
+
+
+def back():
+    reads.clear()
+    volume.backward(retain_graph=True)
+    return len(reads)
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q66", "Q98"]
+course.predict(
+    "12.reads",
+    "What does back() return?",
+    ["1", "3", "6", "9"],
+    then=back,
+    so=lambda ran: f"{ran.value}",
+    why="Each time backward writes ctx.saved_tensors, all three values are unpacked.",
+    at=["has its value again"] * 4,
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# 9: each read of `ctx.saved_tensors` unpacks all three. Nothing is stored in between,
-# or the memory you saved would be taken again. So read once: `a, b, c =
-# ctx.saved_tensors`. That's 3 calls. A second backward (with `retain_graph=True`) reads
-# again, and so does a look at `y.grad_fn.saved_tensors` in a debugger. An `unpack` that
-# deletes its file fails then.
+# `ctx.saved_tensors` looks like a tuple that's just there, but it's made anew at each
+# read, with all its values. Nothing stays in between, or the memory that you saved
+# would be taken again. So read once: `a, b, c = ctx.saved_tensors`. That's 3. A second
+# backward reads again, and so does a look at `volume.grad_fn.saved_tensors` in a
+# debugger. An `unpack` that deletes its file fails then.
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "12.because",
+    "Why doesn't the engine keep what unpack returned, for the next read? One sentence, "
+    "for yourself; it isn't graded.",
+)
 
 # %% [markdown] tags=["slide"]
+# Files aren't the only place. What does each one gain, and what does it cost?
+#
 # | `pack` returns | memory | it costs |
 # |---|---|---|
 # | a float16 copy | half | digits, and numbers above 65504 |
