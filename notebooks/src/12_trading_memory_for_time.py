@@ -312,20 +312,19 @@ def train(segments):
 # %% [markdown] tags=["slide"]
 # **Predict.** Without a checkpoint the peak is about 66 arrays. With which number of
 # segments is it lowest: 1 (a checkpoint around everything), 8, 32, or 64 (a checkpoint
-# around each layer)? And is there one for which it isn't lower than 66? Then run this.
+# around each layer)? And is there one for which it isn't lower than 66? Then run both
+# cells: the second one draws what the first one has measured.
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 x = mg.ones(10_000, requires_grad=True)
-size = x.array.nbytes
 counts = [1, 2, 4, 8, 16, 32, 64]
-none = course.peak_bytes(lambda: layers(64)(x).sum().backward()) / size
+none = course.peak_bytes(lambda: layers(64)(x).sum().backward()) / x.nbytes
+peaks = [course.peak_bytes(train, n) / x.nbytes for n in counts]
 
+# %% tags=["predict", "hide-input", "slide"]
 mg.plot_lines(
     counts,
-    {
-        "measured": [course.peak_bytes(train, n) / size for n in counts],
-        "segments + 64 / segments": [n + 64 / n for n in counts],
-    },
+    {"measured": peaks, "segments + 64 / segments": [n + 64 / n for n in counts]},
     x="number of segments",
     y="arrays alive at most",
     says=f"The peak is lowest with 8 segments. Without a checkpoint it's {none:.0f}.",
@@ -445,15 +444,14 @@ calls
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, with the same counts and the same silent 100 and
-# 271.8. Put `import torch as mg` in the first cell, leave out the lines that teach
-# (`teaching`, `course`, `live`, `plot_lines` and the stepper), and every value above stays as
-# it is. What you'd measure is GPU memory: `torch.cuda.max_memory_allocated()`.
+# **In PyTorch this is** the same: nine calls, and the silent 100 and 271.8. Put
+# `import torch as mg` in the first cell, leave out the lines that teach (`teaching`,
+# `course`, `live`, `plot_lines` and the stepper), and every value above stays as it is.
+# What you'd measure is GPU memory: `torch.cuda.max_memory_allocated()`.
 #
 # ## Now you
 #
-# [Six
-# exercises](../exercises/12_trading_memory_for_time/12_trading_memory_for_time.ipynb)
+# [Six exercises](../exercises/12_trading_memory_for_time/12_trading_memory_for_time.ipynb)
 # wait for you; in 12.5 you write a checkpoint that's right for dropout. They link back
 # to this lesson. Where you stand:
 
