@@ -156,9 +156,8 @@ packed
 # %% [markdown] tags=["slide"]
 # ## How often is unpack called?
 #
-# This Function keeps its three inputs on disk: `pack` writes a tensor to a file and
-# returns the file's name, `unpack` reads the file, and `reads` counts how often. (To
-# keep your disk clean, the files are in a dictionary here.)
+# This Function saves three tensors. Say `pack` has written each of them to a file, and
+# `unpack` reads the file. backward takes them out of `ctx.saved_tensors` one at a time.
 
 
 # %% tags=["slide"]
@@ -176,62 +175,30 @@ class Volume(mg.autograd.Function):
         return grad_output * b * c, grad_output * a * c, grad_output * a * b
 
 
-# %% tags=["slide"]
-files, reads = {}, []
-
-
-def pack(tensor):
-    name = f"file{len(files)}"
-    files[name] = tensor.tolist()
-    return name
-
-
-def unpack(name):
-    reads.append(name)
-    return mg.tensor(files[name])
-
-
 # %% [markdown] tags=["slide"]
-# Forward runs now, and writes three files. Then `back` runs backward and says how often
-# a file was read. (It retains the graph, so that you can run it again.)
+# To see how often a file would be read, `unpack` counts here. **Predict.** One forward
+# and one backward run under the hooks. What does the last line show: 1, 3, 6 or 9?
 
 
-# %% tags=["slide"]
+# %% tags=["predict", "slide", "Q66", "Q98"]
+def counting(packed):
+    reads.append(1)
+    return to_single(packed)
+
+
+reads = []
 a, b, c = (mg.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))
-with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
+with mg.autograd.graph.saved_tensors_hooks(to_half, counting):
     volume = Volume.apply(a, b, c)
-
-
-def back():
-    reads.clear()
-    volume.backward(retain_graph=True)
-    return len(reads)
-
-
-# %% tags=["predict", "hide-input", "step", "slide", "Q66", "Q98"]
-course.predict(
-    "12.reads",
-    "What does back() return?",
-    ["1", "3", "6", "9"],
-    then=back,
-    so=lambda ran: f"{ran.value}",
-    why="Each time backward writes ctx.saved_tensors, all three values are unpacked.",
-    at=["has its value again"] * 4,
-)
+volume.backward()
+len(reads)
 
 # %% [markdown] tags=["explain", "slide"]
-# `ctx.saved_tensors` looks like a tuple that's just there, but it's made anew at each
-# read, with all its values. Nothing stays in between, or the memory that you saved
+# 9. `ctx.saved_tensors` looks like a tuple that's just there, but it's made anew at
+# each read, with all its values. Nothing stays in between, or the memory that you saved
 # would be taken again. So read once: `a, b, c = ctx.saved_tensors`. That's 3. A second
 # backward reads again, and so does a look at `volume.grad_fn.saved_tensors` in a
 # debugger. An `unpack` that deletes its file fails then.
-
-# %% tags=["because", "hide-input"]
-course.because(
-    "12.because",
-    "Why doesn't the engine keep what unpack returned, for the next read? One sentence, "
-    "for yourself; it isn't graded.",
-)
 
 # %% [markdown] tags=["slide"]
 # Files aren't the only place. What does each one gain, and what does it cost?
@@ -250,38 +217,78 @@ course.because(
 #
 # The other way is to keep nothing of a part of forward but its inputs. When backward
 # needs a value from inside, it runs that part again. That's a **checkpoint**:
-# `checkpoint(function, x)` returns `function(x)`. (`use_reentrant=False` chooses
-# the newer of PyTorch's two versions. It's made of saved-tensor hooks.)
+# `checkpoint(function, x)` returns `function(x)`. (`use_reentrant=False` chooses the
+# newer of PyTorch's two versions. It's made of saved-tensor hooks.)
+#
+# A checkpoint can be inside another one. `runs` counts how often `f` runs.
 
 
 # %% tags=["slide"]
-checkpoint = mg.utils.checkpoint.checkpoint
+checkpoint, runs = mg.utils.checkpoint.checkpoint, []
 
 
+def f(x):
+    runs.append(1)
+    return x.sin()
+
+
+def inner(x):
+    return checkpoint(f, x, use_reentrant=False)
+
+
+def nested():
+    runs.clear()
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = checkpoint(inner, x, use_reentrant=False).sum()
+    y.backward()
+    return len(runs)
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "12.nested",
+    "How often does f run, forward and backward together?",
+    ["1", "2", "3", "4"],
+    then=nested,
+    so=lambda ran: f"{ran.value}",
+    why="The outer second run needs only inner's x, so it ends before f is called.",
+    at="What the checkpoint had forgotten is there again",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# A second run ends as soon as everything that the first one saved is there again. What
+# did the outer one save? Nothing from `f`: that's the business of the inner checkpoint,
+# which keeps its argument, x. So the outer run starts `inner`, has that x, and stops
+# right there. Then the inner one runs `f`, for the second time. (A part that saves
+# nothing, like `x * 2 + 1`, never runs again.)
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "12.because",
+    "How far does a checkpoint's second run go, and why no further? One sentence, for "
+    "yourself; it isn't graded.",
+)
+
+# %% [markdown] tags=["slide"]
+# **Look.** Now one checkpoint, around two sines. What's in their boxes after forward?
+# Which of the two sines runs again? Then open *Memory kept alive*: when is the most
+# kept?
+
+
+# %% tags=["step", "slide"]
+# %%step --level picture
 def two_sines(x):
     return x.sin().sin()
 
 
-def checkpointed():
-    x = mg.ones(1000, requires_grad=True)
-    y = checkpoint(two_sines, x, use_reentrant=False)
-    y.backward(mg.ones(1000))
-
-
-# %% [markdown] tags=["slide"]
-# **Look.** What's in the boxes of the two sines after forward? At which step does
-# something run again, and how far does it get? Then open *Memory kept alive*: when is
-# the most kept?
-
-# %% tags=["step", "slide"]
-# %%step --level picture
-checkpointed()
+x = mg.ones(1000, requires_grad=True)
+y = checkpoint(two_sines, x, use_reentrant=False)
+y.backward(mg.ones(1000))
 
 # %% [markdown] tags=["explain", "slide"]
-# After forward no box holds a value, and nothing is kept. The first read in backward
-# starts the second run, and that stops as soon as the last saved value is there again:
-# one sine, not two. Now the most is kept: two arrays, 8,000 bytes. Each is let go when
-# its node is done. (If a part saves nothing, as `x * 2 + 1` does, it never runs again.)
+# After forward no box holds a value, and nothing is kept. In backward the first sine
+# runs again: it gives the second one its input, the last value that was saved. Now the
+# most is kept, two arrays, 8,000 bytes. Each is let go when its node is done.
 
 # %% [markdown] tags=["slide"]
 # ## How many checkpoints?
