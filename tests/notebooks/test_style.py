@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks/src").glob("*.py"))
 EXERCISES = sorted((ROOT / "solutions/src").glob("*.py"))
 MAY_IMPORT = {
-    *("contextlib", "gc", "itertools"),
-    *("matplotlib", "minigrad", "numpy", "threading"),
+    *("contextlib", "gc", "itertools", "math"),
+    *("matplotlib", "minigrad", "numpy", "threading", "time"),
 }
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
+from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
 from minigrad.course.check.probes.lifetimes import (
     Left,
@@ -35,6 +37,8 @@ LOOKS: dict[str, Callable[..., Any]] = {
         kept_on_ctx,
         opinion_on,
         peaks_of_chains,
+        run_programs,
+        time_calls,
         there_and_back,
         stored,
         checkpointed,
@@ -49,6 +53,8 @@ RECORDS = (
     Ending,
     Left,
     Opinion,
+    Dual,
+    Timed,
     Packed,
     Stored,
     Checkpointed,
