@@ -30,9 +30,7 @@ LESSONS = {
     "09_forward_without_ctx": 6,
     "10_differentiating_the_derivative": 13,
     "11_going_forwards": 8,
-    "12_trading_memory_for_time": 5,
     "12_trading_memory_for_time": 6,
-    "12_trading_memory_for_time": 7,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
