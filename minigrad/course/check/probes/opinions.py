@@ -22,12 +22,12 @@ class Opinion:
     shape: tuple[int, ...] = (1,)
 
 
-def opinion_on(answer: Callable[..., Any], function: Any) -> Opinion:
-    """What the answer says of this Function."""
+def opinion_on(answer: Callable[..., Any], function: Any, *given: Any) -> Opinion:
+    """What the answer says of this Function, when it is given that and more."""
     measure = mock.Mock(wraps=minigrad.autograd.gradcheck)
     with mock.patch.object(minigrad.autograd, "gradcheck", measure):
         try:
-            said = answer(function)
+            said = answer(function, *given)
         except minigrad.errors.GradcheckError:
             return Opinion(False, True)
         if isinstance(said, minigrad.Tensor) and said.numel() != 1:

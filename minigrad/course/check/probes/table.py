@@ -7,6 +7,7 @@ from typing import Any
 
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
+from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.clocks import Timed, time_calls
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
@@ -42,6 +43,8 @@ LOOKS: dict[str, Callable[..., Any]] = {
         there_and_back,
         stored,
         checkpointed,
+        judged,
+        sloped,
     )
 }
 
@@ -58,4 +61,6 @@ RECORDS = (
     Packed,
     Stored,
     Checkpointed,
+    Judged,
+    Sloped,
 )

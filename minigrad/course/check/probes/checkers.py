@@ -1,0 +1,65 @@
+"""An answer that checks a gradient: what it says, and by which calls it found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course.check.facts import Array
+
+
+@dataclass(frozen=True)
+class Judged:
+    """True, False, or None for nothing; and what was tried until that was said.
+
+    ``asked`` has one row for each input that the function was called with, ``sent`` one
+    for each upstream gradient; ``left`` is the input that was given, afterwards.
+    """
+
+    said: bool | None
+    asked: Array
+    sent: Array
+    left: Array
+
+
+@dataclass(frozen=True)
+class Sloped:
+    """The value of a function, and its gradient; None where none arrives."""
+
+    value: Array
+    slope: Array | None
+
+
+def judged(answer: Callable[..., Any], function: Any, numbers: Array) -> Judged:
+    """Have the answer check this Function, at these numbers."""
+    x = minigrad.tensor(numbers, requires_grad=True)
+    asked: list[Array] = []
+    sent: list[Array] = []
+
+    def watched(x: Any) -> Any:
+        asked.append(x.detach().numpy().copy())
+        y = function.apply(x)
+        if y.requires_grad:
+            y.register_hook(lambda g: sent.append(g.detach().numpy().copy()))
+        return y
+
+    said = answer(watched, x)
+    return Judged(
+        said if said is None else bool(said),
+        np.array([each.ravel() for each in asked]),
+        np.array([each.ravel() for each in sent]),
+        x.detach().numpy().ravel(),
+    )
+
+
+def sloped(answer: Callable[..., Any], numbers: Array) -> Sloped:
+    """Run a function of one tensor, and backward from its sum."""
+    x = minigrad.tensor(numbers, requires_grad=True)
+    y = answer(x)
+    if y.requires_grad:
+        y.sum().backward()
+    return Sloped(y.detach().numpy(), None if x.grad is None else x.grad.numpy())
