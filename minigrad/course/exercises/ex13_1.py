@@ -1,0 +1,77 @@
+"""13.1: what gradcheck says of right rules and of wrong ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import minigrad
+from minigrad.autograd import gradcheck
+
+
+class Square(minigrad.autograd.Function):
+    """Its rule is right."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+
+class Cube(Square):
+    """Its rule has lost a factor 3."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad_output * x**2
+
+
+class Swapped(minigrad.autograd.Function):
+    """A product whose two gradients are exchanged."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, w: Any) -> Any:
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        x, w = ctx.saved_tensors
+        return grad_output * x, grad_output * w
+
+
+def leaf(*numbers: float, dtype: Any = minigrad.float64) -> Any:
+    """A tensor whose gradient is checked."""
+    return minigrad.tensor(list(numbers), dtype=dtype, requires_grad=True)
+
+
+def said(function: Callable[..., Any], *inputs: Any) -> str:
+    """What gradcheck says of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of float32
+        passes = gradcheck(function, inputs, raise_exception=False)
+    return "passes" if passes else "fails"
+
+
+def truth() -> dict[str, str]:
+    """Each is checked."""
+    return {
+        "a": said(lambda x: x.relu(), leaf(0.0, 1.0)),
+        "b": said(Square.apply, leaf(0.5, 3.0, dtype=minigrad.float32)),
+        "c": said(Swapped.apply, leaf(2.0, -3.0), leaf(2.0, -3.0)),
+        "d": said(lambda x: x.abs(), leaf(0.0, 1.0)),
+        "e": said(Cube.apply, leaf(0.001, -0.002)),
+        "f": said(lambda x: x * minigrad.rand(2), leaf(0.5, 3.0)),
+    }

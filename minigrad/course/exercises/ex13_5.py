@@ -1,0 +1,86 @@
+"""13.5: two programs of the clinic: a stale value and a dead branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course.check import Array, Finding
+from minigrad.course.check.probes import seen
+from minigrad.course.check.probes.checkers import sloped
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
+
+ANSWER = "Swish, residual, found_by"
+FOUND_BY = (4, 1)
+"""The first question of the card that says no, for each program as it is shipped."""
+
+
+def look_at(answer: Sequence[Any], random: np.random.Generator) -> list[Finding]:
+    """Swish in two calls, the function with its branch, and the card."""
+    swish, residual, found_by = answer
+    x = random.choice([-1.0, 1.0], 3) * random.uniform(0.5, 2, 3).round(2)
+    looks = (
+        look_at_swish(swish, x),
+        look_at_residual(residual, x),
+        look_at_card(found_by),
+    )
+    return [finding for findings in looks for finding in findings][:1]
+
+
+def look_at_swish(swish: Any, x: Array) -> Iterator[Finding]:
+    """Two calls; then backward through the first one first, or through the last one."""
+    said: dict[str, Any] = {"x": x, "then": -2 * x}
+    before = set(vars(swish))
+    for order in ((0,), (0, 1), (1, 0)):
+        leaves = [minigrad.tensor(each, requires_grad=True) for each in (x, -2 * x)]
+        results = [swish.apply(leaves[number]) for number in sorted(order)]
+        for number in order:
+            right = slope_of_swish(leaves[number].detach().numpy())
+            (found,) = minigrad.autograd.grad(
+                results[number].sum(), leaves[number], materialize_grads=True
+            )
+            assert found is not None  # zeros stand for a gradient that is missing
+            if not np.allclose(found.numpy(), right):
+                new = set(vars(swish)) - before
+                name = "swish.mixed" if len(order) > 1 else "swish.slope"
+                name = "swish.kept" if len(order) > 1 and new else name
+                yield say(name, got=found.numpy(), right=right, **said)
+                return
+
+
+def slope_of_swish(x: Array) -> Array:
+    """The slope of x / (1 + exp(-x))."""
+    s = 1 / (1 + np.exp(-x))
+    return np.asarray(s * (1 + x * (1 - s)))
+
+
+def look_at_residual(residual: Any, x: Array) -> Iterator[Finding]:
+    """Both branches have to bring a gradient."""
+    found = seen(sloped, (residual,), x)
+    said = {"x": x, "got": found.slope, "right": 1 + np.cos(x)}
+    if not np.allclose(found.value, x + np.sin(x)):
+        yield say("residual.value", value=found.value, **said)
+    elif found.slope is None:
+        yield say("residual.none", **said)
+    elif np.allclose(found.slope, np.ones(3)):
+        yield say("residual.dead", **said)
+    elif not np.allclose(found.slope, 1 + np.cos(x)):
+        yield say("residual.slope", **said)
+
+
+def look_at_card(found_by: Any) -> Iterator[Finding]:
+    """Two numbers of questions."""
+    said = list(found_by) if isinstance(found_by, (list, tuple)) else []
+    if len(said) != 2 or not set(said) <= set(range(6)):
+        yield say("card.unread", said=found_by)
+        return
+    for name, number, right in zip(("swish", "residual"), said, FOUND_BY, strict=True):
+        if number == 0:
+            yield say("card.empty")
+        elif number != right:
+            yield say(f"card.{name}", number=number)
