@@ -31,6 +31,7 @@ LESSONS = {
     "10_differentiating_the_derivative": 13,
     "11_going_forwards": 8,
     "12_trading_memory_for_time": 6,
+    "13_is_my_gradient_right": 11,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 

@@ -1,0 +1,549 @@
+# %% [markdown] tags=["slide"]
+# # Is my gradient right?
+#
+# You will
+# * measure a slope without any backward, and compare,
+# * find out what such a comparison notices and what it misses,
+# * go through a card of five questions when a gradient looks wrong.
+
+# %%
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("13")
+
+# %% [markdown] tags=["slide"]
+# ## How do you measure a slope?
+#
+# The engine checks shapes; it can't check your formula. But you can: a slope says how
+# much the result changes when an input changes a little. So change the input a little
+# and see. Move one element up by a small step, then down by the same, and divide the
+# difference of the results by the distance. That's a **finite difference**.
+
+
+# %% tags=["slide"]
+class Cube(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 3 * x**2
+
+
+# %% [markdown] tags=["slide"]
+# **Look.** x is [2, -1], and the step is 0.001 for element 0 alone. Follow what goes
+# into each of the two calls and what comes out. Which numbers differ, and by how much?
+# The slope 3x² is 12 at 2 and 3 at -1. Which of them does the last line find?
+
+# %% tags=["step", "slide"]
+# %%step --level picture
+x = mg.tensor([2.0, -1.0], dtype=mg.float64, requires_grad=True)
+step = mg.tensor([0.001, 0.0], dtype=mg.float64)
+up, down = Cube.apply(x + step), Cube.apply(x - step)
+slope = (up - down) / 0.002
+
+# %% [markdown] tags=["explain", "slide"]
+# Only element 0 of the two results differs: 8.012 and 7.988. Their difference is 0.024,
+# and divided by 0.002 that's 12, up to a millionth. backward was never asked. For a
+# whole gradient do the same for each element: two calls of forward an element. That's
+# far too slow for training, and just right for a test.
+
+# %% [markdown] tags=["slide"]
+# ## How small should the step be?
+#
+# The function is y = x, so its slope is 1 everywhere. Here the slope is measured with a
+# step of one millionth, once in float64 and once in float32.
+
+
+# %% tags=["slide"]
+def slope_of_x(dtype, eps=1e-6):
+    x = mg.tensor(20.0, dtype=dtype, requires_grad=True)
+    up, down = x + eps, x - eps
+    return round((up - down).item() / (2 * eps), 2)
+
+
+slope_of_x(mg.float64)
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def slope_in_float32():
+    return slope_of_x(mg.float32)
+
+
+course.predict(
+    "13.float32",
+    "In float64 it's 1.0. What does slope_of_x(mg.float32) return?",
+    ["1.0", "0.95", "1.91", "0.0"],
+    then=slope_in_float32,
+    so=lambda ran: f"{ran.value}",
+    why="Near 20, float32 numbers are 1.9e-6 apart, so each step of 1e-6 is rounded to "
+    "one of 1.9e-6; together 3.8e-6.",
+    at="leads to AddBackward0 and SubBackward0",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# The result isn't a little off, it's off by 91 %. Near 100 it would be 0: there the
+# step vanishes altogether. So check in float64, whose numbers are half a billion times
+# closer together. Even there a step can be too small, or too large. Here's the error
+# for the cube at 2, over the step: -6 means a step of 1e-6, or an error of 1e-6.
+
+
+# %% tags=["slide"]
+def error(exponent):
+    x, eps = mg.tensor(2.0, dtype=mg.float64), 10.0**exponent
+    up, down = Cube.apply(x + eps), Cube.apply(x - eps)
+    return abs((up - down).item() / (2 * eps) - 12)
+
+
+exponents = list(range(-12, 0))
+errors = [mg.tensor(error(k)).log10().item() for k in exponents]
+
+# %% tags=["explain", "hide-input", "slide"]
+mg.plot_lines(
+    exponents,
+    {"float64": errors},
+    x="step, as a power of ten",
+    y="error, as a power of ten",
+    says="To the left of the lowest point rounding grows, to the right the bend of x³.",
+)
+
+# %% [markdown]
+# **Try.** Move the slider: it's the step's power of ten. Where is the error smallest in
+# float64? At -12, look at the two results that are subtracted: how many digits do they
+# share?
+
+
+# %% tags=["try"]
+def difference(exponent=-6):
+    x, eps = mg.tensor(2.0, dtype=mg.float64), 10.0**exponent
+    up, down = Cube.apply(x + eps), Cube.apply(x - eps)
+    slope = (up - down).item() / (2 * eps)
+    print("slope", slope, "error", abs(slope - 12))
+
+
+mg.live(difference, exponent=(-12, -1))
+
+# %% [markdown] tags=["explain"]
+# At -5. At -12 the results are 8.000000000012001 and 7.999999999987999, so of sixteen
+# digits the first eleven cancel, and the slope is made of the rest. At -1 rounding
+# doesn't matter, but x³ bends within the step, and the error is 0.01. Most checks take
+# 1e-6, in float64.
+
+# %% [markdown] tags=["slide"]
+# ## What does gradcheck notice?
+#
+# `mg.autograd.gradcheck` measures the slope of every output by every element of x, and
+# compares them with those that backward gives. It answers True, or raises an error.
+# Here it's asked to answer False instead. All three Functions below compute x * x.
+
+
+# %% tags=["slide"]
+class OnClass(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        OnClass.slope = 2 * x
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * OnClass.slope
+
+
+class OnCtx(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2 * ctx.x
+
+
+# %% tags=["slide"]
+class InPlace(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_output *= 2 * x
+        return grad_output
+
+
+def verdicts():
+    x = mg.tensor([0.5, -1.5, 2.0], dtype=mg.float64, requires_grad=True)
+    for f in (OnClass, OnCtx, InPlace):
+        yield str(mg.autograd.gradcheck(f.apply, x, raise_exception=False))
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q71"]
+def two_calls_of_OnClass():
+    x = mg.tensor(1.0, requires_grad=True)
+    w = mg.tensor(5.0, requires_grad=True)
+    y = OnClass.apply(x)
+    OnClass.apply(w)
+    y.backward()
+
+
+course.predict(
+    "13.verdicts",
+    "gradcheck is asked about OnClass, OnCtx and InPlace, in this order. What does it "
+    "answer?",
+    [
+        "True, True, True",
+        "False, True, True",
+        "False, True, False",
+        "True, True, False",
+    ],
+    then=two_calls_of_OnClass,
+    so=lambda ran: ", ".join(verdicts()),
+    why="It makes one call at a time, at nearly one place, and nobody else holds its "
+    "tensors. Below, two calls of OnClass: one gets the other's slope.",
+    at="OnClass.backward returned",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# gradcheck asks whether the slopes are right at this point, for one call alone, and
+# they are. Each of these Functions goes wrong only together with something else: a
+# second call, a change in place, somebody who still needs the gradient that was sent.
+# So test that, too. If all is well, the three functions below give 2, 2 and 1.
+
+
+# %% tags=["slide", "Q71"]
+def two_calls(f):
+    x = mg.tensor(1.0, requires_grad=True)
+    y = f(x)
+    f(x * 5)
+    return mg.autograd.grad(y, x)[0].item()
+
+
+def changed_in_between(f):
+    x = mg.tensor(1.0, requires_grad=True)
+    inner = x * 1
+    y = f(inner)
+    inner += 4
+    return mg.autograd.grad(y, x)[0].item()
+
+
+def after_being_sent(f):
+    x, g = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0)
+    f(x).backward(g)
+    return g.item()
+
+
+found = two_calls(OnClass.apply), changed_in_between(OnCtx.apply)
+found, after_being_sent(InPlace.apply)
+
+# %% [markdown] tags=["explain", "slide"]
+# 10, 10 and 2. `OnClass` has the slope of the last call, whichever that was. `OnCtx`
+# reads x when it has changed; a saved tensor would have raised an error (lesson 08).
+# `InPlace` writes into a tensor that isn't its own: your `g` is 2 now. (The warnings
+# are teaching mode's. PyTorch says nothing.)
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "13.because",
+    "gradcheck said True for three Functions with a bug. What would you test besides? "
+    "One sentence, for yourself; it isn't graded.",
+)
+
+# %% [markdown]
+# **Try.** This backward clips what arrives, "to be on the safe side". For the nine
+# slopes of three results by three inputs, a single 1 and zeros are sent back each time.
+# Are all nine right? And does gradcheck accept -3 times this Function?
+
+
+# %% tags=["try"]
+class Clipped(Cube):
+    @staticmethod
+    def backward(ctx, grad_output):
+        return Cube.backward(ctx, grad_output.clamp(-1, 1))
+
+
+x = mg.tensor([0.5, -1.5, 2.0], dtype=mg.float64, requires_grad=True)
+nine = mg.autograd.functional.jacobian(Clipped.apply, x)
+right = mg.allclose(nine, (3 * x**2).diag())
+right, mg.autograd.gradcheck(lambda x: -3 * Clipped.apply(x), x, raise_exception=False)
+
+# %% [markdown] tags=["explain"]
+# Yes and no. 0 and 1 aren't clipped, so all slopes are right; but -3 is, and so is
+# nearly everything that arrives in training. What a test sends back decides what it
+# sees: our gradcheck sends random numbers too, and PyTorch's doesn't.
+
+# %% [markdown] tags=["slide"]
+# ## When does gradcheck fail although the rule is right?
+#
+# At a corner. Here are four ways to write the larger of x and 0. At 0 each has its own
+# idea of a slope; the differences measure 0.5 for all four. **Predict** which of the
+# four pass, then run it: it shows gradient and verdict.
+
+
+# %% tags=["predict", "slide", "Q16"]
+zero = mg.tensor(0.0, dtype=mg.float64)
+ways = [
+    lambda x: x.relu(),
+    lambda x: mg.maximum(x, zero),
+    lambda x: x.clamp(min=0),
+    lambda x: mg.where(x >= 0, x, zero),
+]
+x = mg.tensor(0.0, dtype=mg.float64, requires_grad=True)
+slopes = [mg.autograd.grad(f(x), x)[0].item() for f in ways]
+slopes, [mg.autograd.gradcheck(f, x, raise_exception=False) for f in ways]
+
+# %% [markdown] tags=["explain", "slide"]
+# None of the four is wrong: at a corner any value between 0 and 1 is allowed. Only the
+# one that says 0.5 passes, by luck. Move the point and all of them pass. The next two
+# have nothing to do with corners: the first input's elements share one place in memory,
+# so moving one moves all. The second Function changes its own ctx in backward.
+
+
+# %% tags=["raises-exception", "slide", "Q62"]
+x = mg.ones(1, dtype=mg.float64).expand(2).requires_grad_()
+mg.autograd.gradcheck(lambda x: x * x, x)
+
+
+# %% tags=["slide"]
+class Counts(Cube):
+    @staticmethod
+    def backward(ctx, grad_output):
+        ctx.calls = getattr(ctx, "calls", 0) + 1
+        return Cube.backward(ctx, grad_output) * ctx.calls
+
+
+# %% tags=["raises-exception", "slide", "Q20"]
+x = mg.tensor([0.5, -1.5], dtype=mg.float64, requires_grad=True)
+mg.autograd.gradcheck(Counts.apply, x)
+
+# %% [markdown] tags=["explain", "slide"]
+# *Not reentrant* means: the same question, asked twice, got two answers. A right rule
+# also fails in float32, and with random numbers in forward. So a failure isn't yet a
+# wrong rule. And a True says little if
+#
+# * inputs are equal, so two exchanged gradients are equal, too,
+# * slopes are below 0.00001, the tolerance,
+# * an input doesn't require grad: its gradient isn't checked,
+# * there was only one call (see above).
+
+# %% [markdown] tags=["slide"]
+# ## Which dtype does a gradient have?
+#
+# x is float32. Four times, a float64 tensor turns up where a float32 gradient belongs:
+# a backward returns one, one is sent back, a hook (lesson 05) returns one in the place
+# of what it was given, and one is assigned. **Predict** which of the four raise errors.
+
+
+# %% tags=["slide"]
+class Double(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return (grad_output * 2).double()
+
+
+def hooked(x):
+    x.register_hook(lambda g: g.double())
+    (x * 2).sum().backward()
+
+
+# %% tags=["predict", "slide"]
+two = mg.ones(2, dtype=mg.float64)
+programs = [
+    lambda x: Double.apply(x).sum().backward(),
+    lambda x: (x * 2).backward(two),
+    hooked,
+    lambda x: setattr(x, "grad", two),
+]
+refused = []
+for number, program in enumerate(programs, 1):
+    try:
+        program(mg.tensor([1.0, 2.0], requires_grad=True))
+    except RuntimeError:
+        refused.append(number)
+refused
+
+# %% [markdown] tags=["explain", "slide"]
+# The last two: what you put in yourself, by a hook or by hand, has to be float32.
+# What a backward returns, or what you send back, is cast without a word. So `x.grad` is
+# float32 for a float32 x. What's *saved* isn't cast: it has the dtype that it had in
+# forward. That matters in mixed precision, where a part of the model computes in
+# float16, as the cube does here.
+
+
+# %% tags=["slide"]
+class Tells(Cube):
+    @staticmethod
+    def backward(ctx, grad_output):
+        print("saved:", ctx.saved_tensors[0].dtype)
+        print("arrives:", grad_output.dtype, grad_output.tolist())
+        return Cube.backward(ctx, grad_output)
+
+
+x = mg.tensor([1.0, 2.0], requires_grad=True)
+y = Tells.apply(x.half())
+(y.float() * mg.tensor([0.5, 1e-9])).sum().backward()
+x.grad.dtype, x.grad.tolist()
+
+# %% [markdown] tags=["explain", "slide"]
+# 1e-9 is too small for float16, so 0 arrives, and the cast back to float32 can't undo
+# that. So in mixed precision people multiply the loss by a large number first, and
+# divide the gradients by it in float32.
+
+# %% [markdown] tags=["slide"]
+# ## Where does nan come from?
+#
+# nan means *not a number*; 0 / 0 is one. *Anomaly mode* is for debugging: it looks for
+# nan in backward. Here it's on while forward and backward run. The slope of the square
+# root is infinite at 0, so one branch sends inf to x, and the other one -inf. The value
+# of loss is 0.
+
+
+# %% tags=["slide"]
+def two_roots():
+    x = mg.tensor(0.0, requires_grad=True)
+    with mg.autograd.set_detect_anomaly(True):
+        loss = x.sqrt() - 3 * x.sqrt()
+        loss.backward()
+    return x.grad.item()
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "13.roots",
+    "What happens when two_roots() is called?",
+    [
+        "an error that names SqrtBackward0",
+        "an error that names AccumulateGrad",
+        "no error: it returns nan",
+        "no error: it returns -inf",
+    ],
+    then=two_roots,
+    so=lambda ran: (
+        f"no error: it returns {ran.value}"
+        if ran.error is None
+        else "an error that names SqrtBackward0"
+        if "SqrtBackward0" in str(ran.error)
+        else "an error that names AccumulateGrad"
+    ),
+    why="inf and -inf are added on their way to the leaf. Anomaly mode looks only at "
+    "what a node returns, and no node returned nan.",
+    at="is added to what waits there: now nan",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# Anomaly mode looks at what each node returns in backward, and only for nan. inf isn't
+# nan, and a sum that's made at a leaf is returned by no node. Nor does it look at
+# forward. When it does find a nan, an error names the node, and a warning the line of
+# forward that made it. It's slow, so take it out again. Next, a loss that's a plain 2.
+
+# %% tags=["slide"]
+x = mg.tensor([0.0, 4.0], requires_grad=True)
+mg.where(x > 0, x.sqrt(), x).sum().item()
+
+# %% tags=["raises-exception", "slide"]
+with mg.autograd.set_detect_anomaly(True):
+    loss = mg.where(x > 0, x.sqrt(), x).sum()
+    loss.backward()
+
+# %% [markdown] tags=["explain", "slide"]
+# Where x is 0, `where` sends sqrt the gradient 0. The slope of sqrt is inf there, and 0
+# times inf is nan. `where` chooses among results: both branches have run, and both get
+# a gradient.
+
+# %% [markdown] tags=["slide"]
+# ## The card
+#
+# When training goes wrong and you suspect a Function, ask these in their order. They're
+# cheapest first, and the first *no* is your bug.
+#
+# 1. **Is it in the graph?** The result's `grad_fn` has your Function's name.
+# 2. **Do shape and dtype fit?** Of each gradient, those of its input.
+# 3. **Does gradcheck pass?** float64, all inputs different, away from corners.
+# 4. **Do two calls pass?** Both forwards, then both backwards. And one call whose input
+#    changes in place before backward: right, or an error.
+# 5. **Is anomaly mode silent,** and is the loss finite?
+
+# %% [markdown]
+# **Try.** Question 1 for this call. The forward of `Halve` takes no ctx, so it can be
+# called directly, and returns the right value. Which class does `grad_fn` name? Is its
+# backward used?
+
+
+# %% tags=["try"]
+class Halve(mg.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x / 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 1000
+
+
+x = mg.tensor(3.0, requires_grad=True)
+Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
+
+# %% [markdown] tags=["explain"]
+# Called directly, forward is a plain function: the division is recorded, your Function
+# isn't, and its backward (wrong here, to see it) never runs. Only `apply` makes a ctx
+# and a node. If forward used NumPy, there would be no `grad_fn` at all.
+
+# %% [markdown] tags=["slide"]
+# ## What to remember
+#
+# You can now test a gradient, and say what the test doesn't cover. Answer each card in
+# your own words before you open it.
+
+# %% [markdown] tags=["recall", "slide"]
+# <details><summary>Why float64 and a step of 1e-6?</summary>
+#
+# A larger step sees the function bend; a smaller one drowns in rounding. In float32
+# rounding is half a billion times coarser: a step of 1e-6 nearly vanishes.
+#
+# </details>
+#
+# <details><summary>gradcheck passes. What may still be wrong?</summary>
+#
+# What it never tried: two calls before a backward, a change in place in between, other
+# upstream gradients, values far from its point.
+#
+# </details>
+#
+# <details><summary>What does anomaly mode look for?</summary>
+#
+# nan in what a node returns in backward. Not inf, not nan in forward, and not what's
+# added up at a leaf.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same, but for one thing: its `gradcheck` sends no random
+# upstream gradient. Put `import torch as mg` in the first cell, leave out the lines
+# that teach (`teaching`, `course`, the stepper, the plot), and every value above stays
+# as it is.
+#
+# ## Now you
+#
+# [Six exercises](../exercises/13_is_my_gradient_right/13_is_my_gradient_right.ipynb)
+# wait for you. In 13.2 you write gradcheck yourself, and 13.4 and 13.5 are a clinic:
+# four programs to cure, with the card. Where you stand:
+
+# %%
+course.progress()
