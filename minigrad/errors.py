@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-LESSONS = frozenset(
-    {"00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "11", "13"}
-)
+LESSONS = frozenset(f"{number:02d}" for number in range(14))
 
 
 def message(where: str, what: str, fix: str, lesson: str = "") -> str:
