@@ -38,7 +38,7 @@ def test_second_test_sees_the_state_of_the_first(turn: int) -> None:
     assert now == FIRST
     minigrad.set_default_dtype(minigrad.float64)
     minigrad.set_grad_enabled(False)
-    observe.add(mock.Mock(observe.Observer, attends=observe.EVERYTHING))
+    observe.add(mock.Mock(observe.Observer, observes=observe.EVERYTHING))
     os.chdir("..")
     os.environ["MINIGRAD_SEALED"] = "no"
     np.set_printoptions(precision=2)

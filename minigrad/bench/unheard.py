@@ -20,7 +20,7 @@ Codes: TypeAlias = dict[tuple[str, str, int], CodeType]
 
 ENGINE = "minigrad.engine."
 
-TELLS = frozenset({"attended", "notify"})
+TELLS = frozenset({"observed", "notify"})
 """The names that stand where the engine notifies an observer."""
 
 
@@ -28,7 +28,7 @@ class WithoutListening(ast.NodeTransformer):
     """Leaves out what runs only for observers, and the test for them."""
 
     def visit_If(self, node: ast.If) -> Any:
-        """Nothing, in place of ``if mode.attended: ...``."""
+        """Nothing, in place of ``if mode.observed: ...``."""
         is_question = isinstance(node.test, (ast.Attribute, ast.Name, ast.Compare))
         if is_question and names_in(node.test) & TELLS and not node.orelse:
             return ast.copy_location(ast.Pass(), node)

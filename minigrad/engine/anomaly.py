@@ -30,7 +30,7 @@ class AnomalyMode:
     One for all threads, as in torch.
     """
 
-    attends = observe.RECORDED
+    observes = observe.RECORDED
     keeps = False
     comes_last = True
     says = "anomaly mode is on"

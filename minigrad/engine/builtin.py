@@ -100,7 +100,7 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
                 return returned if type(returned) is tuple else (returned,)
         return (None,) * len(self._edges)
 
-    def _check_returned(self, returned: Any, create_graph: bool) -> list[Any]:
+    def _gradients_by_edge(self, returned: Any, as_tensors: bool) -> list[Any]:
         return list(returned) if isinstance(returned, tuple) else [returned]
 
 
@@ -293,7 +293,7 @@ def create_builtin_ctx(
 ) -> Any:
     """The node of an operation that changes a tensor in place, outside of ``apply``."""
     ctx = function._create_ctx(inputs, (), edges)
-    if _this_thread.mode.attended >= RECORDED:
+    if _this_thread.mode.observed >= RECORDED:
         notify("ctx_created", ctx, function, inputs)
     return ctx
 

@@ -2,7 +2,7 @@
 
 The same six phases without those that have no effect here. One flag chooses between
 the two: while an observer wants the calls of built-in operations (the mode's
-``attended`` is ``RECORDED`` or more), each of them goes through ``Function.apply``. Two
+``observed`` is ``RECORDED`` or more), each of them goes through ``Function.apply``. Two
 of the three forms are the first one written out, for elementwise operations on one and
 on two operands that lie row after row in memory.
 """
@@ -35,7 +35,7 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
         return top.apply(cls, inputs)
 
     mode = _this_thread.mode
-    if mode.attended >= RECORDED and is_attended(cls, mode, inputs):
+    if mode.observed >= RECORDED and is_observed(cls, mode, inputs):
         return with_all_phases(cls, *inputs)
 
     # collect inputs
@@ -80,9 +80,9 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
     return output
 
 
-def is_attended(cls: type[Builtin], mode: _Mode, inputs: tuple[Any, ...]) -> bool:
+def is_observed(cls: type[Builtin], mode: _Mode, inputs: tuple[Any, ...]) -> bool:
     """Whether an observer wants this call: one that joins a graph, or any at all."""
-    if mode.attended >= EVERYTHING:
+    if mode.observed >= EVERYTHING:
         return True
     if not mode.grad_enabled or mode.inference_enabled or not cls.has_rule:
         return False
@@ -102,7 +102,7 @@ def of_two(
         if interpreters.active:
             return otherwise(input, other)
         mode = _this_thread.mode
-        if mode.attended >= RECORDED:
+        if mode.observed >= RECORDED:
             return otherwise(input, other)
         if not isinstance(input, Tensor):
             return otherwise(input, other)
@@ -147,7 +147,7 @@ def of_one(
         if interpreters.active:
             return otherwise(input)
         mode = _this_thread.mode
-        if mode.attended >= RECORDED:
+        if mode.observed >= RECORDED:
             return otherwise(input)
         if not isinstance(input, Tensor):
             return otherwise(input)

@@ -1,4 +1,4 @@
-"""What is switched on in each thread: recording, and whether anybody attends."""
+"""What is switched on in each thread: recording, and whether observers are told."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class _Mode:
 
     __slots__ = (
         "__weakref__",
-        "attended",
         "before_change",
         "forward_limit",
         "grad_enabled",
         "inference_enabled",
         "interpreters",
         "next_sequence_nr",
+        "observed",
         "rules_see_tensors",
         "saved_tensors_hooks",
         "saved_tensors_hooks_refused",
@@ -46,15 +46,15 @@ class _Mode:
         "task",
     )
 
-    attended: int  # who is told of a call: NOBODY or more; see `observe`
+    observed: int  # which calls observers are told of: NOBODY's (0) or more
     before_change: Callable[[Tensor], None] | None
     saved_tensors_hooks: HooksInForce | None
     saved_tensors_hooks_refused: str | None
     stops: bool  # backward gives up, because a thread that waits for it was told to
     task: GraphTask | None  # the innermost backward that is running
 
-    def __init__(self, attended: int) -> None:
-        self.attended = attended
+    def __init__(self, observed: int) -> None:
+        self.observed = observed
         self.grad_enabled = True
         self.before_change = None
         self.inference_enabled = False
@@ -93,29 +93,29 @@ NO_LEVEL: Final = 0
 class _Modes:
     """The modes of all threads, for what is the same in all of them.
 
-    ``attended`` is what each of them says, for those that need no more of a mode.
+    ``observed`` is what each of them says: false while there is no observer.
     """
 
-    __slots__ = ("_known", "_lock", "attended")
+    __slots__ = ("_known", "_lock", "observed")
 
     def __init__(self) -> None:
-        self.attended = 0
+        self.observed = 0
         self._known: WeakSet[_Mode] = WeakSet()
         self._lock = threading.RLock()
 
     def new(self) -> _Mode:
         """The mode of a thread that has none yet."""
         with self._lock:
-            mode = _Mode(self.attended)
+            mode = _Mode(self.observed)
             self._known.add(mode)
             return mode
 
-    def attend(self, attended: int) -> None:
+    def set_observed(self, observed: int) -> None:
         """Set the flag of every thread, also of those that start later."""
         with self._lock:
-            self.attended = attended
+            self.observed = observed
             for mode in self._known:
-                mode.attended = attended
+                mode.observed = observed
 
 
 modes: Final = _Modes()

@@ -1,7 +1,8 @@
 """The observer protocol: events of apply and backward, and who is notified of them.
 
-Every thread's mode says in ``attended`` which calls are observed, so that a call
-has one flag to test; no other module needs to know the observers.
+Every thread's mode says in ``observed`` which calls they are told of: NOBODY, which is
+false, as long as there is no observer. So a call has one flag to test before it
+notifies them, and no other module needs to know them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Observer(Protocol):
     arrive.
     """
 
-    attends: int
+    observes: int
     """Which calls it is told of: ``FUNCTIONS``, ``RECORDED`` or ``EVERYTHING``."""
 
     keeps: bool
@@ -89,11 +90,11 @@ class Observer(Protocol):
         node: _FunctionBase,
         slot: int,
         receiver: _FunctionBase,
-        receiver_slot: int,
+        output_nr: int,
         gradient: Any,
         total: Any,
     ) -> None:
-        """Backward, *add into the receivers*: ``total`` now waits at the receiver."""
+        """Backward, *add into the receivers*: ``total`` now waits there."""
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -103,14 +104,16 @@ class Observer(Protocol):
     def node_released(self, node: _FunctionBase, dropped: tuple[Any, ...]) -> None:
         """Backward, *release*: the node no longer has the saved values ``dropped``."""
 
-    def gradient_captured(self, node: _FunctionBase, slot: int, gradient: Any) -> None:
+    def gradient_captured(
+        self, node: _FunctionBase, output_nr: int, gradient: Any
+    ) -> None:
         """The gradient of an output of ``node`` is one that ``grad`` was asked for."""
 
     def hook_called(
         self,
         kind: str,
         node: _FunctionBase | None,
-        slot: int,
+        output_nr: int,
         hook: Any,
         given: Any,
         result: Any,
@@ -193,10 +196,10 @@ def may_keep() -> bool:
     return any([getattr(type(one), "keeps", True) for one in _observers])
 
 
-def who_attends(least: int) -> str:
+def who_observes(least: int) -> str:
     """What an observer says of itself that is told of as many calls as ``least``."""
     for observer in _observers:
-        if observer.attends >= least:
+        if observer.observes >= least:
             return str(getattr(type(observer), "says", "a recording is running"))
     return ""
 
@@ -205,7 +208,7 @@ def _set_observers(observers: tuple[Any, ...]) -> None:
     global _observers
     last = [one for one in observers if comes_last(one)]
     _observers = (*[one for one in observers if not comes_last(one)], *last)
-    modes.attend(max([one.attends for one in _observers], default=NOBODY))
+    modes.set_observed(max([one.observes for one in _observers], default=NOBODY))
 
 
 def comes_last(observer: Any) -> bool:

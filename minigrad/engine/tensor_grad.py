@@ -67,7 +67,7 @@ class TensorGrad:
         tensor: Any = self  # a cast would be a call each time
         if value is not None:
             check_assigned(tensor, value)
-        if modes.attended:
+        if modes.observed:
             notify("grad_assigned", tensor, value)
         tensor._grad = value
 

@@ -107,7 +107,7 @@ class CopySlices(_FunctionBase, _HookMixin):
             raise freed_error(self)
         part = CloneInRows.of(AsStrided.of(gradient, self.geometry))
         returned = inner._run_backward([part], create_graph)
-        checked = inner._check_returned(returned, isinstance(part, Tensor))
+        checked = inner._gradients_by_edge(returned, isinstance(part, Tensor))
         before = checked[self.slot]
         if before is not None and needs_gradient(self._edges[self.slot]):
             self._check_shape(inner, before)
@@ -115,7 +115,7 @@ class CopySlices(_FunctionBase, _HookMixin):
         checked[self.slot] = before
         return checked
 
-    def _check_returned(self, returned: Any, carries_tensors: bool) -> list[Any]:
+    def _gradients_by_edge(self, returned: Any, as_tensors: bool) -> list[Any]:
         gradients: list[Any] = returned
         return gradients
 

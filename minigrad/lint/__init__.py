@@ -15,7 +15,7 @@ __all__ = ["TeachingWarning", "is_teaching", "teaching"]
 class Lint:
     """The observer that looks at learners' Functions while teaching mode is on."""
 
-    attends = observe.FUNCTIONS
+    observes = observe.FUNCTIONS
     keeps = False
     comes_last = True
 

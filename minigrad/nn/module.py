@@ -61,7 +61,7 @@ class Module(registry.Registry):
         call = hooked_call(self) if self._backward_hooks else None
         if call is not None:
             args = call.enter(args)
-        if modes.attended:
+        if modes.observed:
             result = told(self, args, kwargs)
         else:
             result = self.forward(*args, **kwargs)

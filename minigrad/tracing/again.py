@@ -59,7 +59,7 @@ class Editor:
     ``theirs`` are the learner's own tensors, by their ids: none may be used.
     """
 
-    attends = EVERYTHING
+    observes = EVERYTHING
 
     def __init__(self, edits: Edits, theirs: Mapping[int, Any]) -> None:
         self.order: dict[int, int] = {}

@@ -32,7 +32,7 @@ BACKWARD_PHASES: Final = (
     "add into the receivers",
     "release",
 )
-UNSHOWN: Final = ("attended", "cls", "ctx", "self")
+UNSHOWN: Final = ("observed", "cls", "ctx", "self")
 """Local names that are left out: ctx has a pane of its own, the flag serves us."""
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
@@ -40,7 +40,7 @@ RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
 HARMLESS: Final = frozenset(
     {
         *("__name__", "_create_ctx", "_forward_cls", "_this_thread", "active", "mode"),
-        *("attended", "bind_arguments", "enumerate", "interpreters", "isinstance"),
+        *("observed", "bind_arguments", "enumerate", "interpreters", "isinstance"),
         *("notify", "top", "tuple", "type", "len", "next"),
         *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
         *("_number", "_output_metadata", "arrival", "ready", "_edges"),

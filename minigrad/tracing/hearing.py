@@ -38,7 +38,7 @@ class Hearing:
         self, observers: list[Any], spoke: Callable[[], None], together: Together
     ) -> None:
         self._observers = observers
-        self.attends = max([attention_of(one) for one in observers])
+        self.observes = max([observed_by(one) for one in observers])
         self._together = together
         self._spoke: Callable[[], None] | None = spoke
         self._thread = threading.get_ident()
@@ -46,7 +46,7 @@ class Hearing:
     def hears_first(self, observer: Any) -> None:
         """Pass on to ``observer`` before the others; to be said before anything is."""
         self._observers.insert(0, observer)
-        self.attends = max(self.attends, attention_of(observer))
+        self.observes = max(self.observes, observed_by(observer))
 
     def __getattr__(self, moment: str) -> Tell | None:
         """Make the method that passes this moment on; once it has, it stays.
@@ -71,6 +71,6 @@ class Hearing:
         return tell_first
 
 
-def attention_of(observer: Any) -> int:
+def observed_by(observer: Any) -> int:
     """Which calls an observer wants: those that join a graph, if it does not say."""
-    return getattr(observer, "attends", RECORDED)
+    return getattr(observer, "observes", RECORDED)

@@ -113,7 +113,7 @@ class Keeping:
 class Keeper(Keeping):
     """Keeps what each node was given and returned, and each sum of gradients."""
 
-    attends = EVERYTHING
+    observes = EVERYTHING
 
     def __init__(self, log: EventLog, most: int) -> None:
         super().__init__(log, most)

@@ -134,7 +134,7 @@ def backward_again(run: Run) -> list[Any]:
         mode.grad_enabled = run.create_graph
         mode.rules_see_tensors = run.carries_tensors
         returned = node._run_backward(gradients, run.create_graph)
-        checked = node._check_returned(returned, run.carries_tensors)
+        checked = node._gradients_by_edge(returned, run.carries_tensors)
         for slot, gradient in enumerate(checked):
             checked[slot] = None if gradient is None else fit(node, slot, gradient)
     finally:

@@ -10,7 +10,7 @@ from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 from minigrad.engine.interpreters import current_kind
-from minigrad.engine.observe import RECORDED, who_attends
+from minigrad.engine.observe import RECORDED, who_observes
 from minigrad.engine.pytree import LEAF, flatten
 from minigrad.transforms.replay_notes import SIMPLE, refused, same
 
@@ -118,8 +118,8 @@ def refuse_listeners(name: str) -> None:
     """
     mode, kind = this_mode(), current_kind()
     what = ""
-    if mode.attended >= RECORDED:
-        what = who_attends(RECORDED)
+    if mode.observed >= RECORDED:
+        what = who_observes(RECORDED)
     elif kind:
         what = "vmap, or another transform, is open"
         what = "a level of forward mode is open" if kind == "level" else what

@@ -20,7 +20,7 @@ from minigrad import errors
 from minigrad.engine import interpreters, observe, randomness
 from minigrad.engine.builtin import Builtin, BuiltinBackward
 from minigrad.engine.core import accumulate
-from minigrad.engine.core.backward import GraphTask, is_whole
+from minigrad.engine.core.backward import GraphTask
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
 from minigrad.engine.core.saved import Record
@@ -80,7 +80,7 @@ class Recorder(Interpreter):
 
     kind = "replay"
     is_lowest = True
-    attends = observe.RECORDED
+    observes = observe.RECORDED
 
     def __init__(self, name: str, modes: tuple[Any, ...]) -> None:
         self.name = name
@@ -391,7 +391,7 @@ class Recorder(Interpreter):
         if id(new.array) not in self._slots:
             args = values, self.spec(leaf.array)
             shown = [getattr(one, "base", None) is gradient for one in self._kept]
-            may = is_whole(gradient) and not any(shown)
+            may = accumulate.is_whole(gradient) and not any(shown)
             may = may and accumulate.has_layout_of(gradient, leaf.array)
             self._note(taken_over if may else accumulate.copied, args, new.array)
         self._note_grad(leaf, new)

@@ -74,7 +74,7 @@ def test_long_chain_leaves_nothing_to_collect(monkeypatch: pytest.MonkeyPatch) -
 class Ears:
     """A listener that counts what it hears."""
 
-    attends = observe.RECORDED
+    observes = observe.RECORDED
     heard = 0
 
     def __getattr__(self, name: str) -> Any:

@@ -53,6 +53,17 @@ def test_each_leaf_takes_over_its_own_gradient(torch: Any) -> None:
     assert [x.grad.data_ptr(), y.grad.data_ptr()] == places
 
 
+@pytest.mark.rule("O01")
+@pytest.mark.parametrize("uses", [1, 2])
+def test_leaf_takes_over_what_built_in_rules_computed(torch: Any, uses: int) -> None:
+    places: list[int] = []
+    x = leaf(torch, 1.0, 2.0)
+    x.register_hook(lambda grad: places.append(grad.data_ptr()))
+    sum(x * 3 for _ in range(uses)).sum().backward()
+    assert [x.grad.data_ptr()] == places
+    assert x.grad.tolist() == [3.0 * uses] * 2
+
+
 @pytest.mark.rule("O02")
 @pytest.mark.parametrize("where", ["list", "ctx", "tuple", "twice", "saved"])
 @pytest.mark.parametrize("anomaly", [False, True])

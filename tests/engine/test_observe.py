@@ -17,7 +17,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.heard: list[Any] = []
-        self.attends = observe.EVERYTHING
+        self.observes = observe.EVERYTHING
 
     def __getattr__(self, name: str) -> Any:
         def hear(*values: Any) -> None:
@@ -79,13 +79,13 @@ def test_operation_inside_forward_is_told_too(listener: Listener) -> None:
     assert created == ["F", "Mul"]
 
 
-@pytest.mark.parametrize("attends", [observe.RECORDED, observe.EVERYTHING])
+@pytest.mark.parametrize("observes", [observe.RECORDED, observe.EVERYTHING])
 def test_operation_that_joins_no_graph_is_told_to_those_who_want_it(
-    attends: int,
+    observes: int,
 ) -> None:
     x = leaf(minigrad, [[1.0, 2.0], [3.0, 4.0]])
     listener = Listener()
-    listener.attends = attends
+    listener.observes = observes
     observe.add(listener)
     with minigrad.no_grad():
         results = [x * 2, -x, x.T * x.T, x.sum()]
@@ -98,7 +98,7 @@ def test_operation_that_joins_no_graph_is_told_to_those_who_want_it(
         [[1, 9], [4, 16]],
         10,
     ]
-    calls = 6 if attends == observe.EVERYTHING else 0
+    calls = 6 if observes == observe.EVERYTHING else 0
     assert told == OF_A_BUILTIN * calls
     recorded = ["node_made", *OF_A_BUILTIN * 2]
     assert listener.names()[len(told) :] == recorded

@@ -45,8 +45,8 @@ class Events:
 
     keeps = False
 
-    def __init__(self, attends: int) -> None:
-        self.attends = attends
+    def __init__(self, observes: int) -> None:
+        self.observes = observes
         self.told: list[Any] = []
 
     def __getattr__(self, moment: str) -> Any:
@@ -56,8 +56,8 @@ class Events:
 
 
 @contextmanager
-def told(attends: int) -> Iterator[Events]:
-    events = Events(attends)
+def told(observes: int) -> Iterator[Events]:
+    events = Events(observes)
     observe.add(events)
     try:
         yield events
@@ -97,11 +97,11 @@ def fresh(value: Any) -> Any:
     return value.detach().clone().requires_grad_(value.requires_grad)
 
 
-def run(row: Op, given: list[Any], attends: int) -> list[Any]:
+def run(row: Op, given: list[Any], observes: int) -> list[Any]:
     """What a call and its backward give: values, nodes, events; or the error."""
     minigrad.manual_seed(3)
     given = [fresh(one) for one in given]
-    with told(attends) as events, warnings.catch_warnings():
+    with told(observes) as events, warnings.catch_warnings():
         # A kernel that is given a word gives up, and says so the first time only.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
@@ -115,7 +115,7 @@ def run(row: Op, given: list[Any], attends: int) -> list[Any]:
         except Exception as error:
             return [type(error), str(error)]
     calls = [moment for moment, _ in events.told if moment in OF_A_CALL]
-    if attends == observe.FUNCTIONS:
+    if observes == observe.FUNCTIONS:
         assert calls == []
     elif row.function is not None and not any([one is result for one in given]):
         assert calls

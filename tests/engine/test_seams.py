@@ -7,13 +7,12 @@ from pathlib import Path
 import minigrad
 
 PACKAGE = Path(minigrad.__file__).parent
-FLAG = "attended"
-ASKS = {"_observers", "has", "may_keep", "who_attends"}
+FLAG = "observed"
+ASKS = {"_observers", "has", "may_keep", "who_observes"}
 """What the module ``observe`` knows of observers, besides telling them."""
 
 READERS = {
     "engine/core/backward.py": {
-        "GraphTask.__init__",
         "GraphTask.start",
         "GraphTask.run",
         "GraphTask._capture",
@@ -27,9 +26,10 @@ READERS = {
         "FunctionCtx.save_for_backward",
     },
     "engine/core/function.py": {"Function.apply"},
-    "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
+    "engine/core/accumulate.py": {"accumulate", "first_grad"},
+    "engine/core/node.py": {"AccumulateGrad.__init__"},
     "engine/fast_path.py": {
-        "is_attended",
+        "is_observed",
         "of_any_number",
         "of_one.apply",
         "of_two.apply",
@@ -43,11 +43,11 @@ READERS = {
 
 OWNERS = {
     "engine/anomaly.py": {"has"},
-    "engine/core/backward.py": {"may_keep"},
+    "engine/core/accumulate.py": {"may_keep"},
     "lint/__init__.py": {"has"},
     "tracing/again.py": {"has"},
     "tracing/recorder.py": {"has"},
-    "transforms/replay_guard.py": {"who_attends"},
+    "transforms/replay_guard.py": {"who_observes"},
 }
 """Who asks for observers: mostly those who add one, whether it is there."""
 
@@ -105,9 +105,9 @@ def test_only_who_adds_an_observer_asks_for_it() -> None:
 
 
 def test_another_reader_is_found() -> None:
-    source = "def look(self):\n    if this_mode().attended:\n        pass\n"
+    source = "def look(self):\n    if this_mode().observed:\n        pass\n"
     assert readers_in(source) == {"look"}
-    assert readers_in("class A:\n    def f(self): return self.attends") == set()
+    assert readers_in("class A:\n    def f(self): return self.observes") == set()
 
 
 def test_another_question_is_found() -> None:

@@ -24,7 +24,7 @@ MOST_LETTERS = 105
 class Ears:
     """An observer of the engine that notes itself what calls are given and return."""
 
-    attends = observe.RECORDED
+    observes = observe.RECORDED
 
     def __init__(self) -> None:
         self.calls: list[tuple[list[Any], list[Any]]] = []

@@ -1,20 +1,18 @@
-"""How a gradient becomes a leaf's ``.grad``: taken over, copied, or added to it."""
+"""How a gradient becomes a leaf's ``.grad``: kept as it is, copied, or added to it."""
 
 from __future__ import annotations
 
+import sys
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from minigrad.engine.core.tensor import Array, Gradient, Tensor
 from minigrad.engine.core.validate import cannot_add_to, check_value, hook_refused
-from minigrad.engine.grad_mode import _this_thread
-from minigrad.engine.observe import notify
-
-if TYPE_CHECKING:
-    from minigrad.engine.core.node import AccumulateGrad
-    from minigrad.engine.hooks import Hooks
+from minigrad.engine.grad_mode import modes
+from minigrad.engine.hooks import Hooks
+from minigrad.engine.observe import may_keep, notify
 
 accumulating: Final = threading.RLock()
 """Held while a ``.grad`` is read and replaced: several threads may run backward.
@@ -23,26 +21,54 @@ One that may be taken twice, since Ctrl-C and finalizers can run code at any poi
 """
 
 
-def added(leaf: Tensor, gradient: Gradient, create_graph: bool, is_own: bool) -> Tensor:
-    """What the leaf's ``.grad`` is after ``gradient`` has arrived.
+def accumulate(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> None:
+    """Add the gradient that arrived, the only one of ``gradients``, to ``.grad``."""
+    with accumulating:
+        old = leaf._grad
+        if old is None:
+            new = first_grad(leaf, gradients, create_graph)
+        else:
+            new = sum_of(old, gradients[0], create_graph)
+        leaf._grad = new
+    if modes.observed:
+        notify("gradient_accumulated", leaf, old is None, gradients[0], new)
 
-    The same object, changed in place, unless there was none or it gets a graph.
-    ``is_own``: the backward alone holds the gradient, so it need not be copied.
+
+def first_grad(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> Tensor:
+    """The ``.grad`` of a leaf that had none: the array that arrived, or a copy.
+
+    The leaf may keep the array if nothing but the list ``gradients`` refers to it: no
+    ctx, hook, caller or other gradient, and no Tensor or view of theirs. A later change
+    of ``.grad`` would reach them. A variable is a reference, too, so Python is asked
+    for their number before there is one.
     """
-    old = leaf._grad
-    if create_graph and isinstance(gradient, Tensor):
-        # A copy: the same tensor may be on its way to another leaf.
-        total: Tensor = gradient.clone() if old is None else old + gradient
+    (references,) = map(sys.getrefcount, gradients)
+    (gradient,) = gradients
+    if isinstance(gradient, Tensor):
+        if create_graph:
+            return gradient.clone()  # it may be on its way to another leaf, too
+        return Tensor(copied(gradient.array, leaf.array))
+
+    is_held = references > OF_THE_LIST or (modes.observed and may_keep())
+    if is_held or not is_whole(gradient) or not has_layout_of(gradient, leaf.array):
+        gradient = copied(gradient, leaf.array)
+    return Tensor(gradient)
+
+
+OF_THE_LIST: Final = 2
+"""The references that ``sys.getrefcount`` counts: the list's, and its own argument."""
+
+
+def sum_of(old: Tensor, gradient: Gradient, create_graph: bool) -> Tensor:
+    """``old`` after ``gradient`` was added in place; with a graph, a new Tensor."""
+    if isinstance(gradient, Tensor) and create_graph:
+        total: Tensor = old + gradient
         return total
-    values = gradient.array if isinstance(gradient, Tensor) else gradient
-    if old is None:
-        taken = is_own and has_layout_of(values, leaf.array)
-        return Tensor(values if taken else copied(values, leaf.array))
     if not old.array.flags.writeable:
         raise cannot_add_to(old)
     if isinstance(gradient, Tensor):
         return old.add_(gradient)  # with its tangents
-    np.add(old.array, values, out=old.array)
+    np.add(old.array, gradient, out=old.array)
     old._bump_version()
     return old
 
@@ -66,10 +92,14 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
         )
 
 
-def is_own(node: AccumulateGrad, gradient: Gradient) -> bool:
-    """Whether the running backward alone holds ``gradient``."""
-    task = _this_thread.mode.task
-    return task is not None and task.own.get(node) is gradient
+def is_whole(array: Array) -> bool:
+    """Whether it owns its memory, may be written, and is no view nor a number."""
+    return (
+        type(array) is np.ndarray
+        and array.base is None
+        and array.flags.owndata
+        and array.flags.writeable
+    )
 
 
 def has_layout_of(values: Array, leaf: Array) -> bool:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextvars
 import itertools
 import math
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any, Final
 
-import numpy as np
-
 from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
-from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, _FunctionBase
+from minigrad.engine.core.node import NOT_A_TENSOR, _FunctionBase
 from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
@@ -26,7 +23,7 @@ from minigrad.engine.grad_mode import (
     _this_thread,
     running_task,
 )
-from minigrad.engine.observe import may_keep, notify
+from minigrad.engine.observe import notify
 
 Root = tuple[_FunctionBase, int, Tensor]
 
@@ -56,22 +53,19 @@ class GraphTask:
     ) -> None:
         self.carries_tensors = bool(create_graph or as_tensors)
         self.roots: list[tuple[_FunctionBase, int, Gradient]] = []
-        for node, slot, gradient in roots:
+        for node, output_nr, gradient in roots:
             carried = gradient if self.carries_tensors else gradient.array
-            self.roots.append((node, slot, carried))
+            self.roots.append((node, output_nr, carried))
         self.retain_graph = retain_graph
         self.create_graph = create_graph
-        self.own: dict[_FunctionBase, Any] = {}
         self.mode = _this_thread.mode
-        is_kept = self.mode.attended and may_keep()
-        self.takes_over = not (self.carries_tensors or is_kept)
         self.waiting: dict[_FunctionBase, list[Any]] = {}
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
         self.dependencies = count_dependencies(list(map(first, roots)))
         self.captured: dict[tuple[_FunctionBase, int], Any] = {}
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
-        self.received: tuple[Any, ...] = ()
+        self.received: list[Gradient | None] = []  # by the node that has hooks
         self.running: _FunctionBase | None = None
         self.depth = 0  # how many backwards this one is inside of
         self.callbacks: list[Callable[[], object]] = []
@@ -92,10 +86,8 @@ class GraphTask:
             gradients = self.waiting.pop(node)
             if node._attached is not None:
                 gradients = run_before(self, node, gradients)
-                if type(node) is AccumulateGrad and self.takes_over:
-                    note_own_after_hooks(self, node, gradients)
-            attended = self.mode.attended
-            if attended:
+            observed = self.mode.observed
+            if observed:
                 notify("node_picked", self, node, gradients)
 
             # call its backward
@@ -105,7 +97,7 @@ class GraphTask:
             checked = []
             if node._edges or node._attached is not None:
                 checked = self._check_returned(node, returned)
-            if attended:
+            if observed:
                 notify("node_returned", self, node, tuple(checked))
 
             # add into the receivers
@@ -117,13 +109,13 @@ class GraphTask:
                 if self.needed is not None and receiver not in self.needed:
                     continue
                 gradient = checked[slot]
-                empty = [None] * len(receiver._output_metadata)
-                inbox = self.waiting.setdefault(receiver, empty)
+                outputs = len(receiver._output_metadata)
+                inbox = self.waiting.setdefault(receiver, [None] * outputs)
                 total = inbox[output_nr]
                 if gradient is not None:
                     total = gradient if total is None else total + gradient
                     inbox[output_nr] = total
-                if attended:
+                if observed:
                     self._notify_sent(node, slot, receiver, output_nr, gradient, total)
                 self.dependencies[receiver] -= 1
                 if self.dependencies[receiver] == 0:
@@ -135,7 +127,7 @@ class GraphTask:
 
             # release
             if not self.retain_graph:
-                if attended:
+                if observed:
                     self._notify_released(node)
                 node._saved = FREED
             gradients = returned = checked = gradient = inbox = total = None
@@ -143,12 +135,12 @@ class GraphTask:
     def start(self) -> None:
         """Lay the gradients of the roots at their nodes."""
         nodes: dict[_FunctionBase, None] = {}
-        for node, slot, gradient in self.roots:
+        for node, output_nr, gradient in self.roots:
             inbox = self.waiting.setdefault(node, [None] * len(node._output_metadata))
-            total = inbox[slot]
-            inbox[slot] = gradient if total is None else total + gradient
+            total = inbox[output_nr]
+            inbox[output_nr] = gradient if total is None else total + gradient
             nodes[node] = None
-        if self.mode.attended:
+        if self.mode.observed:
             notify("backward_started", self)
         for node in nodes:
             if self.dependencies[node] == 0:
@@ -163,19 +155,17 @@ class GraphTask:
     ) -> list[Gradient | None]:
         """One gradient per edge, fitted to the shape and dtype of its receiver."""
         if node._is_learners:
-            gradients = node._check_returned(returned, self.carries_tensors)
+            gradients = node._gradients_by_edge(returned, self.carries_tensors)
         else:
             gradients = list(returned)
         attached = node._attached
         unfitted = gradients if attached is None else list(gradients)
-        of_a_leaf = False
         receiver: Any
         values: Any
         for slot, edge in enumerate(node._edges):
             if edge is None or edge is NOT_A_TENSOR:
                 gradients[slot] = None
                 continue
-            of_a_leaf = of_a_leaf or type(edge) is AccumulateGrad
             gradient = gradients[slot]
             if gradient is None:
                 continue
@@ -186,9 +176,6 @@ class GraphTask:
                 gradients[slot] = fit(node, slot, gradient)
         if attached is not None:
             return run_after(self, node, unfitted, gradients)
-        if of_a_leaf and self.takes_over and node._is_learners:
-            gradient = values = None  # note_own counts the references to each
-            note_own(self, node, returned, gradients)
         return gradients
 
     def _notify_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
@@ -214,11 +201,11 @@ class GraphTask:
         """Keep what was asked for of the gradients of a node's outputs."""
         if node not in self.target_nodes:
             return
-        for slot, gradient in enumerate(gradients):
-            if (node, slot) in self.targets:
-                self.captured[node, slot] = gradient
-                if self.mode.attended:
-                    notify("gradient_captured", node, slot, gradient)
+        for output_nr, gradient in enumerate(gradients):
+            if (node, output_nr) in self.targets:
+                self.captured[node, output_nr] = gradient
+                if self.mode.observed:
+                    notify("gradient_captured", node, output_nr, gradient)
 
     def _run_hooks_before(self, place: tuple[Any, ...]) -> None:
         """Hooks of captured gradients, each when its node would have had its turn."""
@@ -305,76 +292,6 @@ def fit(node: _FunctionBase, slot: int, gradient: Gradient) -> Any:
     return gradient
 
 
-CALLS: Final = 3 if sys.version_info < (3, 14) else 1
-"""References to what a rule returned from the calls that run in ``note_own``.
-
-They are ``GraphTask.run``, ``_check_returned`` and ``note_own``; since Python 3.14 all
-but the first may only borrow theirs. Too low a number costs a copy, nothing else; tests
-of what a leaf takes over turn red if it is not the right one.
-"""
-
-HELD: Final = 2
-"""References that ``sys.getrefcount`` counts of a value in a list: the list's, and that
-of ``map``. No local variable holds a value meanwhile."""
-
-
-def note_own(
-    task: GraphTask, node: _FunctionBase, returned: Any, gradients: list[Any]
-) -> None:
-    """Note in ``task.own`` what the leaves below a custom node may keep as it is.
-
-    It is asked here, and not when a leaf accumulates, because here it is known who
-    holds a gradient: ``gradients``, ``returned``, and the calls that run now.
-    """
-    if sys.getrefcount(returned) - 1 > CALLS:
-        return
-    several = type(returned) is tuple
-    holders = list(map(sys.getrefcount, gradients))
-    sharers = list(map(sys.getrefcount, returned)) if several else [HELD]
-    for slot, edge in enumerate(node._edges):
-        if type(edge) is not AccumulateGrad or edge.variable._grad is not None:
-            continue
-        gradient = gradients[slot]
-        # A whole array, and not a view of one or a number.
-        is_whole = type(gradient) is np.ndarray and gradient.base is None
-        if not is_whole or not gradient.flags.owndata or not gradient.flags.writeable:
-            continue
-        value = returned[slot] if several else returned
-        holds = isinstance(value, Tensor) and value.array is gradient
-        if sharers[slot] > HELD and holds:
-            continue
-        if holders[slot] <= HELD + holds:
-            task.own[edge] = gradient
-
-
-def note_own_after_hooks(
-    task: GraphTask, leaf_node: AccumulateGrad, gradients: list[Any]
-) -> None:
-    """Note whether a leaf may keep what its hooks have made of the gradient.
-
-    The Tensor that they saw is held by ``task.received`` alone, and the array by that
-    Tensor and by ``gradients``, unless a hook keeps one of them.
-    """
-    task.own.pop(leaf_node, None)
-    if (
-        leaf_node.variable._grad is None
-        and is_whole(gradients[0])
-        and list(map(sys.getrefcount, task.received)) == [HELD]
-        and list(map(sys.getrefcount, gradients)) == [HELD + 1]
-    ):
-        task.own[leaf_node] = gradients[0]
-
-
-def is_whole(gradient: Gradient) -> bool:
-    """Whether it owns its memory, and is not a view of an array or a number."""
-    return (
-        type(gradient) is np.ndarray
-        and gradient.base is None
-        and gradient.flags.owndata
-        and gradient.flags.writeable
-    )
-
-
 LEVELS_PER_THREAD: Final = 20
 """How many backwards inside one another a thread runs before it is relieved.
 
@@ -394,7 +311,7 @@ def run_task(task: GraphTask) -> None:
         run_in_fresh_thread(task, mode)
     else:
         run_here(task, mode)
-    if mode.attended:
+    if mode.observed:
         notify("backward_finished", task)
 
 

@@ -71,8 +71,8 @@ def missing_gradient(node: BackwardCFunction, output_nr: int) -> Tensor | None:
     return Tensor(np.zeros(*metadata))
 
 
-def check_gradients(
-    node: BackwardCFunction, returned: Any, create_graph: bool
+def gradients_by_edge(
+    node: BackwardCFunction, returned: Any, as_tensors: bool
 ) -> list[Gradient | None]:
     """One gradient per argument of forward, as the traversal carries it.
 
@@ -87,7 +87,7 @@ def check_gradients(
     edges = node._edges
     for position, gradient in enumerate(gradients):
         if isinstance(gradient, Tensor) and edges[position] is not NOT_A_TENSOR:
-            checked.append(gradient if create_graph else gradient.array)
+            checked.append(gradient if as_tensors else gradient.array)
         elif gradient is None:
             checked.append(None)
         elif edges[position] is NOT_A_TENSOR:
@@ -128,7 +128,7 @@ class FunctionCtx:
         See: torch ``FunctionCtx.save_for_backward``.
         """
         self.to_save = tensors
-        if modes.attended:
+        if modes.observed:
             notify("values_saved", self, tensors)
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -238,7 +238,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
                 output.output_nr = output_nr
                 output._requires_grad = True
         self._output_metadata = tuple(metadata)
-        if modes.attended:
+        if modes.observed:
             notify("edges_wired", self, tuple(outputs))
 
     def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
@@ -261,7 +261,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             self._keep_saved(*to_save)
             if self._forward_cls.clear_saved_tensors_on_access:
                 self._saved = ReadOnce(self._saved)
-        if modes.attended:
+        if modes.observed:
             notify("saved_taken", self, to_save or ())
 
     def _run_backward(
@@ -272,21 +272,22 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if rule is no_backward or function.vjp is not no_vjp:
             rule = rule_of(function)
         wrapped = wrap_gradients(self, gradients)
-        attended = modes.attended
-        if attended:
+        observed = modes.observed
+        if observed:
             notify("rule_called", self, wrapped)
         if function.boxed_grads_call:
-            gradients.clear()
+            if self._attached is None:  # else the hooks that come after see them too
+                gradients.clear()
             returned = rule(self, wrapped)
         else:
             returned = rule(self, *wrapped)
         if self._attached is None:  # else the hooks that come after see them too
             leave_open_modes()
-        if attended:
+        if observed:
             notify("rule_returned", self, returned)
         return returned
 
-    _check_returned = check_gradients
+    _gradients_by_edge = gradients_by_edge
 
 
 class FunctionMeta(type):

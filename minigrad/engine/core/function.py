@@ -80,8 +80,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
         # create ctx
         ctx = cls._create_ctx(inputs, needs_input_grad, edges)
-        attended = modes.attended
-        if attended:
+        observed = modes.observed
+        if observed:
             notify("ctx_created", ctx, ctx._forward_cls, inputs)
 
         # run forward
@@ -92,14 +92,14 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         else:
             result = unrecorded(cls.forward, *inputs)
             unrecorded(cls.setup_context, ctx, inputs, result)
-        if attended:
+        if observed:
             notify("forward_returned", ctx, inputs, result)
 
         # wrap outputs
         outputs, differentiable = cls._wrap_outputs(ctx, inputs, result)
 
         # wire edges
-        if edges or attended:
+        if edges or observed:
             ctx._wire_edges(inputs, outputs, differentiable)
 
         # take what was saved

@@ -38,8 +38,8 @@ def run_before(
             check_tuple(hook, given, result)
             values = list(result)
         notify("hook_called", "pre", node, 0, hook, given, result)
-    task.received = tuple(values)
-    return list(values) if task.carries_tensors else as_arrays(values)
+    task.received = [*values] if task.carries_tensors else as_arrays(values)
+    return task.received
 
 
 def run_tensor_hooks(
@@ -93,7 +93,7 @@ def run_after(
     if not node._is_learners:
         seen = [gradients[i] if is_needed(task, node, i) else None for i in slots]
     values = tuple([as_tensor(gradient) for gradient in seen])
-    received = task.received
+    received = tuple([as_tensor(gradient) for gradient in task.received])
     for hook in list(hooks.values()):
         result = hook(values, received)
         if result is not None and result is not values:

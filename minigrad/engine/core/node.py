@@ -9,9 +9,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from minigrad.engine.core.accumulate import (
+    accumulate,
     accumulating,
-    added,
-    is_own,
     run_post_accumulate,
 )
 from minigrad.engine.core.saved import FREED, Packed, pack, take, unpack
@@ -228,8 +227,8 @@ class _FunctionBase:
         """Call the node's rule with one gradient for each of its outputs."""
         raise NotImplementedError
 
-    def _check_returned(
-        self, returned: Any, create_graph: bool
+    def _gradients_by_edge(
+        self, returned: Any, as_tensors: bool
     ) -> list[Gradient | None]:
         """One gradient per edge, from whatever the rule returned."""
         raise NotImplementedError
@@ -255,7 +254,7 @@ def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
         returned = node._run_backward(list(gradients), mode.grad_enabled)
     finally:
         mode.rules_see_tensors = before
-    pairs = zip(node._edges, node._check_returned(returned, True), strict=True)
+    pairs = zip(node._edges, node._gradients_by_edge(returned, True), strict=True)
     found = [
         gradient if needs_gradient(edge) else None
         for edge, gradient in pairs
@@ -299,41 +298,28 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self._saved = ()
         hooks = variable._tensor_hooks
         self._attached = None if hooks is None else attached_to_leaf(hooks)
-        if modes.attended:
+        if modes.observed:
             notify("node_made", self)
 
     def name(self) -> str:
         """torch's name for this node, with its C++ namespace."""
         return "torch::autograd::AccumulateGrad"
 
-    def _run_backward(
-        self, gradients: list[Gradient | None], create_graph: bool
-    ) -> tuple[()]:
-        (gradient,) = gradients
+    def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
         leaf = self.variable
-        if gradient is not None and leaf._grad_node is not None:
+        if gradients[0] is not None and leaf._grad_node is not None:
             raise no_leaf_any_more(leaf._grad_node)
-        if gradient is not None and leaf._requires_grad:
-            self._accumulate(gradient, create_graph)
+        if gradients[0] is not None and leaf._requires_grad:
+            accumulate(leaf, gradients, create_graph)
         if leaf._post_accumulate_hooks is not None:
             run_post_accumulate(leaf, leaf._post_accumulate_hooks)
             leave_open_modes()
         return ()
 
-    def _check_returned(
-        self, returned: Any, create_graph: bool
+    def _gradients_by_edge(
+        self, returned: Any, as_tensors: bool
     ) -> list[Gradient | None]:
         return []
-
-    def _accumulate(self, gradient: Gradient, create_graph: bool) -> None:
-        """Add ``gradient`` to the leaf's ``.grad``: in place unless it has a graph."""
-        leaf = self.variable
-        with accumulating:
-            first = leaf._grad is None
-            own = first and is_own(self, gradient)
-            leaf._grad = added(leaf, gradient, create_graph, own)
-        if modes.attended:
-            notify("gradient_accumulated", leaf, first, gradient, leaf._grad)
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:

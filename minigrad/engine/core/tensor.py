@@ -335,7 +335,7 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
             self._version_counter = VersionCounter()
         if self._version_counter is not NO_COUNTER:
             self._version_counter.value += 1
-        if modes.attended:
+        if modes.observed:
             notify("changed_in_place", self)
 
     def _an_example(self) -> Array:
