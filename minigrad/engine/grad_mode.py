@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakSet
 
 from minigrad import errors
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from minigrad.engine.core.saved_hooks import HooksInForce
     from minigrad.engine.core.tensor import Tensor
     from minigrad.engine.interpreters import Interpreter
-
-
-Entered: TypeAlias = "tuple[bool, float, HooksInForce | None, str | None]"
 
 
 class _Mode:
@@ -66,24 +63,6 @@ class _Mode:
         self.stops = False
         self.task = None
         self.interpreters: tuple[Interpreter, ...] = ()
-
-    def entered(self) -> Entered:
-        """Which modes a rule or a hook has entered besides grad mode."""
-        return (
-            self.inference_enabled,
-            self.forward_limit,
-            self.saved_tensors_hooks,
-            self.saved_tensors_hooks_refused,
-        )
-
-    def leave(self, before: Entered) -> None:
-        """Make these modes what they were when ``entered`` was asked."""
-        (
-            self.inference_enabled,
-            self.forward_limit,
-            self.saved_tensors_hooks,
-            self.saved_tensors_hooks_refused,
-        ) = before
 
 
 EVERY_LEVEL: Final = math.inf
@@ -166,22 +145,6 @@ def node_that_runs() -> _FunctionBase | None:
 def next_sequence_nr() -> int:
     """A number greater than that of every node this thread has made."""
     return _this_thread.mode.next_sequence_nr()
-
-
-def leave_open_modes() -> None:
-    """Leave what a rule or a hook has entered and not left.
-
-    Each node of a backward runs in the modes in which that backward began.
-    """
-    mode = _this_thread.mode
-    if mode.task is not None:
-        (
-            mode.grad_enabled,
-            mode.inference_enabled,
-            mode.forward_limit,
-            mode.saved_tensors_hooks,
-            mode.saved_tensors_hooks_refused,
-        ) = mode.task.modes
 
 
 def forward_limit() -> float:

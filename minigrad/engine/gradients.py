@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from minigrad import errors
+from minigrad.engine import interpreters
 from minigrad.engine.core.backward import GraphTask, Root, run_task
 from minigrad.engine.core.node import OutputInfo, _FunctionBase
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.gradient_edge import GradientEdge, info_of, place_of
-from minigrad.engine.interpreters import dispatched
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (
@@ -22,7 +22,6 @@ Ends: TypeAlias = (
 """What ``backward`` and ``grad`` start from, or end at."""
 
 
-@dispatched("backward")
 def backward(
     tensors: Ends,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -39,6 +38,9 @@ def backward(
     Raises: GraphError; GradientArgumentError.
     See: torch ``autograd.backward``.
     """
+    if interpreters.active and (handler := interpreters.handler_of("backward")):
+        handler(backward, (tensors, grad_tensors), {})
+        return
     if create_graph is True:
         warnings.warn(
             errors.message(
@@ -48,7 +50,7 @@ def backward(
                 "use minigrad.autograd.grad, or set .grad to None afterwards",
             ),
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     roots = roots_of(tensors, grad_tensors, "backward")
     if inputs is None:
@@ -89,15 +91,23 @@ backward_of_tensor.__qualname__ = "Tensor.backward"
 Tensor.backward = backward_of_tensor
 
 
-@dispatched("traversal")
-def traverse(*args: Any, **options: Any) -> GraphTask:
-    """A traversal that has been run."""
-    task = GraphTask(*args, **options)
+def traverse(
+    roots: list[Root],
+    retain_graph: bool,
+    create_graph: bool,
+    targets: list[Place] | None = None,
+    runs: frozenset[_FunctionBase] = frozenset(),
+    as_tensors: bool = False,
+) -> GraphTask:
+    """A traversal that has been run; on Tensors if an interpreter sees them."""
+    if interpreters.active and (top := interpreters.top()) is not None:
+        as_tensors = as_tensors or top.sees_gradients()
+    task = GraphTask(roots, retain_graph, create_graph, targets, runs, as_tensors)
     run_task(task)
     return task
 
 
-@dispatched("grad")
+@interpreters.dispatched("grad")
 def grad(
     outputs: Ends,
     inputs: Ends,

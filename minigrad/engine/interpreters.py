@@ -53,11 +53,9 @@ class Interpreter:
         """What it is: "level", "vmap", "grad" or "jvp"."""
         return self.kind
 
-    def traversal(
-        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """A backward, on Tensors: what its rules compute comes to this level, too."""
-        return undispatched(call)(*args, **{**kwargs, "as_tensors": True})
+    def sees_gradients(self) -> bool:
+        """Whether a backward carries Tensors, so that its rules come to this level."""
+        return True
 
     def below(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """``call(*args)``, seen by the interpreters under this one."""

@@ -9,7 +9,6 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import sums_to
 from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.promotion import promoted
 
@@ -69,7 +68,9 @@ class Expand(Builtin):
                 own if length == -1 else length
                 for own, length in zip(input.shape, kept[new:], strict=True)
             ]
-        if -1 in kept or not sums_to(tuple(kept), input.shape):
+        try:
+            return np.broadcast_to(input, kept)
+        except ValueError:
             raise errors.ShapeError(
                 errors.message(
                     "expand",
@@ -77,8 +78,7 @@ class Expand(Builtin):
                     f"Tensor sizes: {list(input.shape)}",
                     "only dimensions of length 1 can be expanded; new ones come first",
                 )
-            )
-        return np.broadcast_to(input, kept)
+            ) from None
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -459,15 +459,14 @@ class Recorder(Interpreter):
             if not any(self.notes[-1].result):
                 self.notes.pop()  # it hands on what it got
 
-    def traversal(
-        self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """A backward as it would be: on arrays."""
+    def sees_gradients(self) -> bool:
+        """No: a backward is as it would be without the recording."""
         level = with_stack((), interpreters.top)
-        if level is not None:
-            return level.traversal(call, args, kwargs)
-        self._task = undispatched(call)(*args, **kwargs)
-        return self._task
+        return level is not None and level.sees_gradients()
+
+    def backward_finished(self, task: GraphTask) -> None:
+        """What it has found is there."""
+        self._task = task
 
     def grad(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         """``autograd.grad``, whose results are copies of what backward has found."""

@@ -25,15 +25,16 @@ ASKS = {
     "engine/fast_path.py: of_any_number",
     "engine/fast_path.py: of_one.apply",
     "engine/fast_path.py: of_two.apply",
+    "engine/gradients.py: backward",
+    "engine/gradients.py: traverse",
 }
-"""The top of apply, and of its fast path; other functions are `dispatched`."""
+"""The top of apply, of its fast path and of a backward; others are `dispatched`."""
 
 KEEPS = {
+    "engine/core/backward.py: GraphTask.leave_open_modes",
+    "engine/core/backward.py: modes_of",
     "engine/grad_mode.py: _Mode.__init__",
-    "engine/grad_mode.py: _Mode.entered",
-    "engine/grad_mode.py: _Mode.leave",
     "engine/grad_mode.py: forward_limit",
-    "engine/grad_mode.py: leave_open_modes",
     "engine/grad_mode.py: unrecorded",
     "engine/grad_mode.py: with_forward_limit.__enter__",
     "engine/grad_mode.py: with_forward_limit.__exit__",
@@ -79,7 +80,7 @@ def all_readers() -> set[str]:
     return found
 
 
-def test_only_the_top_of_apply_asks_what_is_open() -> None:
+def test_only_apply_and_backward_ask_what_is_open_at_their_top() -> None:
     assert all_readers() == ASKS | KEEPS | LISTENS
 
 

@@ -14,18 +14,16 @@ from typing import Any, Final
 from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.core.node import NOT_A_TENSOR, _FunctionBase
 from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.saved_hooks import HooksInForce
 from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
 from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
-from minigrad.engine.grad_mode import (
-    Entered,
-    _Mode,
-    _this_thread,
-    running_task,
-)
+from minigrad.engine.grad_mode import _Mode, _this_thread, running_task
 from minigrad.engine.observe import notify
 
 Root = tuple[_FunctionBase, int, Tensor]
+
+Modes = tuple[bool, bool, float, HooksInForce | None, str | None]
 
 first: Any = itemgetter(0)
 
@@ -39,8 +37,8 @@ class GraphTask:
     any, every leaf accumulates its own.
     """
 
-    modes: tuple[bool, *Entered]
-    """The modes in which every node begins: grad mode, and those of ``entered``."""
+    modes: Modes
+    """The modes in which every node begins."""
 
     def __init__(
         self,
@@ -219,6 +217,17 @@ class GraphTask:
         """Run what is left when no node is ready any more."""
         self._run_hooks_before((math.inf,))
 
+    def leave_open_modes(self) -> None:
+        """Leave what a rule or a hook has entered and not left."""
+        mode = self.mode
+        (
+            mode.grad_enabled,
+            mode.inference_enabled,
+            mode.forward_limit,
+            mode.saved_tensors_hooks,
+            mode.saved_tensors_hooks_refused,
+        ) = self.modes
+
     def visits(self, node: _FunctionBase) -> bool:
         """Whether gradients arrive at ``node`` in this call."""
         return node in (self.dependencies if self.needed is None else self.needed)
@@ -319,7 +328,7 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
     """Run the traversal in this thread."""
     if mode.stops:
         raise KeyboardInterrupt
-    entered = mode.entered()
+    modes_before = modes_of(mode)
     before = mode.grad_enabled, mode.rules_see_tensors, mode.task
     warnings = NUMPY_WARNINGS.get()
     # No `with`: Ctrl-C can come between the end of a block and its __exit__.
@@ -328,8 +337,8 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
         NUMPY_WARNINGS.set(SILENCE)
         mode.grad_enabled = bool(task.create_graph)
         mode.rules_see_tensors = task.carries_tensors
-        task.modes = mode.grad_enabled, *entered
         mode.task = task
+        task.modes = mode.grad_enabled, *modes_before[1:]
         try:
             task.start()
             task.run()
@@ -342,8 +351,20 @@ def run_here(task: GraphTask, mode: _Mode) -> None:
             callback()
     finally:
         mode.grad_enabled, mode.rules_see_tensors, mode.task = before
-        mode.leave(entered)
+        task.modes = modes_before
+        task.leave_open_modes()
         NUMPY_WARNINGS.set(warnings)
+
+
+def modes_of(mode: _Mode) -> Modes:
+    """The modes that a rule or a hook may enter, and may forget to leave."""
+    return (
+        mode.grad_enabled,
+        mode.inference_enabled,
+        mode.forward_limit,
+        mode.saved_tensors_hooks,
+        mode.saved_tensors_hooks_refused,
+    )
 
 
 def run_in_fresh_thread(task: GraphTask, mode: _Mode) -> None:

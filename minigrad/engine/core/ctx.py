@@ -22,7 +22,7 @@ from minigrad.engine.core.validate import (
     two_rules,
     wrong_count,
 )
-from minigrad.engine.grad_mode import leave_open_modes, modes
+from minigrad.engine.grad_mode import _this_thread, modes
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import notify
 
@@ -281,8 +281,9 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
             returned = rule(self, wrapped)
         else:
             returned = rule(self, *wrapped)
-        if self._attached is None:  # else the hooks that come after see them too
-            leave_open_modes()
+        task = _this_thread.mode.task
+        if task is not None and self._attached is None:
+            task.leave_open_modes()  # else the hooks that come after see them too
         if observed:
             notify("rule_returned", self, returned)
         return returned

@@ -17,7 +17,6 @@ from minigrad.engine.core.node import (
 )
 from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import check_tuple, check_value
-from minigrad.engine.grad_mode import leave_open_modes
 from minigrad.engine.hooks import attached_to
 from minigrad.engine.observe import notify
 
@@ -66,7 +65,7 @@ def run_captured(
 ) -> list[Gradient | None]:
     """What happens to gradients that are asked for, of a node that does not run."""
     values = run_tensor_hooks(node, gradients)
-    leave_open_modes()
+    task.leave_open_modes()
     return list(values) if task.carries_tensors else as_arrays(values)
 
 
@@ -86,7 +85,7 @@ def run_after(
     """The post hooks: they see ``returned`` where no gradient is needed, too."""
     hooks = attached_to(node).posthooks
     if not hooks:
-        leave_open_modes()
+        task.leave_open_modes()
         return gradients
     slots = [i for i, edge in enumerate(node._edges) if edge is not NOT_A_TENSOR]
     seen = [returned[i] if node._edges[i] is None else gradients[i] for i in slots]
@@ -102,7 +101,7 @@ def run_after(
             result = None
         notify("hook_called", "post", node, 0, hook, values, result)
         values = values if result is None else result
-    leave_open_modes()
+    task.leave_open_modes()
     for slot, value in zip(slots, values, strict=True):
         gradients[slot] = value
     return gradients if task.carries_tensors else as_arrays(gradients)

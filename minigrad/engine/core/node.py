@@ -25,7 +25,7 @@ from minigrad.engine.core.validate import (
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
-from minigrad.engine.grad_mode import _this_thread, leave_open_modes, modes
+from minigrad.engine.grad_mode import _this_thread, modes
 from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
 from minigrad.engine.observe import notify
 from minigrad.engine.tensor_grad import SameAsTensor
@@ -313,7 +313,9 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             accumulate(leaf, gradients, create_graph)
         if leaf._post_accumulate_hooks is not None:
             run_post_accumulate(leaf, leaf._post_accumulate_hooks)
-            leave_open_modes()
+            task = _this_thread.mode.task
+            if task is not None:
+                task.leave_open_modes()
         return ()
 
     def _gradients_by_edge(
