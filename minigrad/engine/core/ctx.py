@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -72,7 +73,7 @@ def missing_gradient(node: BackwardCFunction, output_nr: int) -> Tensor | None:
 
 
 def gradients_by_edge(
-    node: BackwardCFunction, returned: Any, as_tensors: bool
+    node: BackwardCFunction, returned: object, as_tensors: bool
 ) -> list[Gradient | None]:
     """One gradient per argument of forward, as the traversal carries it.
 
@@ -97,7 +98,9 @@ def gradients_by_edge(
     return checked
 
 
-def cut_surplus(node: BackwardCFunction, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+def cut_surplus(
+    node: BackwardCFunction, gradients: tuple[object, ...]
+) -> tuple[object, ...]:
     """As many gradients as forward has arguments, if the rest is only None."""
     wanted = len(node._edges)
     surplus = gradients[wanted:]
@@ -112,10 +115,10 @@ class FunctionCtx:
     They only note what they are given; ``apply`` takes it once forward has returned.
     """
 
-    to_save: tuple[Any, ...] | None
-    saved_for_forward: tuple[Any, ...] | None
-    dirty_tensors: tuple[Any, ...] | None
-    non_differentiable: tuple[Any, ...] | None
+    to_save: tuple[Tensor | None, ...] | None
+    saved_for_forward: tuple[Tensor | None, ...] | None
+    dirty_tensors: tuple[Tensor, ...] | None
+    non_differentiable: tuple[Tensor, ...] | None
     _materialize_grads: bool
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
@@ -213,7 +216,10 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         return self._forward_cls.jvp(self, *tangents)
 
     def _wire_edges(
-        self, inputs: tuple[Any, ...], outputs: list[Any], differentiable: list[bool]
+        self,
+        inputs: tuple[object, ...],
+        outputs: list[object],
+        differentiable: list[bool],
     ) -> None:
         """Hang this node on every output that can carry a gradient."""
         dirty = self.dirty_tensors or ()
@@ -241,7 +247,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if modes.observed:
             notify("edges_wired", self, tuple(outputs))
 
-    def _take_what_was_saved(self, inputs: tuple[Any, ...], result: Any) -> None:
+    def _take_what_was_saved(self, inputs: tuple[object, ...], result: object) -> None:
         """Keep what backward needs, and forget what forward has noted on ctx.
 
         It comes last, because a saved output has its place in the graph by now.
@@ -297,7 +303,9 @@ class FunctionMeta(type):
     _ctx_base: type[_FunctionBase]
     _backward_cls: type[Any]
 
-    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], body: dict[str, object]
+    ) -> None:
         super().__init__(name, bases, body)
         cls._backward_cls = type(
             f"{name}Backward",
@@ -310,8 +318,8 @@ def rewrite_history(
     node: BackwardCFunction,
     output_nr: int,
     output: Tensor,
-    inputs: tuple[Any, ...],
-    dirty: tuple[Any, ...],
+    inputs: tuple[object, ...],
+    dirty: tuple[Tensor, ...],
 ) -> None:
     """Hang ``node`` on an output that was there before, or that is a view."""
     for slot, value in enumerate(inputs):
@@ -323,7 +331,7 @@ def rewrite_history(
     output._history_version = output._seen_version()
 
 
-def rule_of(function: type[Function]) -> Any:
+def rule_of(function: type[Function]) -> Callable[..., Any]:
     """The Function's backward; ``vjp`` is another name for it.
 
     Raises: BackwardMissingError if it has neither; BackwardAmbiguousError for both.

@@ -61,7 +61,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     """
 
     _run_on_arrays: ClassVar[Any]  # of Builtin
-    _wrap_outputs: ClassVar[Callable[..., tuple[list[Any], list[bool]]]]
+    _wrap_outputs: ClassVar[Callable[..., tuple[list[object], list[bool]]]]
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -109,7 +109,7 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     @classmethod
     def _create_ctx(
         cls,
-        inputs: tuple[Any, ...],
+        inputs: tuple[object, ...],
         needs_input_grad: tuple[bool, ...],
         edges: tuple[Edge, ...],
     ) -> Any:
@@ -186,7 +186,9 @@ def bind_arguments(
     return bind(function, args, kwargs)
 
 
-def fits(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def fits(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
     """Whether there is one positional argument for each parameter, and no more."""
     code = getattr(forward, "__code__", None)
     return not kwargs and code is not None and len(args) == code.co_argcount
@@ -234,8 +236,8 @@ def place_keywords(
 
 
 def wrap_outputs(
-    ctx: Any, inputs: tuple[Any, ...], result: Any
-) -> tuple[list[Any], list[bool]]:
+    ctx: BackwardCFunction, inputs: tuple[object, ...], result: object
+) -> tuple[list[object], list[bool]]:
     """The outputs, and which of them a gradient can reach.
 
     Only a tuple is several outputs. Values that are not Tensors pass through. A view
@@ -265,12 +267,12 @@ Function._wrap_outputs = staticmethod(wrap_outputs)
 
 
 def wrap_each(
-    ctx: Any,
-    inputs: tuple[Any, ...],
-    values: tuple[Any, ...],
-    dirty: tuple[Any, ...],
-    non_differentiable: tuple[Any, ...],
-) -> tuple[list[Any], list[bool]]:
+    ctx: BackwardCFunction,
+    inputs: tuple[object, ...],
+    values: tuple[object, ...],
+    dirty: tuple[Tensor, ...],
+    non_differentiable: tuple[Tensor, ...],
+) -> tuple[list[object], list[bool]]:
     """``wrap_outputs`` where there may be several, or marks."""
     check_marked(type(ctx), "mark_dirty", dirty)
     check_marked(type(ctx), "mark_non_differentiable", non_differentiable)
@@ -280,7 +282,7 @@ def wrap_each(
     differentiable = []
     for value in values:
         can = bool(ctx._edges) and can_have_gradient(value, non_differentiable)
-        if dirty and contains(dirty, value):
+        if isinstance(value, Tensor) and contains(dirty, value):
             check_dirty(ctx, value, inputs, can, len(values))
         outputs.append(wrap_output(value, inputs, dirty, can))
         differentiable.append(can)
@@ -295,7 +297,7 @@ def wrap_each(
     return outputs, differentiable
 
 
-def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
+def can_have_gradient(value: object, non_differentiable: tuple[Tensor, ...]) -> bool:
     """Whether an output is a floating-point Tensor that forward did not mark."""
     return (
         isinstance(value, Tensor)
@@ -305,8 +307,8 @@ def can_have_gradient(value: Any, non_differentiable: tuple[Any, ...]) -> bool:
 
 
 def wrap_output(
-    value: Any, inputs: tuple[Any, ...], dirty: tuple[Any, ...], can: bool
-) -> Any:
+    value: object, inputs: tuple[object, ...], dirty: tuple[Tensor, ...], can: bool
+) -> object:
     """What apply hands out for ``value``; ``can``: a gradient can reach it."""
     if not isinstance(value, Tensor):
         return value
@@ -324,7 +326,9 @@ def wrap_output(
     return value
 
 
-def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+def check_pure_view(
+    ctx: BackwardCFunction, inputs: tuple[object, ...], outputs: list[object]
+) -> None:
     """Refuse ``ctx._is_pure_view`` where there is more than one tensor to follow.
 
     A change in place of the output is recorded as one of any view; the learner's
@@ -339,7 +343,7 @@ def check_pure_view(ctx: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> No
             output._view_kind = None
 
 
-def mark_views(outputs: list[Any], dirty: tuple[Any, ...], several: bool) -> None:
+def mark_views(outputs: list[object], dirty: tuple[Tensor, ...], several: bool) -> None:
     """Note on views that their history is a learner's, which nothing may rewrite."""
     for output in outputs:
         if isinstance(output, Tensor) and output._base is not None:

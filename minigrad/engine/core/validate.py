@@ -7,7 +7,8 @@ raise, so that the ``raise`` stands where the rule is.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,12 +18,18 @@ from minigrad.engine.core.tensor import Tensor
 if TYPE_CHECKING:
     from inspect import Signature
 
+    from minigrad.engine.builtin import Builtin
+    from minigrad.engine.core.ctx import BackwardCFunction
     from minigrad.engine.core.function import Function
     from minigrad.engine.core.node import _FunctionBase
     from minigrad.engine.core.saved import Record
 
+Given = TypeVar("Given")
 
-def contains(tensors: tuple[Any, ...], tensor: Any) -> bool:
+Hook: TypeAlias = "Callable[..., object]"
+
+
+def contains(tensors: tuple[object, ...], tensor: object) -> bool:
     """Whether this very object is among ``tensors``; ``in`` would compare values."""
     for candidate in tensors:  # noqa: SIM110  apply asks often; any() takes three times as long
         if candidate is tensor:
@@ -44,13 +51,13 @@ def sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 # hooks
 
 
-def hook_name(hook: Any) -> str:
+def hook_name(hook: Hook) -> str:
     """The hook's name in messages."""
     name = getattr(hook, "__name__", None)
     return name if isinstance(name, str) else "<unknown>"
 
 
-def check_tuple(hook: Any, old: tuple[Any, ...], result: Any) -> None:
+def check_tuple(hook: Hook, old: tuple[Tensor | None, ...], result: object) -> None:
     """Refuse what cannot take the place of the gradients a node hook was given.
 
     Raises: HookTypeError, HookError.
@@ -77,7 +84,7 @@ def check_tuple(hook: Any, old: tuple[Any, ...], result: Any) -> None:
             check_value(hook, value, new)
 
 
-def check_value(hook: Any, old: Tensor | None, new: Any) -> None:
+def check_value(hook: Hook, old: Tensor | None, new: object) -> None:
     """Refuse a value that cannot take the place of the gradient ``old``.
 
     Raises: HookTypeError, HookError.
@@ -112,7 +119,7 @@ def check_value(hook: Any, old: Tensor | None, new: Any) -> None:
         )
 
 
-def hook_refused(hook: Any, what: str, fix: str) -> errors.HookError:
+def hook_refused(hook: Hook, what: str, fix: str) -> errors.HookError:
     """The error for a result of a hook that cannot be used."""
     return errors.HookError(errors.message(hook_name(hook), what, fix))
 
@@ -136,7 +143,7 @@ def no_leaf_any_more(node: _FunctionBase) -> errors.GraphError:
 # what a built-in operation is given
 
 
-def no_forward_rule(operation: Any) -> errors.JvpMissingError:
+def no_forward_rule(operation: type) -> errors.JvpMissingError:
     """The error for an operation that forward mode cannot pass."""
     name = operation.__name__.lower()
     return errors.JvpMissingError(
@@ -150,7 +157,7 @@ def no_forward_rule(operation: Any) -> errors.JvpMissingError:
     )
 
 
-def check_operand(function: Any, value: Any, position: int) -> Any:
+def check_operand(function: type[Builtin], value: Given, position: int) -> Given:
     """An argument that is not a Tensor, as it is.
 
     Raises: ArgumentTypeError for an array, which would leave the graph unnoticed, and
@@ -171,7 +178,7 @@ def check_operand(function: Any, value: Any, position: int) -> Any:
 
 
 def must_be_tensor(
-    where: str, name: str, position: int, value: Any
+    where: str, name: str, position: int, value: object
 ) -> errors.ArgumentTypeError:
     """The error for a number, a list or None in the place of a Tensor."""
     kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
@@ -188,11 +195,11 @@ def must_be_tensor(
 
 
 def check_kept(
-    ctx: Any,
-    kept: tuple[Any, ...],
-    dirty: tuple[Any, ...],
-    inputs: tuple[Any, ...],
-    result: Any,
+    ctx: BackwardCFunction,
+    kept: tuple[object, ...],
+    dirty: tuple[Tensor, ...],
+    inputs: tuple[object, ...],
+    result: object,
 ) -> None:
     """Refuse to save an input that is also an output: is it before or after the node?
 
@@ -215,7 +222,7 @@ def check_kept(
             )
 
 
-def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:
+def check_marked(ctx_class: type, method: str, marked: tuple[object, ...]) -> None:
     """Refuse anything but Tensors in ``ctx.mark_dirty`` and its sibling."""
     says = {
         "mark_dirty": "mark_dirty can only accept variables, but argument {} is of "
@@ -235,7 +242,7 @@ def check_marked(ctx_class: type, method: str, marked: tuple[Any, ...]) -> None:
             )
 
 
-def not_returned(ctx: Any) -> errors.InplaceError:
+def not_returned(ctx: BackwardCFunction) -> errors.InplaceError:
     """The error for a dirty tensor that forward did not return."""
     return errors.InplaceError(
         errors.message(
@@ -252,12 +259,12 @@ def not_returned(ctx: Any) -> errors.InplaceError:
 # what backward returns
 
 
-def rule_name(node: Any) -> str:
+def rule_name(node: BackwardCFunction) -> str:
     """The learner's method, for the first line of a message."""
     return f"{node._forward_cls.__name__}.backward"
 
 
-def not_wanted(node: Any, position: int) -> errors.GradientKindError:
+def not_wanted(node: BackwardCFunction, position: int) -> errors.GradientKindError:
     """The error for a gradient of, say, a Python number."""
     return errors.GradientKindError(
         errors.message(
@@ -271,7 +278,9 @@ def not_wanted(node: Any, position: int) -> errors.GradientKindError:
     )
 
 
-def not_a_tensor(node: Any, position: int, value: Any) -> errors.GradientKindError:
+def not_a_tensor(
+    node: BackwardCFunction, position: int, value: object
+) -> errors.GradientKindError:
     """The error for a float, an array or a list where a Tensor belongs."""
     kind = type(value).__name__
     fix = {
@@ -393,7 +402,11 @@ def misplaced(function: type[Function], what: str) -> errors.ArgumentTypeError:
 
 
 def check_dirty(
-    ctx: Any, tensor: Any, inputs: tuple[Any, ...], can: bool, count: int
+    ctx: BackwardCFunction,
+    tensor: Tensor,
+    inputs: tuple[object, ...],
+    can: bool,
+    count: int,
 ) -> None:
     """Refuse a change in place that no graph can describe.
 
@@ -445,7 +458,9 @@ def check_dirty_view(view: Tensor, where: str, count: int) -> None:
     view._check_in_place(where)
 
 
-def not_one_view(ctx: Any, inputs: int, outputs: int) -> errors.CtxUseError:
+def not_one_view(
+    ctx: BackwardCFunction, inputs: int, outputs: int
+) -> errors.CtxUseError:
     """The error for ``ctx._is_pure_view`` with more than one tensor to follow."""
     return errors.CtxUseError(
         errors.message(
@@ -458,7 +473,9 @@ def not_one_view(ctx: Any, inputs: int, outputs: int) -> errors.CtxUseError:
     )
 
 
-def wrong_count(node: Any, wanted: int, got: int) -> errors.GradientCountError:
+def wrong_count(
+    node: BackwardCFunction, wanted: int, got: int
+) -> errors.GradientCountError:
     """The error for too many gradients, or too few."""
     return errors.GradientCountError(
         errors.message(
@@ -553,7 +570,9 @@ def freed_error(node: _FunctionBase) -> errors.SavedFreedError:
     )
 
 
-def not_savable(node: Any, position: int, value: Any) -> errors.SavedTypeError:
+def not_savable(
+    node: _FunctionBase, position: int, value: object
+) -> errors.SavedTypeError:
     """The error for anything but a Tensor in ``ctx.save_for_backward``."""
     return errors.SavedTypeError(
         errors.message(
@@ -628,7 +647,7 @@ def cannot_hook(why: str, fix: str) -> errors.SavedHookError:
     )
 
 
-def check_hooks(where: str, pack_hook: Any, unpack_hook: Any) -> None:
+def check_hooks(where: str, pack_hook: object, unpack_hook: object) -> None:
     """Refuse hooks that cannot be called.
 
     Raises: ArgumentTypeError.
@@ -676,7 +695,7 @@ def changed_by_pack_hook(tensor: Tensor, version: int) -> errors.SavedHookError:
 # graph and leaves
 
 
-def check_gradients_of(node: _FunctionBase, gradients: tuple[Any, ...]) -> None:
+def check_gradients_of(node: _FunctionBase, gradients: tuple[object, ...]) -> None:
     """Refuse what a node cannot be called with.
 
     Raises: ArgumentTypeError.
