@@ -32,13 +32,11 @@ def as_tensors(value: Any, what: str, where: str) -> tuple[bool, Tensors]:
     for index, item in enumerate((value,) if single else value):
         if not isinstance(item, Tensor):
             which = f"given {what}" if single else f"value at index {index}"
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    where,
-                    f"The {what} given to {where} must be either a Tensor or a tuple "
-                    f"of Tensors but the {which} has type {type(item)}.",
-                    "give a Tensor, or a tuple of Tensors (no list)",
-                )
+            raise errors.ArgumentTypeError.at(
+                where,
+                f"The {what} given to {where} must be either a Tensor or a tuple "
+                f"of Tensors but the {which} has type {type(item)}.",
+                "give a Tensor, or a tuple of Tensors (no list)",
             )
     return single, value
 
@@ -79,22 +77,18 @@ def single_element(
     single, outputs = called(func, points, where)
     check_reached(outputs, strict)
     if not single:
-        raise errors.DerivativeError(
-            errors.message(
-                where,
-                f"The function given to {where} should return a single Tensor, but it "
-                f"returned a tuple of {len(outputs)}",
-                "return the tensor itself, without a tuple",
-            )
+        raise errors.DerivativeError.at(
+            where,
+            f"The function given to {where} should return a single Tensor, but it "
+            f"returned a tuple of {len(outputs)}",
+            "return the tensor itself, without a tuple",
         )
     if outputs[0].numel() != 1:
-        raise errors.DerivativeError(
-            errors.message(
-                where,
-                f"The Tensor returned by the function given to {where} should contain "
-                f"a single element, but it has {outputs[0].numel()}",
-                "reduce it, for example with sum()",
-            )
+        raise errors.DerivativeError.at(
+            where,
+            f"The Tensor returned by the function given to {where} should contain "
+            f"a single element, but it has {outputs[0].numel()}",
+            "reduce it, for example with sum()",
         )
     return outputs
 
@@ -117,39 +111,33 @@ def weights_of(
         subject = "input to the user-provided function"
         if which == OUTPUT:
             subject = "user-provided function"
-        raise errors.DerivativeError(
-            errors.message(
-                where,
-                f"The vector v can only be None if the {subject} {which} with a "
-                "single element.",
-                f"give v: one tensor of shape {tuple(others[0].shape)}"
-                if len(others) == 1
-                else f"give v: a tuple of {len(others)} tensors",
-            )
+        raise errors.DerivativeError.at(
+            where,
+            f"The vector v can only be None if the {subject} {which} with a "
+            "single element.",
+            f"give v: one tensor of shape {tuple(others[0].shape)}"
+            if len(others) == 1
+            else f"give v: a tuple of {len(others)} tensors",
         )
     _, given = as_tensors(v, "v", where)
     if len(given) != len(others):
-        raise errors.DerivativeError(
-            errors.message(
-                where,
-                "The given v should contain a single Tensor."
-                if single
-                else f"v is a tuple of invalid length: should be {len(others)} but "
-                f"got {len(given)}.",
-                "give one tensor for each",
-            )
+        raise errors.DerivativeError.at(
+            where,
+            "The given v should contain a single Tensor."
+            if single
+            else f"v is a tuple of invalid length: should be {len(others)} but "
+            f"got {len(given)}.",
+            "give one tensor for each",
         )
     for index, (own, other) in enumerate(zip(given, others, strict=True)):
         if own.shape != other.shape:
             entry = "" if single else f"Entry {index} in "
-            raise errors.DerivativeError(
-                errors.message(
-                    where,
-                    f"{entry}v has invalid size: should be "
-                    f"torch.Size({list(other.shape)}) but got "
-                    f"torch.Size({list(own.shape)}).",
-                    f"give v the shape {tuple(other.shape)}",
-                )
+            raise errors.DerivativeError.at(
+                where,
+                f"{entry}v has invalid size: should be "
+                f"torch.Size({list(other.shape)}) but got "
+                f"torch.Size({list(own.shape)}).",
+                f"give v the shape {tuple(other.shape)}",
             )
     return tuple([connected(own, create_graph, needs=False) for own in given])
 
@@ -310,13 +298,11 @@ def check_recorded(gradients: Gradients, strict: bool, says: str) -> None:
 
 def independent(what: str) -> errors.DerivativeError:
     """The error of strict mode for a derivative that is zero by construction."""
-    return errors.DerivativeError(
-        errors.message(
-            "strict mode",
-            what,
-            "compute it from the input with recorded operations, or leave strict out: "
-            "then the derivative is 0",
-        )
+    return errors.DerivativeError.at(
+        "strict mode",
+        what,
+        "compute it from the input with recorded operations, or leave strict out: "
+        "then the derivative is 0",
     )
 
 
@@ -328,13 +314,11 @@ def check_options(
     Raises: ArgumentAssertionError; UnsupportedOptionError; DerivativeError.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise errors.ArgumentAssertionError(
-            errors.message(
-                where,
-                'Expected strategy to be either "forward-mode" or "reverse-mode", not '
-                f"{strategy!r}",
-                'take "forward-mode" if there are more outputs than inputs',
-            )
+        raise errors.ArgumentAssertionError.at(
+            where,
+            'Expected strategy to be either "forward-mode" or "reverse-mode", not '
+            f"{strategy!r}",
+            'take "forward-mode" if there are more outputs than inputs',
         )
     forward = strategy == "forward-mode"
     if forward and create_graph:
@@ -346,12 +330,10 @@ def check_options(
         )
     if strict and (forward or vectorize):
         other = '`strategy="forward-mode"`' if forward else "`vectorized=True`"
-        raise errors.DerivativeError(
-            errors.message(
-                where,
-                f"`strict=True` and {other} are not supported together (yet).",
-                "set strict=False, or leave the other out",
-            )
+        raise errors.DerivativeError.at(
+            where,
+            f"`strict=True` and {other} are not supported together (yet).",
+            "set strict=False, or leave the other out",
         )
     if forward and not vectorize:
         raise unsupported(
@@ -364,7 +346,7 @@ def check_options(
 
 def unsupported(where: str, what: str, fix: str) -> errors.UnsupportedOptionError:
     """The error for options that torch has not brought together either."""
-    return errors.UnsupportedOptionError(errors.message(where, what, fix, "11"))
+    return errors.UnsupportedOptionError.at(where, what, fix, "11")
 
 
 def stacked(rows: list[Tensor], shape: tuple[int, ...], dtype: Any) -> Tensor:

@@ -95,25 +95,21 @@ def check_inputs(point: Point) -> None:
             )
         steps = zip(tensor.shape, tensor.array.strides, strict=True)
         if any([length > 1 and step == 0 for length, step in steps]):
-            raise errors.LayoutError(
-                errors.message(
-                    "gradcheck",
-                    f"The {index}th input has a dimension with stride 0. gradcheck "
-                    "only supports inputs that are non-overlapping to be able to "
-                    "compute the numerical gradients correctly",
-                    "give a copy: x.detach().clone().requires_grad_()",
-                    "13",
-                )
-            )
-    if not point.watched:
-        raise errors.ArgumentValueError(
-            errors.message(
+            raise errors.LayoutError.at(
                 "gradcheck",
-                "gradcheck expects at least one input tensor to require gradient, but "
-                "none of them have requires_grad=True",
-                "make an input with requires_grad=True",
+                f"The {index}th input has a dimension with stride 0. gradcheck "
+                "only supports inputs that are non-overlapping to be able to "
+                "compute the numerical gradients correctly",
+                "give a copy: x.detach().clone().requires_grad_()",
                 "13",
             )
+    if not point.watched:
+        raise errors.ArgumentValueError.at(
+            "gradcheck",
+            "gradcheck expects at least one input tensor to require gradient, but "
+            "none of them have requires_grad=True",
+            "make an input with requires_grad=True",
+            "13",
         )
 
 
@@ -428,4 +424,4 @@ def mismatch(
 
 def failed(what: str, fix: str) -> errors.GradcheckError:
     """The error for a check that did not pass."""
-    return errors.GradcheckError(errors.message("gradcheck", what, fix, "13"))
+    return errors.GradcheckError.at("gradcheck", what, fix, "13")

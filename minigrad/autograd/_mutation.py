@@ -47,15 +47,13 @@ class SavedValues:
         Raises: SavedOutsideError when the block has ended.
         """
         if not self.is_open:
-            raise errors.SavedOutsideError(
-                errors.message(
-                    "allow_mutation_on_saved_tensors",
-                    "Trying to backward outside of the "
-                    "'allow_mutation_on_saved_tensors' context in which the graph was "
-                    "originally recorded",
-                    "call backward inside of the with block",
-                    "08",
-                )
+            raise errors.SavedOutsideError.at(
+                "allow_mutation_on_saved_tensors",
+                "Trying to backward outside of the "
+                "'allow_mutation_on_saved_tensors' context in which the graph was "
+                "originally recorded",
+                "call backward inside of the with block",
+                "08",
             )
         return kept.tensor
 
@@ -93,13 +91,11 @@ def allow_mutation_on_saved_tensors() -> Generator[SavedValues, None, None]:
     """
     mode = _this_thread.mode
     if mode.before_change is not None:
-        raise errors.SavedHookError(
-            errors.message(
-                "allow_mutation_on_saved_tensors",
-                "allow_mutation_on_saved_tensors contexts cannot be nested",
-                "leave the inner with out: the outer one holds for it too",
-                "08",
-            )
+        raise errors.SavedHookError.at(
+            "allow_mutation_on_saved_tensors",
+            "allow_mutation_on_saved_tensors contexts cannot be nested",
+            "leave the inner with out: the outer one holds for it too",
+            "08",
         )
     values = SavedValues()
     with saved_tensors_hooks(values.pack, values.unpack):

@@ -98,11 +98,9 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, Non
 
 def refused(why: str) -> errors.SavedHookError:
     """The error for hooks where ``disable_saved_tensors_hooks`` forbids them."""
-    return errors.SavedHookError(
-        errors.message(
-            "saved_tensors_hooks",
-            why,
-            "leave one of the two blocks: this one forbids hooks on saved tensors",
-            "12",
-        )
+    return errors.SavedHookError.at(
+        "saved_tensors_hooks",
+        why,
+        "leave one of the two blocks: this one forbids hooks on saved tensors",
+        "12",
     )

@@ -204,12 +204,10 @@ def one_hots(tensor: Tensor) -> list[Array]:
 
 def not_a_tensor(output: Any) -> errors.ArgumentTypeError:
     """The error for an output that has no slope."""
-    return errors.ArgumentTypeError(
-        errors.message(
-            "gradcheck",
-            f"the function returned a {type(output).__name__} among its outputs",
-            "return a Tensor, or a tuple of Tensors",
-        )
+    return errors.ArgumentTypeError.at(
+        "gradcheck",
+        f"the function returned a {type(output).__name__} among its outputs",
+        "return a Tensor, or a tuple of Tensors",
     )
 
 
@@ -219,13 +217,11 @@ def writable(tensor: Tensor) -> Array:
     Raises: LayoutError if it is read-only.
     """
     if not tensor.array.flags.writeable:
-        raise errors.LayoutError(
-            errors.message(
-                "gradcheck",
-                "the memory of an input is read-only, and gradcheck moves every "
-                "element a little",
-                "check at a copy: x.detach().clone().requires_grad_()",
-            )
+        raise errors.LayoutError.at(
+            "gradcheck",
+            "the memory of an input is read-only, and gradcheck moves every "
+            "element a little",
+            "check at a copy: x.detach().clone().requires_grad_()",
         )
     return tensor.array
 
@@ -240,11 +236,9 @@ def check_alike(low: Array, high: Array, eps: float) -> None:
         ("dtype", low.dtype, high.dtype),
     ):
         if a != b:
-            raise errors.ArgumentAssertionError(
-                errors.message(
-                    "gradcheck",
-                    f"Expected `func` to return outputs with the same {name} when "
-                    f"inputs are perturbed by {eps}, but got: {name}s {a} and {b}.",
-                    "check a function whose outputs keep their form",
-                )
+            raise errors.ArgumentAssertionError.at(
+                "gradcheck",
+                f"Expected `func` to return outputs with the same {name} when "
+                f"inputs are perturbed by {eps}, but got: {name}s {a} and {b}.",
+                "check a function whose outputs keep their form",
             )

@@ -63,12 +63,9 @@ def tensors_of(value: Tensor | Iterable[Tensor], where: str) -> list[Tensor]:
     tensors = list(several) if isinstance(several, Iterable) else [several]
     for one in tensors:
         if not isinstance(one, Tensor):
-            raise errors.CtxUseError(
-                errors.message(
-                    where,
-                    f"{where} expect a Iterable[Tensor] as input, not "
-                    f"{type(one).__name__}",
-                    "give a Tensor, or a list of them",
-                )
+            raise errors.CtxUseError.at(
+                where,
+                f"{where} expect a Iterable[Tensor] as input, not {type(one).__name__}",
+                "give a Tensor, or a list of them",
             )
     return tensors

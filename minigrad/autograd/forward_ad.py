@@ -51,13 +51,11 @@ def enter_dual_level() -> int:
     """
     global _current_level, _public
     if open_levels():
-        raise errors.LevelError(
-            errors.message(
-                "enter_dual_level",
-                "Nested forward mode AD is not supported at the moment",
-                "leave the level that is open, or use minigrad.func.jvp, which nests",
-                "11",
-            )
+        raise errors.LevelError.at(
+            "enter_dual_level",
+            "Nested forward mode AD is not supported at the moment",
+            "leave the level that is open, or use minigrad.func.jvp, which nests",
+            "11",
         )
     _public = enter_level()
     _current_level = 0
@@ -72,14 +70,12 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """
     global _current_level, _public
     if _public is None or level not in (None, 0):
-        raise errors.LevelError(
-            errors.message(
-                "exit_dual_level",
-                "Trying to exit a forward AD level that was not the last one that was "
-                "created. This is not supported.",
-                "enter a level first, and leave out level=",
-                "11",
-            )
+        raise errors.LevelError.at(
+            "exit_dual_level",
+            "Trying to exit a forward AD level that was not the last one that was "
+            "created. This is not supported.",
+            "enter a level first, and leave out level=",
+            "11",
         )
     leaving, _public = _public, None
     _current_level = -1
@@ -94,14 +90,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     See: torch ``forward_ad.make_dual``.
     """
     if _public is None and (level is None or level < 0):
-        raise errors.LevelError(
-            errors.message(
-                "make_dual",
-                "Trying to create a dual Tensor for forward AD but no level exists, "
-                "make sure to enter_dual_level() first.",
-                "work inside `with dual_level():`",
-                "11",
-            )
+        raise errors.LevelError.at(
+            "make_dual",
+            "Trying to create a dual Tensor for forward AD but no level exists, "
+            "make sure to enter_dual_level() first.",
+            "work inside `with dual_level():`",
+            "11",
         )
     for position, name, value in ((1, "tensor", tensor), (2, "tangent", tangent)):
         if not isinstance(value, Tensor):
@@ -129,12 +123,10 @@ def numbered(number: int | None, where: str) -> Level:
     Raises: LevelError for any but the one that is open.
     """
     if _public is None or number not in (None, 0):
-        raise errors.LevelError(
-            errors.message(
-                where,
-                f"Invalid level given: {number}. The level that is open is 0",
-                "leave out level=",
-            )
+        raise errors.LevelError.at(
+            where,
+            f"Invalid level given: {number}. The level that is open is 0",
+            "leave out level=",
         )
     return _public
 

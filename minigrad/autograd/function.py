@@ -47,15 +47,13 @@ class Error(Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        raise errors.OnceDifferentiableError(
-            errors.message(
-                ctx.marked,
-                "trying to differentiate twice a function that was marked with "
-                "@once_differentiable",
-                "remove the mark and write backward with operations that are "
-                "recorded, or ask for no second derivative",
-                "10",
-            )
+        raise errors.OnceDifferentiableError.at(
+            ctx.marked,
+            "trying to differentiate twice a function that was marked with "
+            "@once_differentiable",
+            "remove the mark and write backward with operations that are "
+            "recorded, or ask for no second derivative",
+            "10",
         )
 
 

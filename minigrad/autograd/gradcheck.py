@@ -170,12 +170,10 @@ def gradgradcheck(
 
 def no_direction(where: str, one: str, other: str) -> errors.ArgumentAssertionError:
     """The error for a check that would check nothing."""
-    return errors.ArgumentAssertionError(
-        errors.message(
-            where,
-            f"Expected at least one of {one} or {other} to be True",
-            f"leave {other} out: it is True by default",
-        )
+    return errors.ArgumentAssertionError.at(
+        where,
+        f"Expected at least one of {one} or {other} to be True",
+        f"leave {other} out: it is True by default",
     )
 
 
@@ -188,10 +186,8 @@ def check_goes_with(name: str, asked: bool, other: bool, other_name: str = "") -
         needed = other_name or (
             "check_forward_ad" if "forward" in name else "check_backward_ad"
         )
-        raise errors.ArgumentAssertionError(
-            errors.message(
-                "gradcheck",
-                f"Setting {name}=True requires {needed} to be True",
-                f"set {needed}=True, or {name}=False",
-            )
+        raise errors.ArgumentAssertionError.at(
+            "gradcheck",
+            f"Setting {name}=True requires {needed} to be True",
+            f"set {needed}=True, or {name}=False",
         )

@@ -41,11 +41,9 @@ class Variable(metaclass=_VariableMeta):
         if data is None:
             return tensor([])
         if not isinstance(data, Tensor):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "Variable",
-                    f"Variable data has to be a tensor, but got {type(data).__name__}",
-                    "write minigrad.tensor(value, requires_grad=True)",
-                )
+            raise errors.ArgumentTypeError.at(
+                "Variable",
+                f"Variable data has to be a tensor, but got {type(data).__name__}",
+                "write minigrad.tensor(value, requires_grad=True)",
             )
         return data.detach().requires_grad_(requires_grad)

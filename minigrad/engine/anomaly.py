@@ -84,12 +84,10 @@ def set_anomaly_enabled(enabled: Any, check_nan: Any = True) -> None:
     """
     for name, value in (("enabled", enabled), ("check_nan", check_nan)):
         if not isinstance(value, bool):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "set_anomaly_enabled",
-                    f"argument '{name}' must be bool, not {type(value).__name__}",
-                    "give True or False",
-                )
+            raise errors.ArgumentTypeError.at(
+                "set_anomaly_enabled",
+                f"argument '{name}' must be bool, not {type(value).__name__}",
+                "give True or False",
             )
     (observe.add if enabled else observe.remove)(_mode)
     _mode.checks_nan = check_nan
@@ -153,16 +151,14 @@ def check_for_nan(
             continue
         missing = int(np.isnan(array).sum())
         if missing:
-            raise errors.AnomalyError(
-                errors.message(
-                    f"{node.operation_name()}.backward",
-                    f"Function '{node.name()}' returned nan values in its {number}th "
-                    f"output. That is the gradient of argument {slot + 1}: {missing} "
-                    f"of its {array.size} are NaN",
-                    "look at the values of that forward call: an infinite slope times "
-                    "a gradient of 0 is NaN",
-                    "13",
-                )
+            raise errors.AnomalyError.at(
+                f"{node.operation_name()}.backward",
+                f"Function '{node.name()}' returned nan values in its {number}th "
+                f"output. That is the gradient of argument {slot + 1}: {missing} "
+                f"of its {array.size} are NaN",
+                "look at the values of that forward call: an infinite slope times "
+                "a gradient of 0 is NaN",
+                "13",
             )
 
 

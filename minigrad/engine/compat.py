@@ -57,13 +57,11 @@ def init_object(self: Any) -> None:
 
 def called_object(self: Any) -> errors.FunctionUseError:
     """The error for a call of such an object."""
-    return errors.FunctionUseError(
-        errors.message(
-            type(self).__name__,
-            "Legacy autograd function with non-static forward method is "
-            "deprecated. Please use new-style autograd function with static "
-            "forward method",
-            f"call {type(self).__name__}.apply on the class itself",
-            "01",
-        )
+    return errors.FunctionUseError.at(
+        type(self).__name__,
+        "Legacy autograd function with non-static forward method is "
+        "deprecated. Please use new-style autograd function with static "
+        "forward method",
+        f"call {type(self).__name__}.apply on the class itself",
+        "01",
     )

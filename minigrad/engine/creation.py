@@ -49,12 +49,10 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(ndarray: Array) -> Tensor:
     """A tensor on the memory of an array: writing into one changes the other."""
     if not isinstance(ndarray, np.ndarray):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "from_numpy",
-                f"expected np.ndarray (got {type(ndarray).__name__})",
-                "use tensor(...) for numbers and lists",
-            )
+        raise errors.ArgumentTypeError.at(
+            "from_numpy",
+            f"expected np.ndarray (got {type(ndarray).__name__})",
+            "use tensor(...) for numbers and lists",
         )
     check_are_numbers(ndarray, "from_numpy")
     return Tensor(ndarray)
@@ -184,12 +182,10 @@ def arange(
         what = "step must be nonzero"
         if step:
             what = "upper bound and lower bound inconsistent with step sign"
-        raise errors.RangeError(
-            errors.message(
-                "arange",
-                f"{what}; start is {start}, end {end}, step {step}",
-                "give a step that leads from start to end",
-            )
+        raise errors.RangeError.at(
+            "arange",
+            f"{what}; start is {start}, end {end}, step {step}",
+            "give a step that leads from start to end",
         )
     chosen = as_dtype(dtype, "arange")
     if chosen is None:
@@ -218,12 +214,10 @@ def linspace(
     """
     check_device(device)
     if steps < 0:
-        raise errors.RangeError(
-            errors.message(
-                "linspace",
-                f"number of steps must be non-negative, not {steps}",
-                "give the number of points",
-            )
+        raise errors.RangeError.at(
+            "linspace",
+            f"number of steps must be non-negative, not {steps}",
+            "give the number of points",
         )
     chosen = as_dtype(dtype, "linspace") or default_dtype()
     array = np.linspace(_number(start), _number(end), steps).astype(chosen)
@@ -290,30 +284,25 @@ def size_of(size: tuple[Any, ...], where: str, keyword: Any = None) -> tuple[int
         if not size:
             what = 'missing 1 required positional argument: "size"'
         fix = f"give it once, for example {where}(2, 3) or {where}(())"
-        raise errors.ArgumentTypeError(errors.message(f"{where}()", what, fix))
+        raise errors.ArgumentTypeError.at(f"{where}()", what, fix)
     size = size or (keyword,)
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
     lengths = []
     for position, length in enumerate(size):
         if isinstance(length, bool) or not hasattr(length, "__index__"):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    f"{where}()",
-                    "argument 'size' (position 1) must be tuple of ints, not "
-                    f"{type(length).__name__} (length {position})",
-                    f"give whole numbers, for example {where}(2, 3)",
-                )
+            raise errors.ArgumentTypeError.at(
+                f"{where}()",
+                "argument 'size' (position 1) must be tuple of ints, not "
+                f"{type(length).__name__} (length {position})",
+                f"give whole numbers, for example {where}(2, 3)",
             )
         lengths.append(int(length))
         if lengths[-1] < 0:
-            raise errors.RangeError(
-                errors.message(
-                    where,
-                    f"Dimension size must be non-negative. Length {position} is "
-                    f"{length}",
-                    "give lengths of 0 or more",
-                )
+            raise errors.RangeError.at(
+                where,
+                f"Dimension size must be non-negative. Length {position} is {length}",
+                "give lengths of 0 or more",
             )
     return tuple(lengths)
 
@@ -338,20 +327,16 @@ def _as_array(data: Any, dtype: Any) -> Array:
     try:
         array = np.asarray(_without_tensors(data))
     except ValueError as error:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "tensor",
-                f"the lists do not all have the same length ({error})",
-                "make every row as long as the others",
-            )
+        raise errors.ArgumentValueError.at(
+            "tensor",
+            f"the lists do not all have the same length ({error})",
+            "make every row as long as the others",
         ) from None
     if array.dtype.kind not in "biufc":
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "tensor",
-                f"cannot make numbers of {type(data).__name__} {data!r:.40}",
-                "give a number, nested lists of numbers, or an array",
-            )
+        raise errors.ArgumentTypeError.at(
+            "tensor",
+            f"cannot make numbers of {type(data).__name__} {data!r:.40}",
+            "give a number, nested lists of numbers, or an array",
         )
     if dtype is None and array.dtype.kind == "f":
         dtype = default_dtype()
@@ -364,14 +349,12 @@ def check_are_numbers(array: Any, where: str) -> None:
     Raises: ArgumentTypeError.
     """
     if array.dtype.kind not in "biufc":
-        raise errors.ArgumentTypeError(
-            errors.message(
-                where,
-                f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. "
-                "Only bools, integers, floating-point and complex numbers make a "
-                "tensor",
-                "convert it first, for example array.astype(float)",
-            )
+        raise errors.ArgumentTypeError.at(
+            where,
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. "
+            "Only bools, integers, floating-point and complex numbers make a "
+            "tensor",
+            "convert it first, for example array.astype(float)",
         )
 
 
@@ -381,13 +364,10 @@ def check_is_tensor(input: Any, where: str) -> None:
     Raises: ArgumentTypeError.
     """
     if not isinstance(input, Tensor):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                f"{where}()",
-                "argument 'input' (position 1) must be Tensor, not "
-                f"{type(input).__name__}",
-                "wrap it: minigrad.tensor(value)",
-            )
+        raise errors.ArgumentTypeError.at(
+            f"{where}()",
+            f"argument 'input' (position 1) must be Tensor, not {type(input).__name__}",
+            "wrap it: minigrad.tensor(value)",
         )
 
 

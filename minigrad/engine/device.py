@@ -31,13 +31,11 @@ class device:
         name, colon, number = str(type).partition(":")
         known = name == "cpu" or name in OTHER_KINDS
         if not known or (colon and not number.isdigit()):
-            raise errors.DeviceError(
-                errors.message(
-                    "device",
-                    "Expected one of cpu, cuda, ... device type at start of device "
-                    f"string: {type}",
-                    'write device("cpu")',
-                )
+            raise errors.DeviceError.at(
+                "device",
+                "Expected one of cpu, cuda, ... device type at start of device "
+                f"string: {type}",
+                'write device("cpu")',
             )
         self.type = name
         self.index = int(number) if colon else index
@@ -67,13 +65,11 @@ def check_device(wanted: Any) -> None:
     Raises: DeviceMissingError for any other.
     """
     if wanted is not None and device(wanted).type != "cpu":
-        raise errors.DeviceMissingError(
-            errors.message(
-                f"device {str(wanted)!r}",
-                "Torch not compiled with CUDA enabled, and minigrad computes with "
-                "NumPy: there is only the cpu",
-                'leave device out, or write device="cpu"',
-            )
+        raise errors.DeviceMissingError.at(
+            f"device {str(wanted)!r}",
+            "Torch not compiled with CUDA enabled, and minigrad computes with "
+            "NumPy: there is only the cpu",
+            'leave device out, or write device="cpu"',
         )
 
 

@@ -179,12 +179,10 @@ class iinfo:
 
 def wrong_kind(where: str, kind: str, other: str) -> errors.ArgumentTypeError:
     """The error for a dtype that has no such limits."""
-    return errors.ArgumentTypeError(
-        errors.message(
-            f"minigrad.{where}",
-            f"{where}() requires a dtype of {kind} input type",
-            f"use minigrad.{other}",
-        )
+    return errors.ArgumentTypeError.at(
+        f"minigrad.{where}",
+        f"{where}() requires a dtype of {kind} input type",
+        f"use minigrad.{other}",
     )
 
 
@@ -209,13 +207,11 @@ def as_dtype(dtype: Any, where: str) -> np.dtype[Any] | None:
         except TypeError:
             chosen = None
     if chosen is None or chosen.name not in DTYPES:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                f"{where}()",
-                "argument 'dtype' must be a dtype such as minigrad.float32, not "
-                f"{dtype!r:.40}",
-                f"use one of {', '.join(DTYPES)}, each written minigrad.<name>",
-            )
+        raise errors.ArgumentTypeError.at(
+            f"{where}()",
+            "argument 'dtype' must be a dtype such as minigrad.float32, not "
+            f"{dtype!r:.40}",
+            f"use one of {', '.join(DTYPES)}, each written minigrad.<name>",
         )
     return chosen
 
@@ -260,12 +256,10 @@ def set_default_dtype(dtype: Any) -> None:
     global _default_dtype
     chosen = np.dtype(dtype)
     if chosen.kind != "f":
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "set_default_dtype",
-                f"only floating-point types are supported as the default type, not "
-                f"{chosen}",
-                "use minigrad.float32 or minigrad.float64",
-            )
+        raise errors.ArgumentTypeError.at(
+            "set_default_dtype",
+            f"only floating-point types are supported as the default type, not "
+            f"{chosen}",
+            "use minigrad.float32 or minigrad.float64",
         )
     _default_dtype = chosen

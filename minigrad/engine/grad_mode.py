@@ -315,13 +315,11 @@ class set_grad_enabled(_GradMode):
 
     def __init__(self, mode: bool) -> None:
         if mode is not True and mode is not False:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "set_grad_enabled",
-                    "argument 'enabled' (position 1) must be bool, not "
-                    f"{type(mode).__name__}",
-                    "give True or False",
-                )
+            raise errors.ArgumentTypeError.at(
+                "set_grad_enabled",
+                "argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}",
+                "give True or False",
             )
         self._enabled = mode
         self._mode = _this_thread.mode

@@ -36,14 +36,12 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     See: torch ``autograd.graph.get_gradient_edge``.
     """
     if not tensor._requires_grad:
-        raise errors.GraphError(
-            errors.message(
-                "get_gradient_edge",
-                "It is not possible to get the gradient edge for a Tensor that does "
-                "not require gradients",
-                "create it with requires_grad=True",
-                "04",
-            )
+        raise errors.GraphError.at(
+            "get_gradient_edge",
+            "It is not possible to get the gradient edge for a Tensor that does "
+            "not require gradients",
+            "create it with requires_grad=True",
+            "04",
         )
     node, output_nr = split_edge(edge_of(tensor))
     token = None
@@ -62,14 +60,12 @@ def info_of(output: Tensor | GradientEdge) -> Tensor | OutputInfo:
         return output
     infos = output.node._input_metadata
     if output.output_nr >= len(infos):
-        raise errors.DimensionError(
-            errors.message(
-                "GradientEdge",
-                f"tuple index out of range: {output.node.name()} has "
-                f"{errors.count_of(len(infos), 'output')}, and no output "
-                f"{output.output_nr}",
-                "take the edge from a tensor: get_gradient_edge(tensor)",
-            )
+        raise errors.DimensionError.at(
+            "GradientEdge",
+            f"tuple index out of range: {output.node.name()} has "
+            f"{errors.count_of(len(infos), 'output')}, and no output "
+            f"{output.output_nr}",
+            "take the edge from a tensor: get_gradient_edge(tensor)",
         )
     return infos[output.output_nr]
 

@@ -146,13 +146,11 @@ def check_options(materialize_grads: bool, allow_unused: bool | None) -> None:
     Raises: ArgumentValueError.
     """
     if materialize_grads and allow_unused is False:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "grad",
-                "Expected allow_unused to be True or not passed when "
-                "materialize_grads=True, but got: allow_unused=False",
-                "leave allow_unused out",
-            )
+        raise errors.ArgumentValueError.at(
+            "grad",
+            "Expected allow_unused to be True or not passed when "
+            "materialize_grads=True, but got: allow_unused=False",
+            "leave allow_unused out",
         )
 
 
@@ -179,12 +177,10 @@ def zeros_for(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
     """
     if isinstance(tensor, Tensor):
         return Tensor(np.zeros(tensor.shape, tensor.dtype), requires_grad)
-    raise errors.GradientArgumentError(
-        errors.message(
-            "grad",
-            "materialize_grads cannot be used when the given input is a GradientEdge",
-            "give the Tensor itself, or leave materialize_grads out",
-        )
+    raise errors.GradientArgumentError.at(
+        "grad",
+        "materialize_grads cannot be used when the given input is a GradientEdge",
+        "give the Tensor itself, or leave materialize_grads out",
     )
 
 
@@ -192,13 +188,11 @@ def keep(retain_graph: bool | None, create_graph: bool) -> bool:
     """Whether saved values stay: by default only if the backward is recorded."""
     for name, value in (("retain_graph", retain_graph), ("create_graph", create_graph)):
         if value is not None and not isinstance(value, int):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    name,
-                    f"'{type(value).__name__}' object cannot be interpreted as an "
-                    "integer, nor as True or False",
-                    f"give {name}=True or {name}=False",
-                )
+            raise errors.ArgumentTypeError.at(
+                name,
+                f"'{type(value).__name__}' object cannot be interpreted as an "
+                "integer, nor as True or False",
+                f"give {name}=True or {name}=False",
             )
     return create_graph if retain_graph is None else retain_graph
 
@@ -214,13 +208,11 @@ def inputs_of(inputs: Any, where: str) -> list[Tensor | GradientEdge]:
     if type(inputs) is dict:
         inputs = list(inputs.values())
     elif isinstance(inputs, Mapping):
-        raise errors.GradientArgumentTypeError(
-            errors.message(
-                where,
-                f"`inputs` argument to `{where}()` must be a dict, not "
-                f"{type(inputs).__name__}. Other Mapping types are not supported.",
-                "make a dict of it: dict(inputs)",
-            )
+        raise errors.GradientArgumentTypeError.at(
+            where,
+            f"`inputs` argument to `{where}()` must be a dict, not "
+            f"{type(inputs).__name__}. Other Mapping types are not supported.",
+            "make a dict of it: dict(inputs)",
         )
     several = isinstance(inputs, Iterable)
     wanted = list(inputs) if several else [inputs]
@@ -248,13 +240,11 @@ def outputs_of(tensors: Any, where: str) -> list[Tensor | GradientEdge]:
     outputs = list(tensors) if isinstance(tensors, Iterable) else [tensors]
     for value in outputs:
         if not isinstance(value, (Tensor, GradientEdge)):
-            raise errors.GradientArgumentTypeError(
-                errors.message(
-                    where,
-                    "Expected output to be a torch.Tensor, that is a Tensor, but got "
-                    f"{type(value).__name__}",
-                    "give the Tensor that the computation ended with",
-                )
+            raise errors.GradientArgumentTypeError.at(
+                where,
+                "Expected output to be a torch.Tensor, that is a Tensor, but got "
+                f"{type(value).__name__}",
+                "give the Tensor that the computation ended with",
             )
     return outputs
 
@@ -290,14 +280,12 @@ def target_of(tensor: Tensor | GradientEdge, index: int) -> Place:
     """The place in the graph where the gradient of ``tensor`` arrives."""
     place = place_of(tensor)
     if place is None:
-        raise errors.GraphError(
-            errors.message(
-                "grad",
-                "One of the differentiated Tensors does not require grad: the one at "
-                f"index {index}",
-                "create it with requires_grad=True",
-                "04",
-            )
+        raise errors.GraphError.at(
+            "grad",
+            "One of the differentiated Tensors does not require grad: the one at "
+            f"index {index}",
+            "create it with requires_grad=True",
+            "04",
         )
     return place
 
@@ -343,12 +331,10 @@ def gradients_of(
         if gradient is not None:
             check_is_gradient(gradient, where)
     if len(given) != len(outputs):
-        raise errors.GradientArgumentError(
-            errors.message(
-                where,
-                f"got {len(outputs)} tensors and {len(given)} gradients",
-                "give one gradient for each tensor, or none at all",
-            )
+        raise errors.GradientArgumentError.at(
+            where,
+            f"got {len(outputs)} tensors and {len(given)} gradients",
+            "give one gradient for each tensor, or none at all",
         )
     return given
 
@@ -359,27 +345,23 @@ def first_gradient(
     """The gradient given for an output, or 1 if it has a single element."""
     if gradient is None:
         if output.requires_grad and output.numel() != 1:
-            raise errors.GradientArgumentError(
-                errors.message(
-                    where,
-                    "grad can be implicitly created only for scalar outputs; output "
-                    f"{index} has {output.numel()} elements, shape "
-                    f"{tuple(output.shape)}",
-                    "reduce it first, for example with sum(), or say how much each "
-                    f"element counts: a gradient of shape {tuple(output.shape)}",
-                    "01",
-                )
+            raise errors.GradientArgumentError.at(
+                where,
+                "grad can be implicitly created only for scalar outputs; output "
+                f"{index} has {output.numel()} elements, shape "
+                f"{tuple(output.shape)}",
+                "reduce it first, for example with sum(), or say how much each "
+                f"element counts: a gradient of shape {tuple(output.shape)}",
+                "01",
             )
         return Tensor(np.ones(output.shape, output.dtype))
     if gradient.shape != output.shape:
-        raise errors.GradientArgumentError(
-            errors.message(
-                where,
-                f"Mismatch in shape: grad_output[{index}] has a shape of "
-                f"torch.Size({list(gradient.shape)}) and output[{index}] has a shape "
-                f"of torch.Size({list(output.shape)}).",
-                f"give a gradient of shape {tuple(output.shape)}: it is not broadcast",
-            )
+        raise errors.GradientArgumentError.at(
+            where,
+            f"Mismatch in shape: grad_output[{index}] has a shape of "
+            f"torch.Size({list(gradient.shape)}) and output[{index}] has a shape "
+            f"of torch.Size({list(output.shape)}).",
+            f"give a gradient of shape {tuple(output.shape)}: it is not broadcast",
         )
     return gradient.to(output.dtype)
 
@@ -390,50 +372,41 @@ def check_is_gradient(gradient: Any, where: str) -> None:
     Raises: GradientArgumentTypeError.
     """
     if gradient is not None and not isinstance(gradient, Tensor):
-        raise errors.GradientArgumentTypeError(
-            errors.message(
-                where,
-                "gradients can be either Tensors or None, but got "
-                f"{type(gradient).__name__}",
-                "wrap the numbers of one gradient: minigrad.tensor([1.0, 2.0])",
-            )
+        raise errors.GradientArgumentTypeError.at(
+            where,
+            "gradients can be either Tensors or None, but got "
+            f"{type(gradient).__name__}",
+            "wrap the numbers of one gradient: minigrad.tensor([1.0, 2.0])",
         )
 
 
 def no_graph(index: int, where: str) -> errors.GraphError:
     """The error for a root that nothing was recorded for."""
-    return errors.GraphError(
-        errors.message(
-            where,
-            f"element {index} of tensors does not require grad and does not have a "
-            "grad_fn",
-            "make an input with requires_grad=True, and compute the output outside "
-            "no_grad()",
-            "01",
-        )
+    return errors.GraphError.at(
+        where,
+        f"element {index} of tensors does not require grad and does not have a grad_fn",
+        "make an input with requires_grad=True, and compute the output outside "
+        "no_grad()",
+        "01",
     )
 
 
 def no_inputs(where: str) -> errors.GradientArgumentError:
     """The error for an empty ``inputs``."""
-    return errors.GradientArgumentError(
-        errors.message(
-            where,
-            f"`inputs` argument to `{where}()` cannot be empty.",
-            "name at least one tensor, or leave inputs out",
-        )
+    return errors.GradientArgumentError.at(
+        where,
+        f"`inputs` argument to `{where}()` cannot be empty.",
+        "name at least one tensor, or leave inputs out",
     )
 
 
 def unused(index: int) -> errors.GraphError:
     """The error for an input that the output does not depend on."""
-    return errors.GraphError(
-        errors.message(
-            "grad",
-            f"The differentiated Tensor at index {index} appears to not have been "
-            "used in the graph. Set allow_unused=True if this is the desired behavior.",
-            "check that the output was computed from this very tensor, or pass "
-            "allow_unused=True to get None for it",
-            "05",
-        )
+    return errors.GraphError.at(
+        "grad",
+        f"The differentiated Tensor at index {index} appears to not have been "
+        "used in the graph. Set allow_unused=True if this is the desired behavior.",
+        "check that the output was computed from this very tensor, or pass "
+        "allow_unused=True to get None for it",
+        "05",
     )

@@ -47,14 +47,10 @@ class inference_mode:
         if isinstance(mode, bool):
             return super().__new__(cls)
         if not callable(mode):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "inference_mode",
-                    "argument 'mode' (position 1) must be bool, not "
-                    f"{type(mode).__name__}",
-                    "give True or False, or write it before a function: "
-                    "@inference_mode()",
-                )
+            raise errors.ArgumentTypeError.at(
+                "inference_mode",
+                f"argument 'mode' (position 1) must be bool, not {type(mode).__name__}",
+                "give True or False, or write it before a function: @inference_mode()",
             )
         return cls()(mode)
 
@@ -99,12 +95,10 @@ def check_inside(where: str, what: str) -> None:
     Raises: InferenceError.
     """
     if not is_inference_mode_enabled():
-        raise errors.InferenceError(
-            errors.message(
-                where,
-                f"{what} is not allowed. It does not count its changes, so backward "
-                "would not notice them",
-                "make a normal tensor of it: x.clone()",
-                "12",
-            )
+        raise errors.InferenceError.at(
+            where,
+            f"{what} is not allowed. It does not count its changes, so backward "
+            "would not notice them",
+            "make a normal tensor of it: x.clone()",
+            "12",
         )

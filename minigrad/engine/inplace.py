@@ -135,22 +135,18 @@ def check_fits(tensor: Tensor, values: Any, where: str) -> None:
     Raises: ShapeError for another shape, or a dtype of a later kind.
     """
     if values.shape != tensor.shape:
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"output with shape {list(tensor.shape)} doesn't match the broadcast "
-                f"shape {list(values.shape)}",
-                "use the form that returns a new tensor",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"output with shape {list(tensor.shape)} doesn't match the broadcast "
+            f"shape {list(values.shape)}",
+            "use the form that returns a new tensor",
         )
     if KINDS.index(values.dtype.kind) > KINDS.index(tensor.dtype.kind):
-        raise errors.ShapeError(
-            errors.message(
-                where,
-                f"result type {values.dtype} can't be cast to the desired output type "
-                f"{tensor.dtype.name}",
-                "use the form that returns a new tensor",
-            )
+        raise errors.ShapeError.at(
+            where,
+            f"result type {values.dtype} can't be cast to the desired output type "
+            f"{tensor.dtype.name}",
+            "use the form that returns a new tensor",
         )
 
 
@@ -201,10 +197,8 @@ def writable(tensor: Tensor, where: str, may_overlap: bool = False) -> Array:
 
 def cannot_write(where: str, what: str) -> errors.InplaceError:
     """The error for memory that must stay as it is."""
-    return errors.InplaceError(
-        errors.message(
-            where,
-            what,
-            "change a copy, x.clone(), or use the form that returns a new tensor",
-        )
+    return errors.InplaceError.at(
+        where,
+        what,
+        "change a copy, x.clone(), or use the form that returns a new tensor",
     )

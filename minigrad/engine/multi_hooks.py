@@ -47,12 +47,10 @@ def register_multi_grad_hook(
         having = [tensor for tensor in tensors if tensor.requires_grad]
         return MultiHandle([tensor.register_hook(hook) for tensor in having])
     if mode != "all":
-        raise errors.ArgumentValueError(
-            errors.message(
-                "register_multi_grad_hook",
-                f"Expects mode to be one of ('all', 'any') but got {mode}",
-                "choose mode='all' or mode='any'",
-            )
+        raise errors.ArgumentValueError.at(
+            "register_multi_grad_hook",
+            f"Expects mode to be one of ('all', 'any') but got {mode}",
+            "choose mode='all' or mode='any'",
         )
     together = Together(tensors, fn)
     return MultiHandle(

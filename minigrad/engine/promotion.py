@@ -135,13 +135,11 @@ def not_a_number(operand: Any) -> errors.ArgumentTypeError:
     if operand is None:
         fix += "; in backward, None means that the output was not used"
         lesson = "07"
-    return errors.ArgumentTypeError(
-        errors.message(
-            "operand",
-            f"unsupported operand type(s): 'Tensor' and '{type(operand).__name__}'",
-            fix,
-            lesson,
-        )
+    return errors.ArgumentTypeError.at(
+        "operand",
+        f"unsupported operand type(s): 'Tensor' and '{type(operand).__name__}'",
+        fix,
+        lesson,
     )
 
 
@@ -151,12 +149,10 @@ def refuse_bools(where: str, array: Any) -> None:
     Raises: OperandError.
     """
     if array.dtype.char == "?":
-        raise errors.OperandError(
-            errors.message(
-                where,
-                "is not supported on a bool tensor",
-                "convert it first, for example x.to(minigrad.int64)",
-            )
+        raise errors.OperandError.at(
+            where,
+            "is not supported on a bool tensor",
+            "convert it first, for example x.to(minigrad.int64)",
         )
 
 
@@ -172,13 +168,11 @@ def do_not_broadcast(where: str, a: Any, b: Any) -> errors.ShapeError:
     ndim = max(len(a), len(b))
     a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
     wrong = [i for i in range(ndim) if a[i] != b[i] and 1 not in (a[i], b[i])][-1]
-    return errors.ShapeError(
-        errors.message(
-            where,
-            f"The size of tensor a ({a[wrong]}) must match the size of tensor b "
-            f"({b[wrong]}) at non-singleton dimension {wrong}",
-            "give both the same shape, or length 1 where one is to be repeated; "
-            "shapes are compared from the last dimension",
-            "06",
-        )
+    return errors.ShapeError.at(
+        where,
+        f"The size of tensor a ({a[wrong]}) must match the size of tensor b "
+        f"({b[wrong]}) at non-singleton dimension {wrong}",
+        "give both the same shape, or length 1 where one is to be repeated; "
+        "shapes are compared from the last dimension",
+        "06",
     )

@@ -156,22 +156,18 @@ def randint(
     if size is None:
         low, high, size = 0, low, high
     if not isinstance(size, (tuple, list)):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "randint()",
-                "argument 'size' (position 2) must be tuple of ints, not "
-                f"{type(size).__name__}",
-                "write randint(10, (2, 3))",
-            )
+        raise errors.ArgumentTypeError.at(
+            "randint()",
+            "argument 'size' (position 2) must be tuple of ints, not "
+            f"{type(size).__name__}",
+            "write randint(10, (2, 3))",
         )
     if low >= high:
-        raise errors.RangeError(
-            errors.message(
-                "randint",
-                f"random_ expects 'from' to be less than 'to', but got from={low} >= "
-                f"to={high}",
-                "give a greater upper bound: it is not among the numbers",
-            )
+        raise errors.RangeError.at(
+            "randint",
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= "
+            f"to={high}",
+            "give a greater upper bound: it is not among the numbers",
         )
     array = source(generator).integers(low, high, size_of((size,), "randint"))
     dtype = np.dtype("int64") if dtype is None else dtype

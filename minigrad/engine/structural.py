@@ -71,13 +71,11 @@ class Expand(Builtin):
         try:
             return np.broadcast_to(input, kept)
         except ValueError:
-            raise errors.ShapeError(
-                errors.message(
-                    "expand",
-                    f"{cannot_expand(input.shape, kept)}. Target sizes: {kept}. "
-                    f"Tensor sizes: {list(input.shape)}",
-                    "only dimensions of length 1 can be expanded; new ones come first",
-                )
+            raise errors.ShapeError.at(
+                "expand",
+                f"{cannot_expand(input.shape, kept)}. Target sizes: {kept}. "
+                f"Tensor sizes: {list(input.shape)}",
+                "only dimensions of length 1 can be expanded; new ones come first",
             ) from None
 
     @staticmethod

@@ -97,24 +97,20 @@ class TensorGrad:
         self._check_is_leaf("set")
         tensor = cast("Tensor", self)
         if value is not None and not isinstance(value, DType | np.dtype):
-            raise errors.GradientKindError(
-                errors.message(
-                    "Tensor.grad_dtype",
-                    "grad_dtype must be a torch.dtype or None, but got "
-                    f"{type(value).__name__}",
-                    "give a dtype, such as minigrad.float32, or None for any",
-                )
+            raise errors.GradientKindError.at(
+                "Tensor.grad_dtype",
+                "grad_dtype must be a torch.dtype or None, but got "
+                f"{type(value).__name__}",
+                "give a dtype, such as minigrad.float32, or None for any",
             )
         value = as_dtype(value, "grad_dtype")
         grad = tensor._grad
         if grad is not None and value is not None and grad.dtype != value:
-            raise errors.GradientKindError(
-                errors.message(
-                    "Tensor.grad_dtype",
-                    f"Cannot set grad_dtype to '{kind_of(value)}' because there is "
-                    f"already a gradient with dtype '{c_name_of(grad.array.dtype)}'",
-                    "set .grad to None first",
-                )
+            raise errors.GradientKindError.at(
+                "Tensor.grad_dtype",
+                f"Cannot set grad_dtype to '{kind_of(value)}' because there is "
+                f"already a gradient with dtype '{c_name_of(grad.array.dtype)}'",
+                "set .grad to None first",
             )
         tensor._grad_dtype = value
         tensor._update_accumulate_node()
@@ -126,12 +122,10 @@ class TensorGrad:
 
     def _check_is_leaf(self, done: str) -> None:
         if cast("Tensor", self).grad_fn is not None:
-            raise errors.GraphError(
-                errors.message(
-                    "Tensor.grad_dtype",
-                    f"grad_dtype can only be {done} on leaf tensors.",
-                    "use the leaf that it was computed from",
-                )
+            raise errors.GraphError.at(
+                "Tensor.grad_dtype",
+                f"grad_dtype can only be {done} on leaf tensors.",
+                "use the leaf that it was computed from",
             )
 
     def _update_accumulate_node(self) -> None:
@@ -161,13 +155,11 @@ class TensorGrad:
         tensor(5.)
         """
         if not self._requires_grad:
-            raise errors.RequiresGradError(
-                errors.message(
-                    "Tensor.retain_grad",
-                    "can't retain_grad on Tensor that has requires_grad=False",
-                    "create it, or an input of it, with requires_grad=True",
-                    "04",
-                )
+            raise errors.RequiresGradError.at(
+                "Tensor.retain_grad",
+                "can't retain_grad on Tensor that has requires_grad=False",
+                "create it, or an input of it, with requires_grad=True",
+                "04",
             )
         tensor = cast("Tensor", self)
         if tensor.grad_fn is not None:
@@ -185,42 +177,34 @@ def check_assigned(tensor: Tensor, value: Any) -> None:
     Raises: ArgumentTypeError, GraphError, GradientShapeError, GradientKindError.
     """
     if not isinstance(value, TensorGrad):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor.grad",
-                "assigned grad expected to be a Tensor or None but got grad of type "
-                f"{type(value).__name__}",
-                "assign a Tensor of the same shape and dtype, or None",
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor.grad",
+            "assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(value).__name__}",
+            "assign a Tensor of the same shape and dtype, or None",
         )
     if value is tensor:
-        raise errors.GraphError(
-            errors.message(
-                "Tensor.grad",
-                "can't assign Variable as its own grad",
-                "assign another tensor, or None",
-            )
+        raise errors.GraphError.at(
+            "Tensor.grad",
+            "can't assign Variable as its own grad",
+            "assign another tensor, or None",
         )
     shape, wanted_shape = value.array.shape, tensor.array.shape
     if shape != wanted_shape:
-        raise errors.GradientShapeError(
-            errors.message(
-                "Tensor.grad",
-                f"attempting to assign a gradient of size '{list(shape)}' to a tensor "
-                f"of size '{list(wanted_shape)}'",
-                "assign a gradient of the tensor's own shape",
-            )
+        raise errors.GradientShapeError.at(
+            "Tensor.grad",
+            f"attempting to assign a gradient of size '{list(shape)}' to a tensor "
+            f"of size '{list(wanted_shape)}'",
+            "assign a gradient of the tensor's own shape",
         )
     dtype = value.array.dtype
     wanted = tensor._wanted_dtype() if tensor.is_leaf else tensor.array.dtype
     if wanted is not None and dtype != wanted:
-        raise errors.GradientKindError(
-            errors.message(
-                "Tensor.grad",
-                f"attempting to assign a gradient with dtype '{c_name_of(dtype)}' to a "
-                f"tensor with grad_dtype '{kind_of(wanted)}'",
-                "assign a gradient of that dtype, or set grad_dtype before",
-            )
+        raise errors.GradientKindError.at(
+            "Tensor.grad",
+            f"attempting to assign a gradient with dtype '{c_name_of(dtype)}' to a "
+            f"tensor with grad_dtype '{kind_of(wanted)}'",
+            "assign a gradient of that dtype, or set grad_dtype before",
         )
 
 

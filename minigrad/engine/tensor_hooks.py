@@ -43,12 +43,10 @@ class TensorHooks:
 
     @_backward_hooks.deleter
     def _backward_hooks(self) -> None:
-        raise errors.GraphError(
-            errors.message(
-                "Tensor._backward_hooks",
-                "Deletion of _backwards_hooks not allowed!",
-                "remove a hook by its handle: handle.remove()",
-            )
+        raise errors.GraphError.at(
+            "Tensor._backward_hooks",
+            "Deletion of _backwards_hooks not allowed!",
+            "remove a hook by its handle: handle.remove()",
         )
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -80,13 +78,11 @@ class TensorHooks:
         self._check_can_have_hooks(where)
         leaf = cast("Tensor", self)
         if leaf.grad_fn is not None:
-            raise errors.HookError(
-                errors.message(
-                    where,
-                    "post accumulate grad hooks cannot be registered on non-leaf "
-                    f"tensors; this one was made by {leaf.grad_fn.name()}",
-                    "use register_hook, or register it on the leaf",
-                )
+            raise errors.HookError.at(
+                where,
+                "post accumulate grad hooks cannot be registered on non-leaf "
+                f"tensors; this one was made by {leaf.grad_fn.name()}",
+                "use register_hook, or register it on the leaf",
             )
         if leaf._post_accumulate_hooks is None:
             leaf._post_accumulate_hooks = OrderedDict()
@@ -94,11 +90,9 @@ class TensorHooks:
 
     def _check_can_have_hooks(self, where: str) -> None:
         if not self._requires_grad:
-            raise errors.HookError(
-                errors.message(
-                    where,
-                    "cannot register a hook on a tensor that doesn't require gradient",
-                    "create it with requires_grad=True",
-                    "04",
-                )
+            raise errors.HookError.at(
+                where,
+                "cannot register a hook on a tensor that doesn't require gradient",
+                "create it with requires_grad=True",
+                "04",
             )

@@ -186,10 +186,8 @@ class TensorProperties:
 
 def _length(array: Array) -> int:
     if array.ndim == 0:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "len", "len() of a 0-d tensor", "use numel() for its one element"
-            )
+        raise errors.ArgumentTypeError.at(
+            "len", "len() of a 0-d tensor", "use numel() for its one element"
         )
     return len(array)
 
@@ -201,12 +199,10 @@ def _existing(array: Array, dim: int) -> int:
     """
     if not -array.ndim <= dim < array.ndim:
         most = max(array.ndim, 1)
-        raise errors.DimensionError(
-            errors.message(
-                "dim",
-                f"Dimension out of range (expected to be in range of [{-most}, "
-                f"{most - 1}], but got {dim}); the shape is {array.shape}",
-                "count dimensions from 0, or from -1 for the last",
-            )
+        raise errors.DimensionError.at(
+            "dim",
+            f"Dimension out of range (expected to be in range of [{-most}, "
+            f"{most - 1}], but got {dim}); the shape is {array.shape}",
+            "count dimensions from 0, or from -1 for the last",
         )
     return dim

@@ -123,15 +123,13 @@ class CopySlices(_FunctionBase, _HookMixin):
         """Refuse a gradient that does not fit the part that was changed."""
         shape = self.geometry.shape
         if not sums_to(shape, part.shape):
-            raise errors.GradientShapeError(
-                errors.message(
-                    f"{inner.operation_name()}.backward",
-                    f"The size of tensor a ({list(shape)}) must match the size of "
-                    f"tensor b ({list(part.shape)}): the gradient of an input that is "
-                    "a view",
-                    f"return a gradient of shape {shape}",
-                    "08",
-                )
+            raise errors.GradientShapeError.at(
+                f"{inner.operation_name()}.backward",
+                f"The size of tensor a ({list(shape)}) must match the size of "
+                f"tensor b ({list(part.shape)}): the gradient of an input that is "
+                "a view",
+                f"return a gradient of shape {shape}",
+                "08",
             )
 
     @property
@@ -229,9 +227,7 @@ def refuse_kind(view: Tensor, where: str, changed: str = "is being") -> None:
             f"Output {view.output_nr} of {node.operation_name()} is a view and "
             f"{changed} modified inplace."
         )
-    raise errors.InplaceError(
-        errors.message(where, what + FORBIDDEN[kind], REMEDIES[kind], "08")
-    )
+    raise errors.InplaceError.at(where, what + FORBIDDEN[kind], REMEDIES[kind], "08")
 
 
 def check_in_place(tensor: Tensor, where: str) -> None:
@@ -254,29 +250,25 @@ def without_history_yet(where: str) -> errors.InplaceError:
     """The error for a view that had no history, until its base got one: as in torch,
     the view counts as a leaf for as long as its own is not needed.
     """
-    return errors.InplaceError(
-        errors.message(
-            where,
-            "a leaf Variable that requires grad is being used in an in-place "
-            "operation. It is a view that was made before its base became part of the "
-            "graph, and has no history of its own yet",
-            "take the view again, base[...], or read view.grad_fn, which makes its "
-            "history, before the change",
-            "08",
-        )
+    return errors.InplaceError.at(
+        where,
+        "a leaf Variable that requires grad is being used in an in-place "
+        "operation. It is a view that was made before its base became part of the "
+        "graph, and has no history of its own yet",
+        "take the view again, base[...], or read view.grad_fn, which makes its "
+        "history, before the change",
+        "08",
     )
 
 
 def on_a_leaf(where: str, what: str) -> errors.InplaceError:
     """The error for a change of what the graph begins with."""
-    return errors.InplaceError(
-        errors.message(
-            where,
-            f"{what} that requires grad is being used in an in-place operation. Its "
-            "gradient would be that of a value that is gone",
-            "change it inside no_grad(), or work on a copy: x.clone()",
-            "08",
-        )
+    return errors.InplaceError.at(
+        where,
+        f"{what} that requires grad is being used in an in-place operation. Its "
+        "gradient would be that of a value that is gone",
+        "change it inside no_grad(), or work on a copy: x.clone()",
+        "08",
     )
 
 

@@ -35,12 +35,10 @@ def jacrev(
             [0., 4.]])
     """
     if chunk_size is not None and chunk_size <= 0:
-        raise errors.MappingError(
-            errors.message(
-                "jacrev",
-                "`chunk_size` should be greater than 0.",
-                "say how many rows to compute at a time",
-            )
+        raise errors.MappingError.at(
+            "jacrev",
+            "`chunk_size` should be greater than 0.",
+            "say how many rows to compute at a time",
         )
 
     @functools.wraps(func)

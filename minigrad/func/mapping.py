@@ -38,21 +38,17 @@ def vmap(
     tensor([11., 11., 11.])
     """
     if randomness not in ("error", "different", "same"):
-        raise errors.TransformError(
-            errors.message(
-                "vmap",
-                "Only allowed values for randomness are 'error', 'different', or "
-                f"'same'. Got {randomness}",
-                "choose one of the three",
-            )
+        raise errors.TransformError.at(
+            "vmap",
+            "Only allowed values for randomness are 'error', 'different', or "
+            f"'same'. Got {randomness}",
+            "choose one of the three",
         )
     if chunk_size is not None and chunk_size <= 0:
-        raise errors.MappingError(
-            errors.message(
-                "vmap",
-                f"chunk_size should be None or greater than 0. (got {chunk_size})",
-                "say how many examples to compute at a time",
-            )
+        raise errors.MappingError.at(
+            "vmap",
+            f"chunk_size should be None or greater than 0. (got {chunk_size})",
+            "say how many examples to compute at a time",
         )
 
     @functools.wraps(func)
@@ -297,17 +293,15 @@ def all_examples(output: Any, dim: int | None, transform: Vmap, name: str) -> An
     else:
         value, source = repeated(output, transform.size), 0
     if not -value.ndim <= dim < value.ndim:
-        raise errors.DimensionError(
-            errors.message(
-                f"vmap({name}, ...)",
-                "Dimension out of range (expected to be in range of "
-                f"[{-value.ndim}, {value.ndim - 1}], but got {dim})",
-                "choose out_dims within the dimensions of the output",
-            )
+        raise errors.DimensionError.at(
+            f"vmap({name}, ...)",
+            "Dimension out of range (expected to be in range of "
+            f"[{-value.ndim}, {value.ndim - 1}], but got {dim})",
+            "choose out_dims within the dimensions of the output",
         )
     return moved(value, source, dim % value.ndim)
 
 
 def unfit(where: str, what: str, fix: str) -> errors.MappingError:
     """The error for arguments or outputs that ``in_dims``, ``out_dims`` do not fit."""
-    return errors.MappingError(errors.message(where, what, fix, "15"))
+    return errors.MappingError.at(where, what, fix, "15")

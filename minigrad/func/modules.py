@@ -69,7 +69,7 @@ def one_dict(given: Any) -> dict[str, Any]:
             fix = "give each path once"
         else:
             return {key: one[key] for one in given for key in one}
-    raise errors.ArgumentValueError(errors.message("functional_call", what, fix))
+    raise errors.ArgumentValueError.at("functional_call", what, fix)
 
 
 @contextmanager
@@ -126,13 +126,11 @@ def with_tied(
     for paths in same.values():
         given = [path for path in paths if path in values]
         if len({id(values[path]) for path in given}) > 1:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "functional_call",
-                    f"functional_call got multiple values for keys {sorted(paths)}, "
-                    "which are tied. Consider using tie_weights=False",
-                    f"give one value, for {paths[0]} alone",
-                )
+            raise errors.ArgumentValueError.at(
+                "functional_call",
+                f"functional_call got multiple values for keys {sorted(paths)}, "
+                "which are tied. Consider using tie_weights=False",
+                f"give one value, for {paths[0]} alone",
             )
         if given:
             wanted |= dict.fromkeys(paths, values[given[0]])
@@ -154,12 +152,10 @@ def check_paths(module: Any, values: dict[str, Any], places: dict[str, Any]) -> 
             problems.append(f"{says} key(s): {', '.join(names)}.")
     if problems:
         name = type(module).__name__
-        raise errors.StateDictError(
-            errors.message(
-                "functional_call",
-                f"Error(s) in reparametrizing for {name}: {' '.join(problems)}",
-                "give the paths of model.named_parameters() and of named_buffers()",
-            )
+        raise errors.StateDictError.at(
+            "functional_call",
+            f"Error(s) in reparametrizing for {name}: {' '.join(problems)}",
+            "give the paths of model.named_parameters() and of named_buffers()",
         )
 
 
@@ -204,10 +200,8 @@ def stacked(tables: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 def not_alike(what: str) -> errors.StateDictError:
     """The error for models that cannot be stacked."""
-    return errors.StateDictError(
-        errors.message(
-            "stack_module_state",
-            f"stack_module_state: {what}",
-            "build all models in the same way",
-        )
+    return errors.StateDictError.at(
+        "stack_module_state",
+        f"stack_module_state: {what}",
+        "build all models in the same way",
     )

@@ -112,14 +112,12 @@ def vjp_by(
         """The gradients of the primals, weighted by the cotangents of the outputs."""
         given, own = pytree.flatten(cotangents)
         if own != structure:
-            raise errors.TransformError(
-                errors.message(
-                    "vjp",
-                    "Expected pytree structure of cotangents to be the same as pytree "
-                    f"structure of outputs to the function. cotangents: {own}, primal "
-                    f"output: {structure}",
-                    "give one cotangent for each output, nested like them",
-                )
+            raise errors.TransformError.at(
+                "vjp",
+                "Expected pytree structure of cotangents to be the same as pytree "
+                f"structure of outputs to the function. cotangents: {own}, primal "
+                f"output: {structure}",
+                "give one cotangent for each output, nested like them",
             )
         recorded = is_grad_enabled() if create_graph is None else create_graph
         with recording(recorded):
@@ -258,4 +256,4 @@ def check_are_floating(leaves: list[Tensor], where: str) -> None:
 
 def refused(where: str, what: str, fix: str) -> errors.TransformError:
     """The error for a function or an argument that a transform cannot use."""
-    return errors.TransformError(errors.message(where, what, fix))
+    return errors.TransformError.at(where, what, fix)

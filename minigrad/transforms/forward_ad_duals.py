@@ -26,14 +26,12 @@ def make_dual(primal: Tensor, tangent: Tensor, level: Level) -> Tensor:
         whole, direction = pull_all(primal, vmaps), pull_all(tangent, vmaps)
         return push_all(make_dual(whole, direction, level), vmaps)
     if level in active_levels() and tangent_of(primal, level) is not None:
-        raise errors.TangentError(
-            errors.message(
-                "make_dual",
-                "Making a dual Tensor based on a Tensor that already has a forward "
-                f"gradient at the same level {level.depth} is not supported.",
-                "start from the plain value: unpack_dual(x).primal",
-                "11",
-            )
+        raise errors.TangentError.at(
+            "make_dual",
+            "Making a dual Tensor based on a Tensor that already has a forward "
+            f"gradient at the same level {level.depth} is not supported.",
+            "start from the plain value: unpack_dual(x).primal",
+            "11",
         )
     fitting(primal, tangent, level, "make_dual")
     dual = plain_view(primal, level)
@@ -48,14 +46,12 @@ def check_floating(primal: Tensor, tangent: Tensor) -> None:
     """
     for name, value in (("primal", primal), ("tangent", tangent)):
         if value.dtype.kind not in "fc":
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "make_dual",
-                    f"Expected {name} to be floating point or complex, but got: "
-                    f"torch.{value.dtype.name}",
-                    "make it floating point, for example x.to(minigrad.float32)",
-                    "11",
-                )
+            raise errors.ArgumentValueError.at(
+                "make_dual",
+                f"Expected {name} to be floating point or complex, but got: "
+                f"torch.{value.dtype.name}",
+                "make it floating point, for example x.to(minigrad.float32)",
+                "11",
             )
 
 

@@ -184,4 +184,4 @@ class JvpCall:
 
     def refused(self, what: str, fix: str) -> errors.TangentError:
         """The error for a tangent that does not fit its output."""
-        return errors.TangentError(errors.message(self.where, what, fix, "11"))
+        return errors.TangentError.at(self.where, what, fix, "11")

@@ -81,14 +81,12 @@ def set_tangent(
     """
     tangent = fitting(tensor, tangent, level, where)
     if tensor._tangents is not None and level in tensor._tangents:
-        raise errors.TangentError(
-            errors.message(
-                where,
-                "Only inplace operations can re-set the forward grad of a Tensor that "
-                "already has one",
-                "return a tensor of its own for each output",
-                "11",
-            )
+        raise errors.TangentError.at(
+            where,
+            "Only inplace operations can re-set the forward grad of a Tensor that "
+            "already has one",
+            "return a tensor of its own for each output",
+            "11",
         )
     if not same_order(tensor, tangent):
         tangent = in_layout_of(tensor, tangent)
@@ -140,36 +138,30 @@ def fitting(tensor: Tensor, tangent: Tensor | None, level: Level, where: str) ->
         or tensor.dtype.kind not in "fc"
     ):
         got = "None" if tangent is None else str(tangent.dtype)
-        raise errors.TangentError(
-            errors.message(
-                where,
-                "Expected both tensor and its forward grad to be floating point or "
-                f"complex; the tensor is {tensor.dtype}, its forward grad {got}",
-                "return a floating-point tangent; zeros where nothing changes",
-                "11",
-            )
+        raise errors.TangentError.at(
+            where,
+            "Expected both tensor and its forward grad to be floating point or "
+            f"complex; the tensor is {tensor.dtype}, its forward grad {got}",
+            "return a floating-point tangent; zeros where nothing changes",
+            "11",
         )
     if tangent.shape != tensor.shape:
-        raise errors.TangentError(
-            errors.message(
-                where,
-                "Trying to set a forward gradient that has a different size than that "
-                "of the original Tensor, this is not supported. Tensor is of size "
-                f"{list(tensor.shape)} while the given forward gradient is of size "
-                f"{list(tangent.shape)}.",
-                "give a tangent of the tensor's own shape: it is not broadcast",
-                "11",
-            )
+        raise errors.TangentError.at(
+            where,
+            "Trying to set a forward gradient that has a different size than that "
+            "of the original Tensor, this is not supported. Tensor is of size "
+            f"{list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}.",
+            "give a tangent of the tensor's own shape: it is not broadcast",
+            "11",
         )
     if tangent_of(tangent, level) is not None:
-        raise errors.TangentError(
-            errors.message(
-                where,
-                "Setting a forward grad that itself has a forward gradient at the same "
-                f"level {level.depth} is not supported.",
-                "give a plain tensor, for example unpack_dual(tangent).primal",
-                "11",
-            )
+        raise errors.TangentError.at(
+            where,
+            "Setting a forward grad that itself has a forward gradient at the same "
+            f"level {level.depth} is not supported.",
+            "give a plain tensor, for example unpack_dual(tangent).primal",
+            "11",
         )
     return tangent
 

@@ -79,7 +79,7 @@ def same(one: Any, other: Any) -> bool:
 
 def refused(name: str, what: str, fix: str) -> errors.ReplayError:
     """The error for a step that cannot be recorded, or a call that is not like it."""
-    return errors.ReplayError(errors.message(f"replay({name})", what, fix))
+    return errors.ReplayError.at(f"replay({name})", what, fix)
 
 
 INSIDE = "minigrad.", "numpy.", "contextlib", "functools"

@@ -54,21 +54,17 @@ class ReverseLevel(Transform):
 
     def _input(self, value: Any) -> Tensor:
         if not isinstance(value, Tensor):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "func",
-                    f"Thing passed to transform API must be Tensor, got {type(value)}",
-                    "make it a Tensor, or leave it out with argnums",
-                )
+            raise errors.ArgumentValueError.at(
+                "func",
+                f"Thing passed to transform API must be Tensor, got {type(value)}",
+                "make it a Tensor, or leave it out with argnums",
             )
         if value.dtype.kind not in "fc":
-            raise errors.RequiresGradError(
-                errors.message(
-                    "func",
-                    "only Tensors of floating point dtype can require gradients, this "
-                    f"one is {value.dtype}",
-                    "make it floating point, for example x.to(minigrad.float32)",
-                )
+            raise errors.RequiresGradError.at(
+                "func",
+                "only Tensors of floating point dtype can require gradients, this "
+                f"one is {value.dtype}",
+                "make it floating point, for example x.to(minigrad.float32)",
             )
         # Under vmap every example needs an input of its own to have its own gradient.
         levels = levels_of_stack()
@@ -88,12 +84,10 @@ class ReverseLevel(Transform):
 
     def _result(self, value: Any) -> Tensor:
         if not isinstance(value, Tensor):
-            raise errors.TransformError(
-                errors.message(
-                    "func",
-                    f"Expected tensors, got unsupported type {type(value)}",
-                    "return Tensors only",
-                )
+            raise errors.TransformError.at(
+                "func",
+                f"Expected tensors, got unsupported type {type(value)}",
+                "return Tensors only",
             )
         return with_physical(value, self._without_own_graph(physical(value)))
 

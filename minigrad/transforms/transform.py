@@ -61,14 +61,12 @@ class Transform(Interpreter):
 
         Raises: TransformError.
         """
-        raise errors.TransformError(
-            errors.message(
-                "backward",
-                "backward() called inside a functorch transform. This is not "
-                "supported, please use functorch.grad or functorch.vjp instead or "
-                "call backward() outside of functorch transforms.",
-                "use minigrad.func.grad or minigrad.func.vjp",
-            )
+        raise errors.TransformError.at(
+            "backward",
+            "backward() called inside a functorch transform. This is not "
+            "supported, please use functorch.grad or functorch.vjp instead or "
+            "call backward() outside of functorch transforms.",
+            "use minigrad.func.grad or minigrad.func.vjp",
         )
 
 
@@ -95,14 +93,12 @@ def depth_of(stack: tuple[Interpreter, ...]) -> int:
 
 def takes_ctx(function: type[Function]) -> errors.TransformError:
     """The error for a Function in the older style."""
-    return errors.TransformError(
-        errors.message(
-            f"{function.__name__}.apply",
-            "In order to use an autograd.Function with functorch transforms (vmap, "
-            "grad, jvp, jacrev, ...), it must override the setup_context "
-            "staticmethod",
-            "write forward without ctx, and move what it did with ctx into "
-            "setup_context(ctx, inputs, output)",
-            "15",
-        )
+    return errors.TransformError.at(
+        f"{function.__name__}.apply",
+        "In order to use an autograd.Function with functorch transforms (vmap, "
+        "grad, jvp, jacrev, ...), it must override the setup_context "
+        "staticmethod",
+        "write forward without ctx, and move what it did with ctx into "
+        "setup_context(ctx, inputs, output)",
+        "15",
     )

@@ -91,15 +91,13 @@ class Vmap(Transform):
         """
         for pick in args[0]:
             if isinstance(pick, BatchedTensor) and pick.dtype.kind == "b":
-                raise errors.TransformError(
-                    errors.message(
-                        "Tensor",
-                        "vmap: We do not support batching operators that can support "
-                        "dynamic shape. Attempting to batch over indexing with a "
-                        "boolean mask: each example may pick another number of "
-                        "elements",
-                        "keep the shape: minigrad.where(mask, x, 0.0)",
-                    )
+                raise errors.TransformError.at(
+                    "Tensor",
+                    "vmap: We do not support batching operators that can support "
+                    "dynamic shape. Attempting to batch over indexing with a "
+                    "boolean mask: each example may pick another number of "
+                    "elements",
+                    "keep the shape: minigrad.where(mask, x, 0.0)",
                 )
 
     def number_in(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -113,13 +111,11 @@ class Vmap(Transform):
         Raises: TransformError.
         """
         if isinstance(args[0], BatchedTensor):
-            raise errors.TransformError(
-                errors.message(
-                    "batch_norm",
-                    "Batch norm got a batched tensor as input while the running_mean "
-                    "or running_var, which will be updated in place, were not batched.",
-                    "set track_running_stats=False, or call eval() first",
-                )
+            raise errors.TransformError.at(
+                "batch_norm",
+                "Batch norm got a batched tensor as input while the running_mean "
+                "or running_var, which will be updated in place, were not batched.",
+                "set track_running_stats=False, or call eval() first",
             )
 
     def change_shape(self, call: Any, args: tuple[Any, ...], kwargs: Any) -> Any:

@@ -98,13 +98,11 @@ def with_dims_shifted(
 def without_a_rule(operation: type[Builtin]) -> errors.TransformError:
     """The error for an operation that says nothing of batches."""
     name = operation.__name__.lower()
-    return errors.TransformError(
-        errors.message(
-            f"vmap, {name}",
-            f"Batching rule not implemented for {name}; the fallback path doesn't work",
-            "write a vmap staticmethod for it, or let it say one_by_one = True",
-            "15",
-        )
+    return errors.TransformError.at(
+        f"vmap, {name}",
+        f"Batching rule not implemented for {name}; the fallback path doesn't work",
+        "write a vmap staticmethod for it, or let it say one_by_one = True",
+        "15",
     )
 
 
@@ -252,15 +250,13 @@ def apply_in_place_to_examples(
 
 def shared_by_all(operation: type[Builtin], transform: Vmap) -> errors.TransformError:
     """The error for writing the values of all examples into one tensor."""
-    return errors.TransformError(
-        errors.message(
-            f"{operation.__name__.lower()}_",
-            "vmap: inplace arithmetic(self, *extra_args) is not possible because there "
-            "exists a Tensor `other` in extra_args that has more elements than `self`. "
-            "This happened due to `other` being vmapped over but `self` not being "
-            f"vmapped over: {transform.size} examples would write into one tensor",
-            "use the form that returns a new tensor",
-        )
+    return errors.TransformError.at(
+        f"{operation.__name__.lower()}_",
+        "vmap: inplace arithmetic(self, *extra_args) is not possible because there "
+        "exists a Tensor `other` in extra_args that has more elements than `self`. "
+        "This happened due to `other` being vmapped over but `self` not being "
+        f"vmapped over: {transform.size} examples would write into one tensor",
+        "use the form that returns a new tensor",
     )
 
 
@@ -279,14 +275,12 @@ def draw_for_examples(
     is_batched = any([dim is not None for dim in in_dims])
     check_randomness(transform)
     if transform.randomness == "same" and is_batched:
-        raise errors.TransformError(
-            errors.message(
-                f"vmap, {draw.__name__}",
-                "vmap: same randomness is asked for, with an argument that differs "
-                "from example to example",
-                "draw from something that is the same for all, or use "
-                "randomness='different'",
-            )
+        raise errors.TransformError.at(
+            f"vmap, {draw.__name__}",
+            "vmap: same randomness is asked for, with an argument that differs "
+            "from example to example",
+            "draw from something that is the same for all, or use "
+            "randomness='different'",
         )
     if transform.randomness == "same":
         same: Tensor = transform.below(draw, *values, **kwargs)
@@ -302,12 +296,10 @@ def check_randomness(transform: Vmap) -> None:
     Raises: TransformError under a vmap with ``randomness="error"``.
     """
     if transform.randomness == "error":
-        raise errors.TransformError(
-            errors.message(
-                "vmap",
-                "called random operation while in randomness error mode. Please "
-                "either use the 'same' or 'different' randomness flags on vmap or "
-                "perform the randomness operation out of vmap",
-                "say what is meant: vmap(f, randomness='different')",
-            )
+        raise errors.TransformError.at(
+            "vmap",
+            "called random operation while in randomness error mode. Please "
+            "either use the 'same' or 'different' randomness flags on vmap or "
+            "perform the randomness operation out of vmap",
+            "say what is meant: vmap(f, randomness='different')",
         )

@@ -63,16 +63,14 @@ def batched_again(
     leaves, structure = pytree.flatten(output)
     dims = pytree.spread(out_dims, structure)
     if dims is None:
-        raise errors.TransformError(
-            errors.message(
-                f"{function.__name__}.vmap",
-                "The autograd.Function's vmap staticmethod returned an incompatible "
-                f"(output, out_dims) tuple. Expected out_dims={out_dims} to be "
-                "compatible with the structure of `output`, which is "
-                f"{structure}",
-                "return one dimension, or None, for each output, nested like them",
-                "15",
-            )
+        raise errors.TransformError.at(
+            f"{function.__name__}.vmap",
+            "The autograd.Function's vmap staticmethod returned an incompatible "
+            f"(output, out_dims) tuple. Expected out_dims={out_dims} to be "
+            "compatible with the structure of `output`, which is "
+            f"{structure}",
+            "return one dimension, or None, for each output, nested like them",
+            "15",
         )
     batched = []
     for leaf, dim in zip(leaves, dims, strict=True):
@@ -95,27 +93,23 @@ def check_has_one_rule(function: type[Function]) -> None:
     name = function.__name__
     overridden = function.vmap is not Function.vmap
     if function.generate_vmap_rule and overridden:
-        raise errors.TransformError(
-            errors.message(
-                name,
-                f"You tried to vmap over {name}, but it has both "
-                "generate_vmap_rule=True and an overridden vmap staticmethod",
-                "keep one of the two",
-                "15",
-            )
+        raise errors.TransformError.at(
+            name,
+            f"You tried to vmap over {name}, but it has both "
+            "generate_vmap_rule=True and an overridden vmap staticmethod",
+            "keep one of the two",
+            "15",
         )
     if not function.generate_vmap_rule and not overridden:
-        raise errors.TransformError(
-            errors.message(
-                name,
-                f"You tried to vmap over {name}, but it does not have vmap support. "
-                "Please override and implement the vmap staticmethod or set "
-                "generate_vmap_rule=True",
-                "write generate_vmap_rule = True in the class if its methods use "
-                "operations on Tensors only; if they use NumPy, write "
-                "vmap(info, in_dims, *args)",
-                "15",
-            )
+        raise errors.TransformError.at(
+            name,
+            f"You tried to vmap over {name}, but it does not have vmap support. "
+            "Please override and implement the vmap staticmethod or set "
+            "generate_vmap_rule=True",
+            "write generate_vmap_rule = True in the class if its methods use "
+            "operations on Tensors only; if they use NumPy, write "
+            "vmap(info, in_dims, *args)",
+            "15",
         )
 
 
@@ -129,12 +123,10 @@ def check_returned(function: type[Function], returned: Any) -> tuple[Any, Any]:
     got = f"Got a {type(returned)} instead"
     if isinstance(returned, tuple):
         got = f"Got {len(returned)} returns instead"
-    raise errors.TransformError(
-        errors.message(
-            f"{function.__name__}.vmap",
-            "Expected the vmap staticmethod to have two returns, an output and "
-            f"out_dims with pytree structure compatible with the output. {got}",
-            "return (output, 0) if the first dimension of output counts the examples",
-            "15",
-        )
+    raise errors.TransformError.at(
+        f"{function.__name__}.vmap",
+        "Expected the vmap staticmethod to have two returns, an output and "
+        f"out_dims with pytree structure compatible with the output. {got}",
+        "return (output, 0) if the first dimension of output counts the examples",
+        "15",
     )

@@ -58,37 +58,31 @@ def number_of_gradients(outputs: Ends, grad_outputs: Sequence[Tensor | None]) ->
             continue
         shape = info_of(output).shape
         if gradient.shape[1:] != shape or gradient.ndim == 0:
-            raise errors.GradientArgumentError(
-                errors.message(
-                    "grad",
-                    "If `is_grads_batched=True`, we interpret the first dimension of "
-                    "each grad_output as the batch dimension. The sizes of the "
-                    "remaining dimensions are expected to match the shape of "
-                    "corresponding output, but a mismatch was detected: "
-                    f"grad_output[{index}] has a shape of "
-                    f"torch.Size({list(gradient.shape)}) and output[{index}] has a "
-                    f"shape of torch.Size({list(shape)})",
-                    f"give gradients of shape (n, *{tuple(shape)})",
-                )
+            raise errors.GradientArgumentError.at(
+                "grad",
+                "If `is_grads_batched=True`, we interpret the first dimension of "
+                "each grad_output as the batch dimension. The sizes of the "
+                "remaining dimensions are expected to match the shape of "
+                "corresponding output, but a mismatch was detected: "
+                f"grad_output[{index}] has a shape of "
+                f"torch.Size({list(gradient.shape)}) and output[{index}] has a "
+                f"shape of torch.Size({list(shape)})",
+                f"give gradients of shape (n, *{tuple(shape)})",
             )
         sizes.append(gradient.shape[0])
     if not sizes:
-        raise errors.MappingError(
-            errors.message(
-                "grad",
-                "vmap: Expected at least one Tensor to vmap over: with "
-                "is_grads_batched=True, grad_outputs are the batch",
-                "give grad_outputs with a first dimension that counts the gradients",
-            )
+        raise errors.MappingError.at(
+            "grad",
+            "vmap: Expected at least one Tensor to vmap over: with "
+            "is_grads_batched=True, grad_outputs are the batch",
+            "give grad_outputs with a first dimension that counts the gradients",
         )
     if any([size != sizes[0] for size in sizes]):
-        raise errors.MappingError(
-            errors.message(
-                "grad",
-                "vmap: Expected all tensors to have the same size in the mapped "
-                f"dimension, got sizes {sizes} for the mapped dimension",
-                "give as many gradients for each output",
-            )
+        raise errors.MappingError.at(
+            "grad",
+            "vmap: Expected all tensors to have the same size in the mapped "
+            f"dimension, got sizes {sizes} for the mapped dimension",
+            "give as many gradients for each output",
         )
     return int(sizes[0])
 

@@ -84,12 +84,10 @@ class BatchedTensor(Tensor):
 
             Raises: TransformError.
             """
-            raise errors.TransformError(
-                errors.message(
-                    "Tensor.data",
-                    "accessing `data` under vmap transform is not allowed",
-                    "use detach()",
-                )
+            raise errors.TransformError.at(
+                "Tensor.data",
+                "accessing `data` under vmap transform is not allowed",
+                "use detach()",
             )
 
     @property
@@ -169,25 +167,21 @@ class BatchedTensor(Tensor):
 
         Raises: TransformError.
         """
-        raise errors.TransformError(
-            errors.message(
-                "Tensor.item",
-                "vmap: It looks like you're calling .item() on a Tensor. We don't "
-                "support vmap over calling .item() on a Tensor: it stands for "
-                f"{self.transform.size} examples at once",
-                "use operations on tensors in its place, or call item() outside",
-            )
+        raise errors.TransformError.at(
+            "Tensor.item",
+            "vmap: It looks like you're calling .item() on a Tensor. We don't "
+            "support vmap over calling .item() on a Tensor: it stands for "
+            f"{self.transform.size} examples at once",
+            "use operations on tensors in its place, or call item() outside",
         )
 
     def __bool__(self) -> NoReturn:
-        raise errors.TransformError(
-            errors.message(
-                "bool",
-                "vmap: It looks like you're attempting to use a Tensor in some "
-                "data-dependent control flow. The function runs once for all "
-                f"{self.transform.size} examples, and they may not agree",
-                "choose elementwise, with minigrad.where",
-            )
+        raise errors.TransformError.at(
+            "bool",
+            "vmap: It looks like you're attempting to use a Tensor in some "
+            "data-dependent control flow. The function runs once for all "
+            f"{self.transform.size} examples, and they may not agree",
+            "choose elementwise, with minigrad.where",
         )
 
     __hash__ = object.__hash__
@@ -203,14 +197,12 @@ class BatchedTensor(Tensor):
 
 def no_storage(what: str) -> errors.NoStorageError:
     """The error for a question about the memory of one example."""
-    return errors.NoStorageError(
-        errors.message(
-            "vmap",
-            "Cannot access data pointer of Tensor that doesn't have storage: under "
-            f"vmap a tensor stands for all examples at once, so {what} is not there",
-            "use operations on tensors, or write an autograd.Function with a vmap "
-            "staticmethod: it is given the whole batch",
-        )
+    return errors.NoStorageError.at(
+        "vmap",
+        "Cannot access data pointer of Tensor that doesn't have storage: under "
+        f"vmap a tensor stands for all examples at once, so {what} is not there",
+        "use operations on tensors, or write an autograd.Function with a vmap "
+        "staticmethod: it is given the whole batch",
     )
 
 
@@ -328,13 +320,11 @@ def is_differentiating() -> bool:
 
 def no_requires_grad() -> errors.TransformError:
     """The error for making a leaf require grad where a transform decides that."""
-    return errors.TransformError(
-        errors.message(
-            "Tensor.requires_grad_",
-            "You are attempting to call Tensor.requires_grad_() (or perhaps using "
-            "torch.autograd.functional.* APIs) inside of a function being "
-            "transformed by a functorch transform, that is vmap, grad, vjp, ...",
-            "give the tensor to the transform as an argument, or call "
-            "requires_grad_() outside",
-        )
+    return errors.TransformError.at(
+        "Tensor.requires_grad_",
+        "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+        "torch.autograd.functional.* APIs) inside of a function being "
+        "transformed by a functorch transform, that is vmap, grad, vjp, ...",
+        "give the tensor to the transform as an argument, or call "
+        "requires_grad_() outside",
     )

@@ -53,14 +53,12 @@ class CheckpointFunction(Function):
                 roots.append(output)
                 gradients.append(gradient)
         if not roots:
-            raise errors.GraphError(
-                errors.message(
-                    "torch.utils.checkpoint",
-                    "none of output has requires_grad=True, this checkpoint() is not "
-                    "necessary",
-                    "call the function itself",
-                    "12",
-                )
+            raise errors.GraphError.at(
+                "torch.utils.checkpoint",
+                "none of output has requires_grad=True, this checkpoint() is not "
+                "necessary",
+                "call the function itself",
+                "12",
             )
         run_backward(roots, gradients)
         grads = [x.grad if isinstance(x, Tensor) else None for x in detached]
@@ -74,15 +72,13 @@ def check_accumulates() -> None:
     """
     task = running_task()
     if task is not None and task.needed is not None:
-        raise errors.CheckpointError(
-            errors.message(
-                "torch.utils.checkpoint",
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with "
-                ".grad() or passing an `inputs` parameter to .backward(). The backward "
-                "inside of it cannot know which gradients are wanted outside",
-                "pass use_reentrant=False, or call .backward() without inputs",
-                "12",
-            )
+        raise errors.CheckpointError.at(
+            "torch.utils.checkpoint",
+            "When use_reentrant=True, torch.utils.checkpoint is incompatible with "
+            ".grad() or passing an `inputs` parameter to .backward(). The backward "
+            "inside of it cannot know which gradients are wanted outside",
+            "pass use_reentrant=False, or call .backward() without inputs",
+            "12",
         )
 
 
@@ -107,13 +103,11 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     Raises: GraphError for anything but a tuple.
     """
     if not isinstance(inputs, tuple):
-        raise errors.GraphError(
-            errors.message(
-                "detach_variable",
-                "Only tuple of tensors is supported. Got Unsupported input type: "
-                f"{type(inputs).__name__}",
-                "give a tuple",
-            )
+        raise errors.GraphError.at(
+            "detach_variable",
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}",
+            "give a tuple",
         )
     return tuple([leaf_of(x) if isinstance(x, Tensor) else x for x in inputs])
 

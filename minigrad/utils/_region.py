@@ -92,15 +92,13 @@ class Region:
             self.recompute(task)
         tensor = placeholder.values.get(task)
         if tensor is None:
-            raise errors.CheckpointError(
-                errors.message(
-                    "torch.utils.checkpoint",
-                    "Unpack is being triggered for a tensor that was already unpacked "
-                    "once. If you are calling ctx.saved_tensors in backward, make sure "
-                    "to do so only once",
-                    "read them into variables: x, y = ctx.saved_tensors",
-                    "12",
-                )
+            raise errors.CheckpointError.at(
+                "torch.utils.checkpoint",
+                "Unpack is being triggered for a tensor that was already unpacked "
+                "once. If you are calling ctx.saved_tensors in backward, make sure "
+                "to do so only once",
+                "read them into variables: x, y = ctx.saved_tensors",
+                "12",
             )
         placeholder.values[task] = None
         return tensor
@@ -220,14 +218,12 @@ def keep(tensor: Tensor) -> Tensor:
 
 def differs(how: str) -> errors.CheckpointError:
     """The error for a function that does not do the same when it runs again."""
-    return errors.CheckpointError(
-        errors.message(
-            "torch.utils.checkpoint",
-            how,
-            "let the function do the same each time: nothing may depend on what "
-            "changes between forward and backward; debug=True lists what was saved",
-            "12",
-        )
+    return errors.CheckpointError.at(
+        "torch.utils.checkpoint",
+        how,
+        "let the function do the same each time: nothing may depend on what "
+        "changes between forward and backward; debug=True lists what was saved",
+        "12",
     )
 
 

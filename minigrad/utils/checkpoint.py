@@ -182,14 +182,12 @@ def metadata_function(determinism_check: str) -> Callable[..., Any]:
     Raises: ArgumentValueError for a check that does not exist.
     """
     if determinism_check not in DETERMINISM_CHECKS:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "torch.utils.checkpoint",
-                f"determinism_check should be one of {list(DETERMINISM_CHECKS)}, but "
-                f"got {determinism_check}",
-                'leave it out, or pass "none" to compare nothing',
-                "12",
-            )
+        raise errors.ArgumentValueError.at(
+            "torch.utils.checkpoint",
+            f"determinism_check should be one of {list(DETERMINISM_CHECKS)}, but "
+            f"got {determinism_check}",
+            'leave it out, or pass "none" to compare nothing',
+            "12",
         )
     return DETERMINISM_CHECKS[determinism_check]
 
@@ -211,38 +209,31 @@ def warn_of_missing_choice(where: str) -> None:
 
 def unexpected(kwargs: dict[str, Any]) -> errors.ArgumentValueError:
     """The error for keyword arguments that cannot be passed on."""
-    return errors.ArgumentValueError(
-        errors.message(
-            "torch.utils.checkpoint",
-            f"Unexpected keyword arguments: {','.join(kwargs)}",
-            "pass use_reentrant=False, or give the arguments by position",
-            "12",
-        )
+    return errors.ArgumentValueError.at(
+        "torch.utils.checkpoint",
+        f"Unexpected keyword arguments: {','.join(kwargs)}",
+        "pass use_reentrant=False, or give the arguments by position",
+        "12",
     )
 
 
 def only_without_reentrant() -> errors.ArgumentValueError:
     """The error for options that the older way does not have."""
-    return errors.ArgumentValueError(
-        errors.message(
-            "torch.utils.checkpoint",
-            "Passing `context_fn` or `debug` is only supported when "
-            "use_reentrant=False.",
-            "pass use_reentrant=False",
-            "12",
-        )
+    return errors.ArgumentValueError.at(
+        "torch.utils.checkpoint",
+        "Passing `context_fn` or `debug` is only supported when use_reentrant=False.",
+        "pass use_reentrant=False",
+        "12",
     )
 
 
 def swallowed() -> errors.CheckpointError:
     """The error for a context that lets no exception out."""
-    return errors.CheckpointError(
-        errors.message(
-            "torch.utils.checkpoint",
-            "torch.utils.checkpoint: the forward context provided by context_fn "
-            "suppressed an exception raised during the checkpointed forward. This is "
-            "not supported because there is no result to return",
-            "let the exception pass",
-            "12",
-        )
+    return errors.CheckpointError.at(
+        "torch.utils.checkpoint",
+        "torch.utils.checkpoint: the forward context provided by context_fn "
+        "suppressed an exception raised during the checkpointed forward. This is "
+        "not supported because there is no result to return",
+        "let the exception pass",
+        "12",
     )

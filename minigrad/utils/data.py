@@ -20,12 +20,10 @@ class Dataset:
     """Examples by number; a class of your own has ``__getitem__`` and ``__len__``."""
 
     def __getitem__(self, index: Any) -> Any:
-        raise errors.ForwardMissingError(
-            errors.message(
-                type(self).__name__,
-                "Subclasses of Dataset should implement __getitem__.",
-                "return the example of that number",
-            )
+        raise errors.ForwardMissingError.at(
+            type(self).__name__,
+            "Subclasses of Dataset should implement __getitem__.",
+            "return the example of that number",
         )
 
 
@@ -43,12 +41,10 @@ class TensorDataset(Dataset):
     def __init__(self, *tensors: Tensor) -> None:
         lengths = [len(one) for one in tensors]
         if len(set(lengths)) > 1:
-            raise errors.ArgumentAssertionError(
-                errors.message(
-                    "TensorDataset",
-                    f"Size mismatch between tensors: {lengths} rows",
-                    "give as many targets as inputs",
-                )
+            raise errors.ArgumentAssertionError.at(
+                "TensorDataset",
+                f"Size mismatch between tensors: {lengths} rows",
+                "give as many targets as inputs",
             )
         self.tensors = tensors
 
@@ -92,13 +88,11 @@ def random_split(
         for i in range(number - sum(whole)):
             whole[i % len(whole)] += 1
     if sum(whole) != number:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "random_split",
-                "Sum of input lengths does not equal the length of the input dataset! "
-                f"{list(lengths)} of {number}",
-                "give lengths that add up to it, or shares that add up to 1",
-            )
+        raise errors.ArgumentValueError.at(
+            "random_split",
+            "Sum of input lengths does not equal the length of the input dataset! "
+            f"{list(lengths)} of {number}",
+            "give lengths that add up to it, or shares that add up to 1",
         )
     order = randperm(number, generator=generator).tolist()
     ends = np.cumsum(whole).tolist()
@@ -173,13 +167,11 @@ def check_loader(
     Raises: ArgumentTypeError; ArgumentValueError.
     """
     if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "DataLoader",
-                f"{type(dataset).__name__} is no dataset: it has to have __getitem__ "
-                "and __len__",
-                "write a class with both, or give a list",
-            )
+        raise errors.ArgumentTypeError.at(
+            "DataLoader",
+            f"{type(dataset).__name__} is no dataset: it has to have __getitem__ "
+            "and __len__",
+            "write a class with both, or give a list",
         )
     what = ""
     is_number = isinstance(batch_size, int) and not isinstance(batch_size, bool)
@@ -196,8 +188,8 @@ def check_loader(
     elif shuffle and not len(dataset):
         what = "num_samples should be a positive integer value, but got num_samples=0"
     if what:
-        raise errors.ArgumentValueError(
-            errors.message("DataLoader", what, "give a batch size from 1 on")
+        raise errors.ArgumentValueError.at(
+            "DataLoader", what, "give a batch size from 1 on"
         )
 
 
@@ -234,19 +226,15 @@ def collated(examples: list[Any]) -> Any:
         return {key: collated([one[key] for one in examples]) for key in first}
     if isinstance(first, (tuple, list)):
         if len({len(one) for one in examples}) > 1:
-            raise errors.OperandError(
-                errors.message(
-                    "DataLoader",
-                    "each element in list of batch should be of equal size",
-                    "give a collate_fn that knows what to do with them",
-                )
+            raise errors.OperandError.at(
+                "DataLoader",
+                "each element in list of batch should be of equal size",
+                "give a collate_fn that knows what to do with them",
             )
         return [collated(list(same)) for same in zip(*examples, strict=True)]
-    raise errors.ArgumentTypeError(
-        errors.message(
-            "DataLoader",
-            "default_collate: batch must contain tensors, numpy arrays, numbers, dicts "
-            f"or lists; found {type(first)}",
-            "give a collate_fn that knows what to do with them",
-        )
+    raise errors.ArgumentTypeError.at(
+        "DataLoader",
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts "
+        f"or lists; found {type(first)}",
+        "give a collate_fn that knows what to do with them",
     )

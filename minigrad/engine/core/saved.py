@@ -174,14 +174,12 @@ def check_detached(tensor: Tensor, node: _FunctionBase | None) -> None:
     if node is None or node._takes_detached or tensor._detached_at is None:
         return
     if tensor._detached_at > node._number:
-        raise errors.SavedDetachedError(
-            errors.message(
-                node.name(),
-                "Trying to use a saved tensor that has been detached in-place, i.e. "
-                "with .detach_(). Its own gradient would be lost",
-                "use detach(), which gives another tensor",
-                "08",
-            )
+        raise errors.SavedDetachedError.at(
+            node.name(),
+            "Trying to use a saved tensor that has been detached in-place, i.e. "
+            "with .detach_(). Its own gradient would be lost",
+            "use detach(), which gives another tensor",
+            "08",
         )
 
 

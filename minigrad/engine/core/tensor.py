@@ -49,12 +49,10 @@ class NoCounter(VersionCounter):
 
     @property
     def value(self) -> int:  # type: ignore[override]  # it has none to write either
-        raise errors.InferenceError(
-            errors.message(
-                "Tensor._version",
-                "Inference tensors do not track version counter.",
-                "make a normal tensor of it, outside of inference_mode: x.clone()",
-            )
+        raise errors.InferenceError.at(
+            "Tensor._version",
+            "Inference tensors do not track version counter.",
+            "make a normal tensor of it, outside of inference_mode: x.clone()",
         )
 
 
@@ -153,22 +151,18 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
 
     def _set_grad_fn(self, value: None) -> None:
         if value is not None:
-            raise errors.GraphError(
-                errors.message(
-                    "Tensor._grad_fn",
-                    f"_grad_fn can be only set to None, not to {type(value).__name__}",
-                    "use detach() to get a tensor outside the graph",
-                )
+            raise errors.GraphError.at(
+                "Tensor._grad_fn",
+                f"_grad_fn can be only set to None, not to {type(value).__name__}",
+                "use detach() to get a tensor outside the graph",
             )
         self.detach_()
 
     def _refuse_grad_fn_deletion(self) -> None:
-        raise errors.GraphError(
-            errors.message(
-                "Tensor._grad_fn",
-                "Deletion of _grad_fn not allowed. Detach tensor instead!",
-                "use x.detach(), or x.detach_() for this very tensor",
-            )
+        raise errors.GraphError.at(
+            "Tensor._grad_fn",
+            "Deletion of _grad_fn not allowed. Detach tensor instead!",
+            "use x.detach(), or x.detach_() for this very tensor",
         )
 
     _grad_fn = property(
@@ -191,21 +185,17 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     @interpreters.dispatched("exchange_values")
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "Tensor.data",
-                    f"Variable data has to be a tensor, but got {type(value).__name__}",
-                    "wrap it: minigrad.tensor(value)",
-                )
+            raise errors.ArgumentTypeError.at(
+                "Tensor.data",
+                f"Variable data has to be a tensor, but got {type(value).__name__}",
+                "wrap it: minigrad.tensor(value)",
             )
         if self._requires_grad and value.dtype.kind not in "fc":
-            raise errors.RequiresGradError(
-                errors.message(
-                    "Tensor.data",
-                    "data set to a tensor that requires gradients must be floating "
-                    f"point or complex dtype, not {value.dtype}",
-                    "convert it first, for example value.to(minigrad.float32)",
-                )
+            raise errors.RequiresGradError.at(
+                "Tensor.data",
+                "data set to a tensor that requires gradients must be floating "
+                f"point or complex dtype, not {value.dtype}",
+                "convert it first, for example value.to(minigrad.float32)",
             )
         self.array = value.array
         if self._memory is not None:
@@ -215,12 +205,10 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
 
     @data.deleter
     def data(self) -> None:
-        raise errors.GraphError(
-            errors.message(
-                "Tensor.data",
-                "Deleting tensor data is not allowed. Delete tensor instead!",
-                "delete the name: del x",
-            )
+        raise errors.GraphError.at(
+            "Tensor.data",
+            "Deleting tensor data is not allowed. Delete tensor instead!",
+            "delete the name: del x",
         )
 
     def __copy__(self) -> Tensor:
@@ -240,14 +228,12 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         """
         node = self.grad_fn
         if node is not None:
-            raise errors.GraphError(
-                errors.message(
-                    "copy.deepcopy",
-                    "Only Tensors created explicitly by the user (graph leaves) "
-                    "support the deepcopy protocol at the moment. This one was made "
-                    f"by {node.name()}",
-                    "copy x.detach(), or record the copy: x.clone()",
-                )
+            raise errors.GraphError.at(
+                "copy.deepcopy",
+                "Only Tensors created explicitly by the user (graph leaves) "
+                "support the deepcopy protocol at the moment. This one was made "
+                f"by {node.name()}",
+                "copy x.detach(), or record the copy: x.clone()",
             )
         from copy import deepcopy  # it calls this, so it is loaded
 
@@ -262,33 +248,27 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         return unpickled, (self.array, self._requires_grad)
 
     def _refuse_deletion(self) -> None:
-        raise errors.RequiresGradError(
-            errors.message(
-                "Tensor.requires_grad",
-                "requires_grad must be a bool; it cannot be deleted",
-                "set it to False",
-            )
+        raise errors.RequiresGradError.at(
+            "Tensor.requires_grad",
+            "requires_grad must be a bool; it cannot be deleted",
+            "set it to False",
         )
 
     def _set_requires_grad(self, value: bool) -> None:
         if value is not True and value is not False:
-            raise errors.RequiresGradError(
-                errors.message(
-                    "Tensor.requires_grad",
-                    f"requires_grad must be a bool, not {type(value).__name__}",
-                    "set it to True or False",
-                )
+            raise errors.RequiresGradError.at(
+                "Tensor.requires_grad",
+                f"requires_grad must be a bool, not {type(value).__name__}",
+                "set it to True or False",
             )
         node = None if value else self._grad_node
         if node is not None:
-            raise errors.RequiresGradError(
-                errors.message(
-                    "Tensor.requires_grad",
-                    "you can only change requires_grad flags of leaf variables. "
-                    f"This one was made by {node.name()}",
-                    "use detach() to get a tensor outside the graph",
-                    "04",
-                )
+            raise errors.RequiresGradError.at(
+                "Tensor.requires_grad",
+                "you can only change requires_grad flags of leaf variables. "
+                f"This one was made by {node.name()}",
+                "use detach() to get a tensor outside the graph",
+                "04",
             )
         if value:
             check_can_require_grad(self.dtype.dtype, "Tensor.requires_grad")
@@ -435,13 +415,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         Raises: GraphError for a view: its history is that of its base.
         """
         if self._base is not None:
-            raise errors.GraphError(
-                errors.message(
-                    "Tensor.detach_",
-                    "Can't detach views in-place. Use detach() instead. The history "
-                    "of a view is that of its base",
-                    "use detach(), which gives another tensor",
-                )
+            raise errors.GraphError.at(
+                "Tensor.detach_",
+                "Can't detach views in-place. Use detach() instead. The history "
+                "of a view is that of its base",
+                "use detach(), which gives another tensor",
             )
         if self._grad_node is not None:
             self._detached_at = next_sequence_nr()
@@ -481,14 +459,12 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         Raises: GraphError while this tensor requires grad and grad mode is on.
         """
         if self._requires_grad and is_grad_enabled():
-            raise errors.GraphError(
-                errors.message(
-                    "Tensor.numpy",
-                    "Can't call numpy() on Tensor that requires grad. "
-                    "Use tensor.detach().numpy() instead. What NumPy does with it "
-                    "would not be recorded",
-                    "write x.detach().numpy(), or compute with x itself",
-                )
+            raise errors.GraphError.at(
+                "Tensor.numpy",
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead. What NumPy does with it "
+                "would not be recorded",
+                "write x.detach().numpy(), or compute with x itself",
             )
         return self.array
 
@@ -510,13 +486,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         Raises: ShapeError for fewer than two dimensions.
         """
         if self.ndim < 2:
-            raise errors.ShapeError(
-                errors.message(
-                    "Tensor.mT",
-                    "tensor.mT is only supported on matrices or batches of matrices. "
-                    f"Got {self.ndim}-D tensor.",
-                    "use x.T, or x.reshape(-1, 1) for a column",
-                )
+            raise errors.ShapeError.at(
+                "Tensor.mT",
+                "tensor.mT is only supported on matrices or batches of matrices. "
+                f"Got {self.ndim}-D tensor.",
+                "use x.T, or x.reshape(-1, 1) for a column",
             )
         return self.transpose(-2, -1)
 
@@ -529,13 +503,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         Raises: ShapeError for a tensor of more or fewer elements.
         """
         if self.array.size != 1:
-            raise errors.ShapeError(
-                errors.message(
-                    "Tensor.item",
-                    f"a Tensor with {self.array.size} elements cannot be converted "
-                    f"to Scalar (its shape is {self.array.shape})",
-                    "use tolist(), or reduce it first, for example with sum()",
-                )
+            raise errors.ShapeError.at(
+                "Tensor.item",
+                f"a Tensor with {self.array.size} elements cannot be converted "
+                f"to Scalar (its shape is {self.array.shape})",
+                "use tolist(), or reduce it first, for example with sum()",
             )
         return self.array.item()
 
@@ -545,13 +517,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         Raises: ArgumentValueError for a tensor of more or fewer elements.
         """
         if self.numel() != 1:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "Tensor",
-                    "only one element tensors can be converted to Python scalars; "
-                    f"this one has {self.numel()} elements, shape {self.shape}",
-                    "use tolist(), or reduce it first, for example with sum()",
-                )
+            raise errors.ArgumentValueError.at(
+                "Tensor",
+                "only one element tensors can be converted to Python scalars; "
+                f"this one has {self.numel()} elements, shape {self.shape}",
+                "use tolist(), or reduce it first, for example with sum()",
             )
         return self.item()
 
@@ -568,13 +538,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     def __index__(self) -> int:
         """The one element of an integer tensor, for ``range`` and indices."""
         if self.array.size != 1 or self.array.dtype.kind not in "biu":
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "Tensor.__index__",
-                    "only integer tensors of a single element can be converted to an "
-                    f"index, this one is {self.dtype} of shape {self.array.shape}",
-                    "convert it first: int(x)",
-                )
+            raise errors.ArgumentTypeError.at(
+                "Tensor.__index__",
+                "only integer tensors of a single element can be converted to an "
+                f"index, this one is {self.dtype} of shape {self.array.shape}",
+                "convert it first: int(x)",
             )
         return int(self.array.item())
 
@@ -582,13 +550,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     def __contains__(self, element: Any) -> bool:
         """Whether an element equals ``element``, a number or a tensor."""
         if not isinstance(element, (Tensor, bool, int, float, complex)):
-            raise errors.ShapeError(
-                errors.message(
-                    "in",
-                    "Tensor.__contains__ only supports Tensor or scalar, but you "
-                    f"passed in a {type(element)}.",
-                    "ask for a number: 2.0 in x",
-                )
+            raise errors.ShapeError.at(
+                "in",
+                "Tensor.__contains__ only supports Tensor or scalar, but you "
+                f"passed in a {type(element)}.",
+                "ask for a number: 2.0 in x",
             )
         other = element.array if isinstance(element, Tensor) else element
         return bool(np.any(self.array == other))
@@ -599,13 +565,11 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     @interpreters.dispatched("read_values")
     def __bool__(self) -> bool:
         if self.array.size != 1:
-            raise errors.ShapeError(
-                errors.message(
-                    "bool",
-                    "Boolean value of Tensor with more than one value is ambiguous "
-                    f"(its shape is {self.array.shape})",
-                    "compare one element, or ask minigrad.equal(a, b)",
-                )
+            raise errors.ShapeError.at(
+                "bool",
+                "Boolean value of Tensor with more than one value is ambiguous "
+                f"(its shape is {self.array.shape})",
+                "compare one element, or ask minigrad.equal(a, b)",
             )
         return bool(self.array)
 
@@ -635,14 +599,11 @@ def array_of(values: Any) -> Array:
     See: torch ``Tensor``, which takes the default dtype where ``tensor`` infers one.
     """
     if type(values) is int:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "Tensor",
-                f"a whole number is not taken here, got {values}: in torch it is a "
-                "length, and the elements are whatever the memory held",
-                f"say what is meant: minigrad.empty({values}) or "
-                f"minigrad.tensor({values})",
-            )
+        raise errors.ArgumentTypeError.at(
+            "Tensor",
+            f"a whole number is not taken here, got {values}: in torch it is a "
+            "length, and the elements are whatever the memory held",
+            f"say what is meant: minigrad.empty({values}) or minigrad.tensor({values})",
         )
     if not isinstance(values, list | tuple):
         return np.asarray(values)
@@ -656,19 +617,15 @@ def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:
     refused too, unlike in torch: no rule here conjugates, so theirs would be wrong.
     """
     if dtype.kind == "c":
-        raise errors.RequiresGradError(
-            errors.message(
-                where,
-                f"this version of minigrad has no gradients of {dtype} numbers",
-                "keep the real and the imaginary part in two tensors",
-            )
+        raise errors.RequiresGradError.at(
+            where,
+            f"this version of minigrad has no gradients of {dtype} numbers",
+            "keep the real and the imaginary part in two tensors",
         )
     if dtype.kind != "f":
-        raise errors.RequiresGradError(
-            errors.message(
-                where,
-                "only Tensors of floating point and complex dtype can require "
-                f"gradients, this one is {dtype}",
-                "make it floating point, for example tensor(3.0) or x.to(float32)",
-            )
+        raise errors.RequiresGradError.at(
+            where,
+            "only Tensors of floating point and complex dtype can require "
+            f"gradients, this one is {dtype}",
+            "make it floating point, for example tensor(3.0) or x.to(float32)",
         )
