@@ -8,8 +8,9 @@ from weakref import WeakSet
 
 from minigrad import errors
 from minigrad.autograd._saved_tensors import saved_tensors_hooks
-from minigrad.engine.core.tensor import Tensor, VersionCounter
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.tensor_memory import VersionCounter
 
 
 class Kept:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from types import TracebackType
 
 from minigrad import errors
-from minigrad.engine.core.tensor import NO_COUNTER, Tensor, VersionCounter
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.tensor_memory import NO_COUNTER, VersionCounter
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -19,7 +19,7 @@ from minigrad.engine.core.node import (
 )
 from minigrad.engine.core.saved import take, unpack_values
 from minigrad.engine.core.saved_hooks import saved_handle, saved_value
-from minigrad.engine.core.tensor import Array, Tensor, ViewKind
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.core.validate import check_operand, no_forward_rule
 from minigrad.engine.grad_mode import (
     _this_thread,
@@ -29,6 +29,7 @@ from minigrad.engine.grad_mode import (
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import RECORDED, notify
 from minigrad.engine.promotion import result_type_of
+from minigrad.engine.tensor_memory import ViewKind
 
 
 class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):

@@ -27,10 +27,11 @@ from minigrad.engine.core import accumulate
 from minigrad.engine.core.backward import fit
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import NOT_A_TENSOR, split_edge
-from minigrad.engine.core.tensor import Array, Tensor, VersionCounter
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import set_grad_enabled
 from minigrad.engine.strides import AsStrided, ReplaceShown
 from minigrad.engine.structural import CloneInRows
+from minigrad.engine.tensor_memory import VersionCounter
 from minigrad.transforms.transform import apply_of
 
 SIMPLE = (int, float, complex, str, bytes, slice, np.generic, np.dtype, type(None))

@@ -17,7 +17,7 @@ from minigrad.engine.core.ctx import (
     no_vjp,
 )
 from minigrad.engine.core.node import Edge, _FunctionBase, collect_edges
-from minigrad.engine.core.tensor import Tensor, ViewKind
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import (
     check_dirty,
     check_marked,
@@ -32,6 +32,7 @@ from minigrad.engine.core.validate import (
 from minigrad.engine.grad_mode import _this_thread, modes, unrecorded
 from minigrad.engine.hooks import _HookMixin
 from minigrad.engine.observe import notify
+from minigrad.engine.tensor_memory import ViewKind
 
 
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad import errors
-from minigrad.engine.core.tensor import NO_COUNTER, Array, Tensor, VersionCounter
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.core.validate import (
     check_not_inference,
     freed_error,
     modified_error,
     read_twice,
 )
+from minigrad.engine.tensor_memory import NO_COUNTER, VersionCounter
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import _FunctionBase

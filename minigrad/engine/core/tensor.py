@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -17,17 +16,25 @@ from minigrad.engine._tensor_methods import TensorMethods
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import (
     _this_thread,
-    is_grad_enabled,
     is_inference_mode_enabled,
     modes,
     next_sequence_nr,
 )
 from minigrad.engine.hooks import follow
 from minigrad.engine.observe import notify
-from minigrad.engine.printing import tensor_text
+from minigrad.engine.tensor_conversions import TensorConversions
 from minigrad.engine.tensor_grad import TensorGrad
 from minigrad.engine.tensor_hooks import TensorHooks
-from minigrad.engine.tensor_properties import TensorProperties
+from minigrad.engine.tensor_memory import (
+    NO_COUNTER,
+    PlainViews,
+    VersionCounter,
+    ViewKind,
+    become_view_of,
+    remember_memory,
+    update_views,
+    whole_memory,
+)
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import AccumulateGrad, _FunctionBase
@@ -38,55 +45,7 @@ Gradient: TypeAlias = "Array | Tensor"
 """How a gradient travels: as an array, or as a Tensor if it has a graph."""
 
 
-class VersionCounter:
-    """Counts the in-place changes of one piece of memory; its aliases share it."""
-
-    value = 0
-
-
-class NoCounter(VersionCounter):
-    """Stands in every tensor made in inference mode: no change of it is counted."""
-
-    @property
-    def value(self) -> int:  # type: ignore[override]  # it has none to write either
-        raise errors.InferenceError.at(
-            "Tensor._version",
-            "Inference tensors do not track version counter.",
-            "make a normal tensor of it, outside of inference_mode: x.clone()",
-        )
-
-
-NO_COUNTER: Final = NoCounter()
-
-
-class ViewKind(enum.Enum):
-    """How a view came about, where a change in place cannot be followed."""
-
-    IN_CUSTOM_FUNCTION = enum.auto()
-    SEVERAL_OUTPUTS = enum.auto()
-    NO_GRAD = enum.auto()
-    INFERENCE = enum.auto()
-
-
-class PlainViews:
-    """Those views of a tensor that were made unrecorded, as long as they live."""
-
-    __slots__ = ("limit", "references")
-
-    def __init__(self) -> None:
-        self.references: list[ref[Tensor]] = []
-        self.limit = 32
-
-    def add(self, view: Tensor) -> None:
-        """Remember ``view``, and now and then forget those that are gone."""
-        if len(self.references) >= self.limit:
-            alive = [found for found in self.references if found() is not None]
-            self.references = alive
-            self.limit = max(32, 2 * len(alive))
-        self.references.append(ref(view))
-
-
-class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
+class Tensor(TensorMethods, TensorConversions, TensorGrad, TensorHooks):
     """An array that knows which operation made it.
 
     ``array`` holds the values; ``grad_fn`` is the node of the operation (None for a
@@ -119,9 +78,9 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
     _is_leaf_by_request = False
     _plain_views: PlainViews | None = None
     _memory: Array | None = None  # where a detached part of something larger lies
+    _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
     _level: Any = None
     _tangents: dict[Any, Tensor] | None = None
-    _forward_base: Tensor | Literal[False] | None = None  # where it is not _base
 
     # Attached by the modules that define them, which are built on this one.
     backward: ClassVar[Callable[..., None]]  # gradients
@@ -367,44 +326,10 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         if self._retains_grad:
             follow(self, node, output_nr)
 
-    def _become_view_of(self, tensor: Tensor, kind: ViewKind | None = None) -> None:
-        """Remember whose memory this is; changes are counted together.
-
-        A view requires grad if its base does; what shows an inference tensor is another
-        one and no view.
-        """
-        if tensor._version_counter is NO_COUNTER:
-            self._version_counter = NO_COUNTER
-            self._memory = tensor._whole_memory()
-            return
-        base = tensor if tensor._base is None else tensor._base
-        self._base = base
-        if tensor._forward_base is not None:
-            own = tensor._forward_base
-            self._forward_base = tensor if own is False else own
-        counter = base._version_counter
-        if counter is None:
-            counter = base._version_counter = VersionCounter()
-        self._version_counter = counter
-        if counter.value:
-            self._history_version = counter.value
-        if kind is not None or tensor._view_kind is not None:
-            self._view_kind = kind or tensor._view_kind
-        if base._requires_grad:
-            self._requires_grad = True
-        if kind is not None or not base._requires_grad:
-            if base._plain_views is None:
-                base._plain_views = PlainViews()
-            base._plain_views.add(self)
-
-    def _update_views(self) -> None:
-        """Let the views know whether this tensor, their base, requires grad now."""
-        views = self._plain_views
-        for reference in () if views is None else views.references:
-            view = reference()
-            if view is not None and view._grad_node is None:
-                required = self._requires_grad or view._is_leaf_by_request
-                view._requires_grad = required
+    _become_view_of = become_view_of
+    _update_views = update_views
+    _remember_memory = remember_memory
+    _whole_memory = whole_memory
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -439,41 +364,6 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
         alias._remember_memory(self)
         return alias
 
-    def _remember_memory(self, shown: Tensor) -> None:
-        """Keep the whole memory that ``shown``, and so this tensor, is a part of."""
-        if shown._base is not None:
-            self._memory = shown._base._whole_memory()
-        elif shown._memory is not None:
-            self._memory = shown._memory
-
-    def _whole_memory(self) -> Array:
-        """The array that all steps and offsets of ``as_strided`` count in."""
-        if self._base is not None:
-            return self._base._whole_memory()
-        return self.array if self._memory is None else self._memory
-
-    @interpreters.dispatched("read_values")
-    def numpy(self) -> Array:
-        """The array itself, not a copy: what is written into it is written here.
-
-        Raises: GraphError while this tensor requires grad and grad mode is on.
-        """
-        if self._requires_grad and is_grad_enabled():
-            raise errors.GraphError.at(
-                "Tensor.numpy",
-                "Can't call numpy() on Tensor that requires grad. "
-                "Use tensor.detach().numpy() instead. What NumPy does with it "
-                "would not be recorded",
-                "write x.detach().numpy(), or compute with x itself",
-            )
-        return self.array
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
     @property
     def T(self) -> Tensor:
         """The dimensions in reverse order: rows and columns of a matrix exchanged."""
@@ -496,95 +386,10 @@ class Tensor(TensorMethods, TensorProperties, TensorGrad, TensorHooks):
 
     H = mT
 
-    @interpreters.dispatched("read_values")
-    def item(self) -> Any:
-        """The one element, as a Python number.
-
-        Raises: ShapeError for a tensor of more or fewer elements.
-        """
-        if self.array.size != 1:
-            raise errors.ShapeError.at(
-                "Tensor.item",
-                f"a Tensor with {self.array.size} elements cannot be converted "
-                f"to Scalar (its shape is {self.array.shape})",
-                "use tolist(), or reduce it first, for example with sum()",
-            )
-        return self.array.item()
-
-    def _only_number(self) -> Any:
-        """The one element, for Python's own conversions.
-
-        Raises: ArgumentValueError for a tensor of more or fewer elements.
-        """
-        if self.numel() != 1:
-            raise errors.ArgumentValueError.at(
-                "Tensor",
-                "only one element tensors can be converted to Python scalars; "
-                f"this one has {self.numel()} elements, shape {self.shape}",
-                "use tolist(), or reduce it first, for example with sum()",
-            )
-        return self.item()
-
-    def __float__(self) -> float:
-        return float(self._only_number())
-
-    def __int__(self) -> int:
-        return int(self._only_number())
-
-    def __complex__(self) -> complex:
-        return complex(self._only_number())
-
-    @interpreters.dispatched("read_values")
-    def __index__(self) -> int:
-        """The one element of an integer tensor, for ``range`` and indices."""
-        if self.array.size != 1 or self.array.dtype.kind not in "biu":
-            raise errors.ArgumentTypeError.at(
-                "Tensor.__index__",
-                "only integer tensors of a single element can be converted to an "
-                f"index, this one is {self.dtype} of shape {self.array.shape}",
-                "convert it first: int(x)",
-            )
-        return int(self.array.item())
-
-    @interpreters.dispatched("read_values")
-    def __contains__(self, element: Any) -> bool:
-        """Whether an element equals ``element``, a number or a tensor."""
-        if not isinstance(element, (Tensor, bool, int, float, complex)):
-            raise errors.ShapeError.at(
-                "in",
-                "Tensor.__contains__ only supports Tensor or scalar, but you "
-                f"passed in a {type(element)}.",
-                "ask for a number: 2.0 in x",
-            )
-        other = element.array if isinstance(element, Tensor) else element
-        return bool(np.any(self.array == other))
-
     def __pos__(self) -> Tensor:
         return self
 
-    @interpreters.dispatched("read_values")
-    def __bool__(self) -> bool:
-        if self.array.size != 1:
-            raise errors.ShapeError.at(
-                "bool",
-                "Boolean value of Tensor with more than one value is ambiguous "
-                f"(its shape is {self.array.shape})",
-                "compare one element, or ask minigrad.equal(a, b)",
-            )
-        return bool(self.array)
-
     __hash__ = object.__hash__
-
-    @interpreters.dispatched("read_values")
-    def __format__(self, spec: str) -> str:
-        """One number as Python formats it; anything larger as it prints."""
-        if self.ndim == 0:
-            return format(self.array.item(), spec)
-        return object.__format__(self, spec)
-
-    @interpreters.dispatched("read_values")
-    def __repr__(self) -> str:
-        return tensor_text(self)
 
 
 def unpickled(array: Array, requires_grad: bool) -> Tensor:
