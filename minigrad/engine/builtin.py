@@ -18,7 +18,6 @@ from minigrad.engine.core.node import (
     run_alone,
 )
 from minigrad.engine.core.saved import take, unpack_values
-from minigrad.engine.core.saved_hooks import saved_handle, saved_value
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.core.validate import check_operand, no_forward_rule
 from minigrad.engine.grad_mode import (
@@ -27,6 +26,7 @@ from minigrad.engine.grad_mode import (
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.inspection import saved_handle, saved_value
 from minigrad.engine.observe import RECORDED, notify
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.tensor_memory import ViewKind

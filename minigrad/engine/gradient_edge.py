@@ -7,13 +7,13 @@ from typing import NamedTuple
 from minigrad import errors
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.node import (
-    OutputInfo,
     _FunctionBase,
     edge_of,
     split_edge,
 )
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import enable_grad
+from minigrad.engine.inspection import OutputInfo, input_metadata
 from minigrad.engine.structural import Expand
 
 
@@ -58,7 +58,7 @@ def info_of(output: Tensor | GradientEdge) -> Tensor | OutputInfo:
     """
     if isinstance(output, Tensor):
         return output
-    infos = output.node._input_metadata
+    infos = input_metadata(output.node)
     if output.output_nr >= len(infos):
         raise errors.DimensionError.at(
             "GradientEdge",

@@ -11,9 +11,10 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine import interpreters
 from minigrad.engine.core.backward import GraphTask, Root, run_task
-from minigrad.engine.core.node import OutputInfo, _FunctionBase
+from minigrad.engine.core.node import _FunctionBase
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.gradient_edge import GradientEdge, info_of, place_of
+from minigrad.engine.inspection import OutputInfo
 
 Place: TypeAlias = tuple[_FunctionBase, int]
 Ends: TypeAlias = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import weakref
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
@@ -13,23 +13,17 @@ from minigrad.engine.core.accumulate import (
     accumulating,
     run_post_accumulate,
 )
-from minigrad.engine.core.saved import FREED, Packed, pack, take, unpack
-from minigrad.engine.core.saved_hooks import SavedTensor
+from minigrad.engine.core.saved import Packed, pack, take, unpack
 from minigrad.engine.core.tensor import Array, Gradient, Tensor
 from minigrad.engine.core.validate import (
     check_gradients_of,
-    freed_error,
     no_leaf_any_more,
     not_savable,
 )
-from minigrad.engine.device import CPU
-from minigrad.engine.device import device as Device
-from minigrad.engine.dtypes import DType, default_dtype, known_dtype
 from minigrad.engine.grad_mode import _this_thread, modes
 from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
 from minigrad.engine.observe import notify
 from minigrad.engine.tensor_grad import SameAsTensor
-from minigrad.engine.tensor_properties import Size
 
 FIRST_OF_ALL: Final = 2**64 - 1
 """The sequence number of nodes that run as soon as they are ready: AccumulateGrad."""
@@ -52,27 +46,6 @@ OutputMetadata: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any] | None"] | Non
 
 A leaf whose gradient may be of any dtype has None for the dtype.
 """
-
-
-class OutputInfo(NamedTuple):
-    """What a node remembers of one of its outputs."""
-
-    shape: Size
-    dtype: DType | None
-
-    @property
-    def device(self) -> Device:
-        """Where the elements lie: always the processor's memory."""
-        return CPU
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether a gradient can arrive there."""
-        return True
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return self.shape.numel()
 
 
 class _FunctionBase:
@@ -99,6 +72,10 @@ class _FunctionBase:
     _saved: tuple[Packed, ...]
     _metadata: dict[str, Any]
     _attached: Attached | None
+
+    # Attached by the module that defines them, which is built on this one.
+    _input_metadata: ClassVar[Any]  # inspection
+    _raw_saved_tensors: ClassVar[Any]  # inspection
 
     requires_grad = True
 
@@ -155,21 +132,6 @@ class _FunctionBase:
             self._metadata = {}
             return self._metadata
 
-    @property
-    def _input_metadata(self) -> tuple[OutputInfo, ...]:
-        """Shape, dtype and device of each output, whose gradient is an input here.
-
-        An output that is not a Tensor counts as a number of the default dtype.
-        """
-        number = (), default_dtype()
-        known = [pair or number for pair in self._output_metadata]
-        return tuple(
-            [
-                OutputInfo(Size(shape), dtype and known_dtype(dtype))
-                for shape, dtype in known
-            ]
-        )
-
     def _set_sequence_nr(self, number: int) -> None:
         """Change the place of this node in the order of creation."""
         self._number = number
@@ -193,13 +155,6 @@ class _FunctionBase:
             else:
                 tensors.append(unpack(item, self))
         return tuple(tensors)
-
-    @property
-    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        """One handle for each saved value, without the checks."""
-        if self._saved is FREED:
-            raise freed_error(self)
-        return tuple([SavedTensor(self, place) for place in range(len(self._saved))])
 
     def _keep_saved(self, *tensors: Tensor | None) -> None:
         """Save ``tensors``: from now on a change in place is noticed.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minigrad.engine.core.saved import FREED, Packed, Record, keep_tangent, unpack
+from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import (
-    cannot_hook,
     changed_by_pack_hook,
-    check_hooks,
     check_not_inference,
-    freed_error,
     not_unpacked,
 )
 from minigrad.engine.grad_mode import unrecorded
@@ -120,101 +117,3 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
         raise changed_by_pack_hook(tensor, version)
     notify("tensor_packed", pack_hook, tensor, packed)
     return packed
-
-
-class SavedTensor:
-    """A handle of one value that a node has saved: to look at it, or to hook it.
-
-    See: torch ``SavedTensor``, as ``grad_fn._raw_saved_self`` gives it.
-    """
-
-    __slots__ = ("_node", "_place")
-
-    def __init__(self, node: _FunctionBase, place: int) -> None:
-        self._node = node
-        self._place = place
-
-    def _packed(self) -> Packed:
-        saved = self._node._saved
-        return None if saved is FREED else saved[self._place]
-
-    @property
-    def data(self) -> Any:
-        """What is stored: the tensor, an alias of an output, or what was packed."""
-        packed = self._packed()
-        if isinstance(packed, Record):
-            return packed.tensor
-        return packed.packed if isinstance(packed, HookedRecord) else packed
-
-    @property
-    def unpack_hook(self) -> UnpackHook | None:
-        """The hook that will make a tensor of ``data``; None if there are no hooks."""
-        packed = self._packed()
-        return packed.unpack_hook if isinstance(packed, HookedRecord) else None
-
-    @property
-    def tensor(self) -> Tensor | None:
-        """The stored tensor; None if there is none, or hooks have taken its place."""
-        packed = self._packed()
-        if isinstance(packed, Record):
-            return packed.tensor
-        return packed if isinstance(packed, Tensor) else None
-
-    @property
-    def version(self) -> int:
-        """The version of ``tensor`` when it was saved."""
-        packed = self._packed()
-        return packed.version if isinstance(packed, Record) else 0
-
-    @property
-    def output_nr(self) -> int | None:
-        """Which output of the node it is; None for anything else."""
-        packed = self._packed()
-        return packed.output_nr if isinstance(packed, Record) else None
-
-    def unpack(self) -> Tensor | None:
-        """The tensor as backward will see it, with the checks."""
-        if self._node._saved is FREED:
-            raise freed_error(self._node)
-        return unpack(self._packed(), self._node)
-
-    def register_hooks(self, pack_hook: PackHook, unpack_hook: UnpackHook) -> None:
-        """Put what ``pack_hook`` makes of the saved tensor in its place, now.
-
-        Raises: SavedHookError if it has hooks, is None or was freed by backward;
-        ArgumentTypeError for hooks that cannot be called.
-        """
-        check_hooks("SavedTensor.register_hooks", pack_hook, unpack_hook)
-        saved = self._node._saved
-        packed = self._packed()
-        if saved is FREED:
-            raise cannot_hook(
-                "after it has been freed. Saved intermediate values of the graph are "
-                "freed when you call .backward() or autograd.grad()",
-                "register the hooks before backward, or pass it retain_graph=True",
-            )
-        if packed is None:
-            raise cannot_hook(
-                "with value None is forbidden", "look at its .data before you hook it"
-            )
-        if isinstance(packed, HookedRecord):
-            raise cannot_hook(
-                "whose hooks have already been set. Hint: only one pair of hooks is "
-                "allowed at a time.",
-                "put both steps into one pair of hooks",
-            )
-        tensor = packed if isinstance(packed, Tensor) else packed.restore(self._node)
-        stored = call_pack_hook(pack_hook, tensor.detach())
-        hooked = HookedRecord(stored, unpack_hook, tensor, self._node)
-        before, after = saved[: self._place], saved[self._place + 1 :]
-        self._node._saved = (*before, hooked, *after)
-
-
-def saved_value(place: int) -> Any:
-    """The property ``_saved_<name>`` of a node: what it saved, unpacked and checked."""
-    return property(lambda node: SavedTensor(node, place).unpack())
-
-
-def saved_handle(place: int) -> Any:
-    """The property ``_raw_saved_<name>`` of a node: the handle of what it saved."""
-    return property(lambda node: SavedTensor(node, place))
