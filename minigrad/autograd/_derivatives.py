@@ -134,9 +134,8 @@ def weights_of(
             entry = "" if single else f"Entry {index} in "
             raise errors.DerivativeError.at(
                 where,
-                f"{entry}v has invalid size: should be "
-                f"torch.Size({list(other.shape)}) but got "
-                f"torch.Size({list(own.shape)}).",
+                f"{entry}v has invalid size: should be torch.Size({list(other.shape)}) "
+                f"but got torch.Size({list(own.shape)}).",
                 f"give v the shape {tuple(other.shape)}",
             )
     return tuple([connected(own, create_graph, needs=False) for own in given])

@@ -50,9 +50,8 @@ class SavedValues:
         if not self.is_open:
             raise errors.SavedOutsideError.at(
                 "allow_mutation_on_saved_tensors",
-                "Trying to backward outside of the "
-                "'allow_mutation_on_saved_tensors' context in which the graph was "
-                "originally recorded",
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' "
+                "context in which the graph was originally recorded",
                 "call backward inside of the with block",
                 "08",
             )

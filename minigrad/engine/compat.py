@@ -59,9 +59,8 @@ def called_object(self: Any) -> errors.FunctionUseError:
     """The error for a call of such an object."""
     return errors.FunctionUseError.at(
         type(self).__name__,
-        "Legacy autograd function with non-static forward method is "
-        "deprecated. Please use new-style autograd function with static "
-        "forward method",
+        "Legacy autograd function with non-static forward method is deprecated. Please "
+        "use new-style autograd function with static forward method",
         f"call {type(self).__name__}.apply on the class itself",
         "01",
     )

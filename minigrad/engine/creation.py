@@ -351,9 +351,8 @@ def check_are_numbers(array: Any, where: str) -> None:
     if array.dtype.kind not in "biufc":
         raise errors.ArgumentTypeError.at(
             where,
-            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. "
-            "Only bools, integers, floating-point and complex numbers make a "
-            "tensor",
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. Only "
+            "bools, integers, floating-point and complex numbers make a tensor",
             "convert it first, for example array.astype(float)",
         )
 

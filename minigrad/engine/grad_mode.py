@@ -169,11 +169,6 @@ class with_forward_limit:
         self._mode.forward_limit = self._previous
 
 
-def do_rules_see_tensors() -> bool:
-    """Whether a built-in rule that runs now computes with Tensors."""
-    return _this_thread.mode.rules_see_tensors
-
-
 class _GradMode:
     """Sets grad mode inside a ``with`` block, or around every call of a function."""
 

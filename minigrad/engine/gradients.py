@@ -349,8 +349,7 @@ def first_gradient(
             raise errors.GradientArgumentError.at(
                 where,
                 "grad can be implicitly created only for scalar outputs; output "
-                f"{index} has {output.numel()} elements, shape "
-                f"{tuple(output.shape)}",
+                f"{index} has {output.numel()} elements, shape {tuple(output.shape)}",
                 "reduce it first, for example with sum(), or say how much each "
                 f"element counts: a gradient of shape {tuple(output.shape)}",
                 "01",

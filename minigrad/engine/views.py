@@ -126,9 +126,8 @@ class CopySlices(_FunctionBase, _HookMixin):
         if not sums_to(shape, part.shape):
             raise errors.GradientShapeError.at(
                 f"{inner.operation_name()}.backward",
-                f"The size of tensor a ({list(shape)}) must match the size of "
-                f"tensor b ({list(part.shape)}): the gradient of an input that is "
-                "a view",
+                f"The size of tensor a ({list(shape)}) must match the size of tensor b "
+                f"({list(part.shape)}): the gradient of an input that is a view",
                 f"return a gradient of shape {shape}",
                 "08",
             )

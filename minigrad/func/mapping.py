@@ -154,9 +154,8 @@ def inputs_of(
     if not args:
         raise unfit(
             f"vmap({name})(<inputs>)",
-            "got no inputs. Maybe you forgot to add inputs, "
-            "or you are trying to vmap over a function with no inputs. The latter is "
-            "unsupported",
+            "got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
+            "over a function with no inputs. The latter is unsupported",
             "call the function that vmap returned with the batch",
         )
     leaves, structure = pytree.flatten(args)
@@ -239,9 +238,8 @@ def check_are_dims(out_dims: Any, name: str) -> None:
         if dim is not None and not isinstance(dim, int):
             raise unfit(
                 f"vmap({name}, ..., out_dims={out_dims})",
-                "`out_dims` must be an int, "
-                "None or a python collection of ints representing where in the "
-                "outputs the vmapped dimension should appear",
+                "`out_dims` must be an int, None or a python collection of ints "
+                "representing where in the outputs the vmapped dimension should appear",
                 "give 0 to have the examples first",
             )
 

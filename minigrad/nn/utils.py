@@ -51,9 +51,8 @@ def get_total_norm(
         raise errors.OperandError.at(
             "clip_grad_norm_",
             f"The total norm of order {order} for gradients from `parameters` is "
-            "non-finite, so it cannot be clipped. To disable this error and scale "
-            "the gradients by the non-finite norm anyway, set "
-            "`error_if_nonfinite=False`",
+            "non-finite, so it cannot be clipped. To disable this error and scale the "
+            "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`",
             "find where NaN or infinity comes from: "
             "minigrad.autograd.set_detect_anomaly(True)",
         )

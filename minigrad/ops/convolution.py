@@ -253,8 +253,7 @@ def sizes_of(where: str, name: str, value: Any, number: int) -> tuple[int, ...]:
         raise errors.ShapeError.at(
             where,
             f"expected {name} to be a single integer value or a list of {number} "
-            f"values to match the convolution dimensions, but got {name}="
-            f"{list(given)}",
+            f"values to match the convolution dimensions, but got {name}={list(given)}",
             f"give one number, or {number}",
         )
     return given

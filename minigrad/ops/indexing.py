@@ -179,9 +179,8 @@ def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
     except ValueError:
         raise errors.ShapeError.at(
             "index_put",
-            f"shape mismatch: value tensor of shape {list(np.shape(values))} "
-            "cannot be broadcast to indexing result of shape "
-            f"{list(input[key].shape)}",
+            f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be "
+            f"broadcast to indexing result of shape {list(input[key].shape)}",
             "give one value, or one for each element that is written",
         ) from None
     return written

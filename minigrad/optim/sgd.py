@@ -56,8 +56,7 @@ class SGD(Optimizer):
             raise errors.ArgumentValueError.at(
                 "SGD",
                 "Nesterov momentum requires a momentum and zero dampening, but "
-                f"momentum is {group['momentum']} and dampening "
-                f"{group['dampening']}",
+                f"momentum is {group['momentum']} and dampening {group['dampening']}",
                 "set momentum=0.9, dampening=0",
             )
 

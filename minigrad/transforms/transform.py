@@ -95,9 +95,8 @@ def takes_ctx(function: type[Function]) -> errors.TransformError:
     """The error for a Function in the older style."""
     return errors.TransformError.at(
         f"{function.__name__}.apply",
-        "In order to use an autograd.Function with functorch transforms (vmap, "
-        "grad, jvp, jacrev, ...), it must override the setup_context "
-        "staticmethod",
+        "In order to use an autograd.Function with functorch transforms (vmap, grad, "
+        "jvp, jacrev, ...), it must override the setup_context staticmethod",
         "write forward without ctx, and move what it did with ctx into "
         "setup_context(ctx, inputs, output)",
         "15",

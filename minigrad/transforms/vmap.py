@@ -94,9 +94,8 @@ class Vmap(Transform):
                 raise errors.TransformError.at(
                     "Tensor",
                     "vmap: We do not support batching operators that can support "
-                    "dynamic shape. Attempting to batch over indexing with a "
-                    "boolean mask: each example may pick another number of "
-                    "elements",
+                    "dynamic shape. Attempting to batch over indexing with a boolean "
+                    "mask: each example may pick another number of elements",
                     "keep the shape: minigrad.where(mask, x, 0.0)",
                 )
 

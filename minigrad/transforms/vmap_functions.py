@@ -66,9 +66,8 @@ def batched_again(
         raise errors.TransformError.at(
             f"{function.__name__}.vmap",
             "The autograd.Function's vmap staticmethod returned an incompatible "
-            f"(output, out_dims) tuple. Expected out_dims={out_dims} to be "
-            "compatible with the structure of `output`, which is "
-            f"{structure}",
+            f"(output, out_dims) tuple. Expected out_dims={out_dims} to be compatible "
+            f"with the structure of `output`, which is {structure}",
             "return one dimension, or None, for each output, nested like them",
             "15",
         )

@@ -60,13 +60,12 @@ def number_of_gradients(outputs: Ends, grad_outputs: Sequence[Tensor | None]) ->
         if gradient.shape[1:] != shape or gradient.ndim == 0:
             raise errors.GradientArgumentError.at(
                 "grad",
-                "If `is_grads_batched=True`, we interpret the first dimension of "
-                "each grad_output as the batch dimension. The sizes of the "
-                "remaining dimensions are expected to match the shape of "
-                "corresponding output, but a mismatch was detected: "
-                f"grad_output[{index}] has a shape of "
-                f"torch.Size({list(gradient.shape)}) and output[{index}] has a "
-                f"shape of torch.Size({list(shape)})",
+                "If `is_grads_batched=True`, we interpret the first dimension of each "
+                "grad_output as the batch dimension. The sizes of the remaining "
+                "dimensions are expected to match the shape of corresponding output, "
+                f"but a mismatch was detected: grad_output[{index}] has a shape of "
+                f"torch.Size({list(gradient.shape)}) and output[{index}] has a shape "
+                f"of torch.Size({list(shape)})",
                 f"give gradients of shape (n, *{tuple(shape)})",
             )
         sizes.append(gradient.shape[0])

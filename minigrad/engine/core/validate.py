@@ -286,9 +286,8 @@ def wrong_shape(
     """
     return errors.GradientShapeError.at(
         f"{node.operation_name()}.backward",
-        f"Function {node.name()} returned an invalid gradient at index "
-        f"{place} - got {list(got)} but expected shape compatible "
-        f"with {list(wanted)}",
+        f"Function {node.name()} returned an invalid gradient at index {place} - got "
+        f"{list(got)} but expected shape compatible with {list(wanted)}",
         f"return a gradient of shape {wanted} for argument {slot + 1}; only a "
         "gradient that is larger by broadcasting is summed down",
         "06",
@@ -483,10 +482,9 @@ def modified_error(
     kind = tensor._type_name()
     return errors.SavedModifiedError.at(
         "saved tensor" if node is None else node.name(),
-        "one of the variables needed for gradient computation has been "
-        f"modified by an inplace operation: [{kind} {list(tensor.shape)}]"
-        f"{origin} is at version {tensor._version}; expected version "
-        f"{saved.version} instead. Hint: {HINT}",
+        "one of the variables needed for gradient computation has been modified by an "
+        f"inplace operation: [{kind} {list(tensor.shape)}]{origin} is at version "
+        f"{tensor._version}; expected version {saved.version} instead. Hint: {HINT}",
         "change a copy (x.clone()) instead, or make the change after backward",
         "08",
     )
@@ -503,12 +501,11 @@ def freed_error(node: _FunctionBase) -> errors.SavedFreedError:
     """The error for reading saved values that backward has released."""
     return errors.SavedFreedError.at(
         node.name(),
-        "Trying to backward through the graph a second time (or directly access "
-        "saved tensors after they have already been freed). Saved intermediate "
-        "values of the graph are freed when you call .backward() or "
-        "autograd.grad(). Specify retain_graph=True if you need to backward "
-        "through the graph a second time or if you need to access saved tensors "
-        "after calling backward",
+        "Trying to backward through the graph a second time (or directly access saved "
+        "tensors after they have already been freed). Saved intermediate values of the "
+        "graph are freed when you call .backward() or autograd.grad(). Specify "
+        "retain_graph=True if you need to backward through the graph a second time or "
+        "if you need to access saved tensors after calling backward",
         "pass retain_graph=True to the first backward, or run forward again",
         "03",
     )
@@ -563,9 +560,8 @@ def read_twice(node: _FunctionBase) -> errors.SavedFreedError:
     return errors.SavedFreedError.at(
         node.name(),
         "saved_tensors can only be accessed once when "
-        "clear_saved_tensors_on_access=True is set on the autograd.Function. "
-        "Either access saved_tensors only once, or set "
-        "clear_saved_tensors_on_access=False",
+        "clear_saved_tensors_on_access=True is set on the autograd.Function. Either "
+        "access saved_tensors only once, or set clear_saved_tensors_on_access=False",
         "read them into variables: x, y = ctx.saved_tensors",
         "03",
     )
