@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.grad_mode import EVERY_LEVEL, NO_LEVEL, _this_thread
+from minigrad.engine.operands import must_be_tensor
 from minigrad.transforms import forward_ad_duals
 from minigrad.transforms.forward_ad_interpreter import enter_level
 from minigrad.transforms.forward_ad_levels import Level, exit_level, open_levels

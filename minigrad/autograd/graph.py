@@ -7,8 +7,8 @@ from minigrad.autograd._saved_tensors import (
     saved_tensors_hooks,
 )
 from minigrad.autograd._versions import increment_version
-from minigrad.engine.core.node import Node
 from minigrad.engine.gradient_edge import GradientEdge, get_gradient_edge
+from minigrad.engine.inspection import Node
 from minigrad.engine.multi_hooks import register_multi_grad_hook
 
 __all__ = [

@@ -15,19 +15,18 @@ from minigrad.engine.core.node import (
     Edge,
     _FunctionBase,
     edge_of,
-    run_alone,
 )
 from minigrad.engine.core.saved import take, unpack_values
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import check_operand, no_forward_rule
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_inference_mode_enabled,
     is_recording,
 )
 from minigrad.engine.hooks import _HookMixin
-from minigrad.engine.inspection import saved_handle, saved_value
+from minigrad.engine.inspection import run_alone, saved_handle, saved_value
 from minigrad.engine.observe import RECORDED, notify
+from minigrad.engine.operands import check_operand, no_forward_rule
 from minigrad.engine.promotion import result_type_of
 from minigrad.engine.tensor_memory import ViewKind
 

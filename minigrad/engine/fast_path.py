@@ -19,9 +19,9 @@ from minigrad.engine.core import node as node_
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import NOT_A_TENSOR, Edge, new_accumulate_node
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import check_operand
 from minigrad.engine.grad_mode import _Mode, _this_thread
 from minigrad.engine.observe import EVERYTHING, RECORDED
+from minigrad.engine.operands import check_operand
 
 if TYPE_CHECKING:
     from minigrad.engine.builtin import Builtin

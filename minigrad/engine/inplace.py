@@ -11,10 +11,10 @@ from minigrad import errors
 from minigrad.engine.builtin import Builtin, create_builtin_ctx
 from minigrad.engine.core.saved import share_tangents
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import check_operand
 from minigrad.engine.grad_mode import is_recording
 from minigrad.engine.interpreters import dispatched
 from minigrad.engine.observe import notify
+from minigrad.engine.operands import check_operand
 from minigrad.engine.promotion import KINDS
 from minigrad.engine.strides import geometry_of, partly_overlap, strided
 from minigrad.engine.tensor_memory import VersionCounter

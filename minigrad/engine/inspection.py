@@ -1,10 +1,16 @@
-"""What a node shows of itself on request: its outputs' shapes, what it has saved."""
+"""What a node shows and does on request, outside of a backward."""
 
 from __future__ import annotations
 
+import abc
 from typing import Any, NamedTuple
 
-from minigrad.engine.core.node import _FunctionBase
+from minigrad.engine.core.node import (
+    NOT_A_TENSOR,
+    AccumulateGrad,
+    _FunctionBase,
+    needs_gradient,
+)
 from minigrad.engine.core.saved import FREED, Packed, Record, unpack
 from minigrad.engine.core.saved_hooks import (
     HookedRecord,
@@ -13,10 +19,16 @@ from minigrad.engine.core.saved_hooks import (
     call_pack_hook,
 )
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import cannot_hook, check_hooks, freed_error
+from minigrad.engine.core.validate import (
+    cannot_hook,
+    check_gradients_of,
+    check_hooks,
+    freed_error,
+)
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.tensor_properties import Size
 
 
@@ -161,5 +173,53 @@ def raw_saved_tensors(node: _FunctionBase) -> tuple[SavedTensor, ...]:
     return tuple([SavedTensor(node, place) for place in range(len(node._saved))])
 
 
+def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
+    """The gradients of a node's inputs from those of its outputs, outside a backward.
+
+    No hook runs, nothing is checked against shapes, and what was saved stays. One
+    gradient comes as it is, several as a tuple.
+    Raises: ArgumentTypeError for another number of gradients, or no Tensor.
+    See: torch, where a built-in ``grad_fn`` can be called.
+
+    >>> x = minigrad.tensor(3.0, requires_grad=True)
+    >>> (x * 2).grad_fn(minigrad.tensor(1.0))
+    (tensor(2.), None)
+    """
+    check_gradients_of(node, gradients)
+    mode = _this_thread.mode
+    before = mode.rules_see_tensors
+    try:
+        mode.rules_see_tensors = True
+        returned = node._run_backward(list(gradients), mode.grad_enabled)
+    finally:
+        mode.rules_see_tensors = before
+    pairs = zip(node._edges, node._gradients_by_edge(returned, True), strict=True)
+    found = [
+        gradient if needs_gradient(edge) else None
+        for edge, gradient in pairs
+        if edge is not NOT_A_TENSOR
+    ]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
+    """The type of every ``grad_fn``, for ``isinstance``.
+
+    See: torch ``autograd.graph.Node``.
+    """
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> Any:
+        return issubclass(subclass, _FunctionBase) or NotImplemented
+
+
+def accumulate_alone(node: AccumulateGrad, *gradients: Tensor | None) -> Any:
+    """Add a gradient, stretched to the leaf's shape, into its ``.grad``."""
+    check_gradients_of(node, gradients)
+    shape = node.variable.shape
+    return run_alone(node, *[None if g is None else g.expand(shape) for g in gradients])
+
+
 _FunctionBase._input_metadata = property(input_metadata)
 _FunctionBase._raw_saved_tensors = property(raw_saved_tensors)
+AccumulateGrad.__call__ = accumulate_alone

@@ -18,13 +18,13 @@ from minigrad.engine.core.node import (
     accumulate_node,
     edge_of,
     needs_gradient,
-    run_alone,
 )
 from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.core.validate import freed_error, sums_to
 from minigrad.engine.grad_mode import next_sequence_nr
 from minigrad.engine.hooks import _HookMixin
+from minigrad.engine.inspection import run_alone
 from minigrad.engine.observe import notify
 from minigrad.engine.strides import AsStrided, ReplaceShown, geometry_of
 from minigrad.engine.structural import CloneInRows

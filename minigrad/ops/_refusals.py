@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import TENSOR_TYPES
+from minigrad.engine.operands import must_be_tensor
 
 
 def check_kind(

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import must_be_tensor
+from minigrad.engine.operands import must_be_tensor
 from minigrad.ops._registry import op
 from minigrad.ops.elementwise import like, product_rule
 

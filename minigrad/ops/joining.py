@@ -11,8 +11,8 @@ from minigrad import errors
 from minigrad.engine import promotion
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
-from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.examples import all_batched, with_zeros
+from minigrad.engine.operands import must_be_tensor
 from minigrad.ops._registry import alias, composite, op
 from minigrad.ops.elementwise import zeros_of
 from minigrad.ops.shape import check_range, in_example, reshaped

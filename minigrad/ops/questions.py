@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad.engine import promotion
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import must_be_tensor
 from minigrad.engine.dtypes import DType, known_dtype
 from minigrad.engine.interpreters import dispatched
+from minigrad.engine.operands import must_be_tensor
 from minigrad.ops._registry import publish
 
 

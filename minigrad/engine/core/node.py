@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import abc
 import weakref
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
@@ -16,7 +16,6 @@ from minigrad.engine.core.accumulate import (
 from minigrad.engine.core.saved import Packed, pack, take, unpack
 from minigrad.engine.core.tensor import Array, Gradient, Tensor
 from minigrad.engine.core.validate import (
-    check_gradients_of,
     no_leaf_any_more,
     not_savable,
 )
@@ -189,58 +188,12 @@ class _FunctionBase:
         raise NotImplementedError
 
 
-def run_alone(node: _FunctionBase, *gradients: Tensor | None) -> Any:
-    """The gradients of a node's inputs from those of its outputs, outside a backward.
-
-    No hook runs, nothing is checked against shapes, and what was saved stays. One
-    gradient comes as it is, several as a tuple.
-    Raises: ArgumentTypeError for another number of gradients, or no Tensor.
-    See: torch, where a built-in ``grad_fn`` can be called.
-
-    >>> x = minigrad.tensor(3.0, requires_grad=True)
-    >>> (x * 2).grad_fn(minigrad.tensor(1.0))
-    (tensor(2.), None)
-    """
-    check_gradients_of(node, gradients)
-    mode = _this_thread.mode
-    before = mode.rules_see_tensors
-    try:
-        mode.rules_see_tensors = True
-        returned = node._run_backward(list(gradients), mode.grad_enabled)
-    finally:
-        mode.rules_see_tensors = before
-    pairs = zip(node._edges, node._gradients_by_edge(returned, True), strict=True)
-    found = [
-        gradient if needs_gradient(edge) else None
-        for edge, gradient in pairs
-        if edge is not NOT_A_TENSOR
-    ]
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-class Node(abc.ABC):  # noqa: B024  only isinstance is asked of it
-    """The type of every ``grad_fn``, for ``isinstance``.
-
-    See: torch ``autograd.graph.Node``.
-    """
-
-    @classmethod
-    def __subclasshook__(cls, subclass: type) -> Any:
-        return issubclass(subclass, _FunctionBase) or NotImplemented
-
-
 class AccumulateGrad(_FunctionBase, _HookMixin):
     """Where the graph ends at a leaf: adds what arrives into the leaf's ``.grad``."""
 
     __slots__ = ("variable",)
 
-    def __call__(self, *gradients: Tensor | None) -> Any:
-        """Add a gradient, stretched to the leaf's shape, into its ``.grad``."""
-        check_gradients_of(self, gradients)
-        shape = self.variable.shape
-        return run_alone(
-            self, *[None if g is None else g.expand(shape) for g in gradients]
-        )
+    __call__: ClassVar[Callable[..., Any]]  # inspection
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable
