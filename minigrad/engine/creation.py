@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine import memory_order
-from minigrad.engine.core.tensor import Array, Tensor, check_can_require_grad
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.device import check_device
-from minigrad.engine.dtypes import as_dtype, default_dtype
+from minigrad.engine.dtypes import as_dtype, check_can_require_grad, default_dtype
 from minigrad.engine.interpreters import dispatched
 
 Shape = int | tuple[int, ...] | list[int]

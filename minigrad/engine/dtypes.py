@@ -263,3 +263,24 @@ def set_default_dtype(dtype: Any) -> None:
             "use minigrad.float32 or minigrad.float64",
         )
     _default_dtype = chosen
+
+
+def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:
+    """Refuse a gradient for elements that cannot change by a little.
+
+    Raises: RequiresGradError unless ``dtype`` is floating point. Complex numbers are
+    refused too, unlike in torch: no rule here conjugates, so theirs would be wrong.
+    """
+    if dtype.kind == "c":
+        raise errors.RequiresGradError.at(
+            where,
+            f"this version of minigrad has no gradients of {dtype} numbers",
+            "keep the real and the imaginary part in two tensors",
+        )
+    if dtype.kind != "f":
+        raise errors.RequiresGradError.at(
+            where,
+            "only Tensors of floating point and complex dtype can require "
+            f"gradients, this one is {dtype}",
+            "make it floating point, for example tensor(3.0) or x.to(float32)",
+        )

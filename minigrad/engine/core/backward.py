@@ -128,6 +128,7 @@ class GraphTask:
                 if observed:
                     self._notify_released(node)
                 node._saved = FREED
+            # let go of the gradients: who accumulates one counts its holders
             gradients = returned = checked = gradient = inbox = total = None
 
     def start(self) -> None:

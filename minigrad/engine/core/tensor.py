@@ -13,7 +13,7 @@ from numpy import ndarray
 from minigrad import errors
 from minigrad.engine import inference, interpreters
 from minigrad.engine._tensor_methods import TensorMethods
-from minigrad.engine.dtypes import default_dtype
+from minigrad.engine.dtypes import check_can_require_grad, default_dtype
 from minigrad.engine.grad_mode import (
     _this_thread,
     is_inference_mode_enabled,
@@ -413,24 +413,3 @@ def array_of(values: Any) -> Array:
     if not isinstance(values, list | tuple):
         return np.asarray(values)
     return np.asarray(values, default_dtype())
-
-
-def check_can_require_grad(dtype: np.dtype[Any], where: str) -> None:
-    """Refuse a gradient for elements that cannot change by a little.
-
-    Raises: RequiresGradError unless ``dtype`` is floating point. Complex numbers are
-    refused too, unlike in torch: no rule here conjugates, so theirs would be wrong.
-    """
-    if dtype.kind == "c":
-        raise errors.RequiresGradError.at(
-            where,
-            f"this version of minigrad has no gradients of {dtype} numbers",
-            "keep the real and the imaginary part in two tensors",
-        )
-    if dtype.kind != "f":
-        raise errors.RequiresGradError.at(
-            where,
-            "only Tensors of floating point and complex dtype can require "
-            f"gradients, this one is {dtype}",
-            "make it floating point, for example tensor(3.0) or x.to(float32)",
-        )
