@@ -399,22 +399,22 @@ class Recorder(Interpreter):
     def backward_started(self, task: GraphTask) -> None:
         """The first gradients wait at their nodes."""
         if not task.carries_tensors and self.is_noting():
-            for node, slot, gradient in task.roots:
-                before = self._waiting.get((task, node, slot))
+            for node, output_nr, gradient in task.roots:
+                before = self._waiting.get((task, node, output_nr))
                 total = gradient if before is None else before + gradient
-                self.gradient_sent(task, None, 0, node, slot, gradient, total)
-            for (_, node, slot), total in self._waiting.items():
-                waits = task.waiting[node][slot] if node in task.waiting else total
+                self.gradient_sent(task, None, 0, node, output_nr, gradient, total)
+            for (_, node, output_nr), total in self._waiting.items():
+                waits = task.waiting[node][output_nr] if node in task.waiting else total
                 if id(total) in self._slots and not self._is_known(waits):
                     self._slots[id(waits)] = self._slots[id(total)]
                     self._kept.append(waits)
 
     def gradient_sent(self, task: GraphTask, node: Any, slot: int, *sent: Any) -> None:
         """Where gradients meet, they are added."""
-        receiver, receiver_slot, gradient, total = sent
+        receiver, output_nr, gradient, total = sent
         if task.carries_tensors or not self.is_noting() or gradient is None:
             return
-        place = task, receiver, receiver_slot
+        place = task, receiver, output_nr
         if place in self._waiting and not self._is_known(total):
             summands = self.spec(self._waiting[place]), self.spec(gradient)
             self._note(operator.add, summands, total)

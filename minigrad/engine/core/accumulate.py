@@ -93,13 +93,9 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
 
 
 def is_whole(array: Array) -> bool:
-    """Whether it owns its memory, may be written, and is no view nor a number."""
-    return (
-        type(array) is np.ndarray
-        and array.base is None
-        and array.flags.owndata
-        and array.flags.writeable
-    )
+    """Whether it owns its memory, as no view nor number does, and may be written."""
+    flags = array.flags
+    return type(array) is np.ndarray and flags.owndata and flags.writeable
 
 
 def has_layout_of(values: Array, leaf: Array) -> bool:
