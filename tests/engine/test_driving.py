@@ -377,7 +377,7 @@ def test_nested_backward_keeps_the_modes_of_the_outer_one(torch: Any) -> None:
 
 
 def test_interrupt_reaches_a_backward_in_another_thread() -> None:
-    from minigrad.engine.core import backward as running
+    from minigrad.engine import fresh_thread as running
 
     stopped: list[str] = []
 

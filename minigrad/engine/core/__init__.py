@@ -1,10 +1,11 @@
 """The core of the engine: what apply and backward do with tensors, file by file.
 
 `Function.apply` (function.py) collects where each input's gradient will go (node.py:
-`collect_edges`), makes a ctx, and runs forward on it (ctx.py has its methods). What
-forward returns is wrapped (function.py: `wrap_outputs`). ctx becomes the node of the
-outputs (ctx.py: `_wire_edges`) and keeps what forward saved (node.py: `_keep_saved`;
-saved.py: its version; saved_hooks.py: hooks that pack it).
+`collect_edges`; arguments.py puts keywords in their places), makes a ctx, and runs
+forward on it (ctx.py has its methods). What forward returns is wrapped (function.py:
+`wrap_outputs`). ctx becomes the node of the outputs (ctx.py: `_wire_edges`) and keeps
+what forward saved (node.py: `_keep_saved`; saved.py: its version; saved_hooks.py: hooks
+that pack it).
 
 `Tensor.backward` (gradients.py, beside the core) makes a GraphTask and hands it to
 `run_task` (backward.py). `GraphTask.run` starts at the node of that tensor. It picks

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextvars
 import itertools
 import math
-import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any, Final
@@ -18,6 +17,7 @@ from minigrad.engine.core.saved_hooks import HooksInForce
 from minigrad.engine.core.tensor import Gradient, Tensor
 from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
 from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
+from minigrad.engine.fresh_thread import run_in_fresh_thread
 from minigrad.engine.grad_mode import _Mode, _this_thread, running_task
 from minigrad.engine.observe import notify
 
@@ -318,7 +318,7 @@ def run_task(task: GraphTask) -> None:
     mode = _this_thread.mode
     task.depth = 0 if mode.task is None else mode.task.depth + 1
     if task.depth > 0 and task.depth % LEVELS_PER_THREAD == 0:
-        run_in_fresh_thread(task, mode)
+        run_in_fresh_thread(partial(run_here, task, mode), mode)
     else:
         run_here(task, mode)
     if mode.observed:
@@ -366,38 +366,6 @@ def modes_of(mode: _Mode) -> Modes:
         mode.saved_tensors_hooks,
         mode.saved_tensors_hooks_refused,
     )
-
-
-def run_in_fresh_thread(task: GraphTask, mode: _Mode) -> None:
-    """Run the traversal in a thread that has all of this one's modes, and wait.
-
-    Ctrl-C while waiting stops it at the next backward in there.
-    """
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        _this_thread.mode = mode
-        try:
-            run_here(task, mode)
-        except BaseException as error:
-            failures.append(error)
-
-    context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(run,), daemon=True)
-    thread.start()
-    try:
-        thread.join()
-    except BaseException:
-        mode.stops = True
-        thread.join()
-        mode.stops = False
-        raise
-    if failures:
-        error = failures.pop()
-        try:
-            raise error
-        finally:
-            del error  # or its traceback would hold it, and it its traceback
 
 
 def queue_callback(callback: Callable[[], object]) -> None:
