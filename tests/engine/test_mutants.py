@@ -23,7 +23,7 @@ from minigrad.engine.core import (
 from minigrad.engine.core.backward import GraphTask
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.function import Function
-from minigrad.engine.core.node import split_edge
+from minigrad.engine.core.node import AccumulateGrad, split_edge
 from minigrad.engine.core.tensor import Tensor
 from tests.engine.support import rewritten
 
@@ -38,10 +38,10 @@ def overwrite_instead_of_add(patch: Patch) -> None:
 
 
 def overwrite_in_grad(patch: Patch) -> None:
-    def put(leaf: Tensor, gradients: list[Any], create_graph: bool) -> None:
-        leaf._grad = Tensor(np.array(gradients[0]))
+    def put(self: Any, gradients: list[Any], create_graph: bool) -> None:
+        self.variable._grad = Tensor(np.array(gradients[0]))
 
-    patch.setattr(node, "accumulate", put)
+    patch.setattr(AccumulateGrad, "_accumulate", put)
 
 
 def add_in_place(patch: Patch) -> None:

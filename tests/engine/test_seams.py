@@ -26,8 +26,8 @@ READERS = {
         "FunctionCtx.save_for_backward",
     },
     "engine/core/function.py": {"Function.apply"},
-    "engine/core/accumulate.py": {"accumulate", "first_grad"},
-    "engine/core/node.py": {"AccumulateGrad.__init__"},
+    "engine/core/accumulate.py": {"first_grad"},
+    "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
     "engine/fast_path.py": {
         "is_observed",
         "of_any_number",

@@ -166,7 +166,7 @@ def test_grad_that_was_overwritten_is_found(monkeypatch: pytest.MonkeyPatch) -> 
             (x * factor).sum().backward()
 
     assert kept(program).replay().counts["accumulate"] == 2
-    monkeypatch.setattr("minigrad.engine.core.accumulate.sum_of", overwrite)
+    monkeypatch.setattr("minigrad.engine.core.node.sum_of", overwrite)
     trace = kept(program)
     says = r"AccumulateGrad \(n\d+\), addition to .grad: element \[0\]: 3.0 was"
     with pytest.raises(ReplayError, match=says):

@@ -21,19 +21,6 @@ One that may be taken twice, since Ctrl-C and finalizers can run code at any poi
 """
 
 
-def accumulate(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> None:
-    """Add the gradient that arrived, the only one of ``gradients``, to ``.grad``."""
-    with accumulating:
-        old = leaf._grad
-        if old is None:
-            new = first_grad(leaf, gradients, create_graph)
-        else:
-            new = sum_of(old, gradients[0], create_graph)
-        leaf._grad = new
-    if modes.observed:
-        notify("gradient_accumulated", leaf, old is None, gradients[0], new)
-
-
 def first_grad(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> Tensor:
     """The ``.grad`` of a leaf that had none: the array that arrived, or a copy.
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from minigrad.engine.core.accumulate import (
-    accumulate,
     accumulating,
+    first_grad,
     run_post_accumulate,
+    sum_of,
 )
 from minigrad.engine.core.saved import Packed, pack, take, unpack
 from minigrad.engine.core.tensor import Array, Gradient, Tensor
@@ -218,7 +219,7 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         if gradients[0] is not None and leaf._grad_node is not None:
             raise no_leaf_any_more(leaf._grad_node)
         if gradients[0] is not None and leaf._requires_grad:
-            accumulate(leaf, gradients, create_graph)
+            self._accumulate(gradients, create_graph)
         if leaf._post_accumulate_hooks is not None:
             run_post_accumulate(leaf, leaf._post_accumulate_hooks)
             task = _this_thread.mode.task
@@ -230,6 +231,19 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self, returned: Any, as_tensors: bool
     ) -> list[Gradient | None]:
         return []
+
+    def _accumulate(self, gradients: list[Any], create_graph: bool) -> None:
+        """Add the only gradient of ``gradients`` to the leaf's ``.grad``."""
+        leaf = self.variable
+        with accumulating:
+            old = leaf._grad
+            if old is None:
+                new = first_grad(leaf, gradients, create_graph)
+            else:
+                new = sum_of(old, gradients[0], create_graph)
+            leaf._grad = new
+        if modes.observed:
+            notify("gradient_accumulated", leaf, old is None, gradients[0], new)
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:
