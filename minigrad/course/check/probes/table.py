@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.course.check.probes.chains import peaks_of_chains
-from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
+from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
 from minigrad.course.check.probes.clocks import Timed, time_calls
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
