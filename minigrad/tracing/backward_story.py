@@ -121,7 +121,6 @@ class BackwardStory:
                 "ph": PHASES["pick the newest ready node"],
                 "n": card.node or self._graph.number(card),
                 "g": refs,
-                "cue": card.label,
             }
         )
         if len(gradients) > 1:
@@ -139,7 +138,6 @@ class BackwardStory:
                 "lvl": STORY,
                 "say": (sentences.rule_called, card.rule),
                 "ph": PHASES["call its backward"],
-                "cue": card.rule,
             }
         )
 
@@ -164,7 +162,6 @@ class BackwardStory:
                     "say": asides.unused(label, slot, zeros and metadata[0]),
                     "n": self._graph.id_of(node),
                     "slot": slot,
-                    "cue": message("cue.unused", slot=slot),
                     **fields,
                 }
             )
@@ -226,7 +223,6 @@ class BackwardStory:
             "slot": receiver_slot,
             "g": ref,
             "total": new,
-            "cue": called,
         }
         if left is not None:
             event["left"] = left
@@ -259,7 +255,6 @@ class BackwardStory:
                 "g": ref,
                 "old": None if first else old,
                 "new": now,
-                "cue": f"{name}.grad",
             }
         )
 

@@ -74,7 +74,6 @@ class StepEdit:
                 "k": "what.if",
                 "lvl": 1,
                 "say": message("what-if", what=whole, old=brief(old), new=brief(new)),
-                "cue": what,
                 "old": log.values.ref(old, what),
                 "new": log.values.ref(new, what),
                 **more,

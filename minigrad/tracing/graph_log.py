@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from minigrad.engine.grad_mode import running_task
@@ -83,14 +83,13 @@ class GraphLog:
             level = ENGINE
         phase = PHASES["wire edges"]
         event = {"k": "graph.node", "lvl": level, "say": say, "ph": phase}
-        plain = without_wire(outputs) if len(outputs) > 1 else ()
         given, card.given = card.given, None
         event |= log.calls.fields(given, ends, name, outputs)
         if card.is_users:
-            self._tell(node, card, event, ends, order, moved, plain)
+            self._tell(node, card, event, ends, order, moved)
             return
         log.ctxs.open(node, card)
-        self._tell(node, card, event, ends, order, moved, plain)
+        self._tell(node, card, event, ends, order, moved)
         log.ctxs.close(node)
 
     def enter_module(self, module: Any) -> None:
@@ -147,7 +146,6 @@ class GraphLog:
         ends: Iterable[tuple[int, Card, int]],
         order: int,
         moved: Iterable[str] = (),
-        plain: Sequence[int] = (),
     ) -> None:
         """Add a node and its edges to the graph, and then tell of them in ``event``."""
         log = self._log
@@ -162,7 +160,6 @@ class GraphLog:
                 "ctx": None if leaf else log.ctxs.belongs_to(card, node, name),
                 "tensor": log.names.of(node.variable) if leaf else None,
                 "outputs": len(node._output_metadata),
-                "plain": list(plain),
                 "order": order,
                 "again": self.reruns > 0,
                 **({"own": True} if card.is_users else {}),

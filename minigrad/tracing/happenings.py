@@ -60,7 +60,6 @@ class Happenings:
                 "slot": slot,
                 "g": self._shown(given),
                 "new": None if result is None else self._shown(result),
-                "cue": message("cue.hook"),
             }
         )
 
@@ -83,7 +82,6 @@ class Happenings:
                 "say": say,
                 "g": self._shown(tensor),
                 "new": plain("a note") if forgets else self._shown(packed),
-                "cue": message("cue.pack"),
             }
         )
 
@@ -110,7 +108,6 @@ class Happenings:
                 "say": say,
                 "g": plain("a note") if remembers else self._shown(packed),
                 "new": self._shown(tensor),
-                "cue": message("cue.unpack"),
                 **where,
             }
         )
@@ -137,7 +134,6 @@ class Happenings:
                 "t": self._log.values.ref(tensor),
                 "name": own or whole,
                 "ver": now,
-                "cue": f"{name} v{now}",
             },
             others=others,
         )
@@ -173,7 +169,6 @@ class Happenings:
                 "say": asides.tangent(name, maker, tensor, tangent),
                 "t": self._log.values.ref(tensor),
                 "g": self._log.values.ref(tangent),
-                "cue": message("cue.tangent"),
                 **fields,
             }
         )
@@ -182,7 +177,6 @@ class Happenings:
         """Teaching mode has found something in a class or a hook of the learner's."""
         advice = advice_of(owner, subject, warning)
         say = asides.advice(advice["what"])
-        cue = message("cue.advice")
         self._log.emit(
             {
                 "k": "lint",
@@ -190,7 +184,6 @@ class Happenings:
                 "say": say,
                 **phase_of_advice(advice["what"]),
                 "advice": advice,
-                "cue": cue,
             }
         )
 
@@ -198,8 +191,8 @@ class Happenings:
         """A checkpointed part runs once more."""
         self._log.program_ran()
         self._graph.reruns += 1
-        say, cue = asides.rerun_begins(), message("cue.again")
-        self._log.emit({"k": "rerun.begin", "lvl": STORY, "say": say, "cue": cue})
+        say = asides.rerun_begins()
+        self._log.emit({"k": "rerun.begin", "lvl": STORY, "say": say})
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
@@ -223,7 +216,6 @@ class Happenings:
                 "n": self._graph.id_of(node),
                 "slot": slot,
                 "g": self._log.values.ref(gradient),
-                "cue": message("cue.captured"),
             }
         )
 
@@ -250,7 +242,6 @@ class Happenings:
                 "k": "module",
                 "lvl": STORY,
                 "say": asides.module(type(module).__name__, name, inside, size, result),
-                "cue": name or type(module).__name__,
                 "m": group,
                 "nodes": len(inside),
                 "new": self._shown(result),

@@ -147,10 +147,9 @@ class EventLog:
             self.events[start:start] = self.gap.events(before, after, edges)
             only_shown(graph, self.ctxs.entries, self.events)
         for event in self.events:
-            for field in ("say", "cue"):
-                if type(event.get(field)) is tuple:
-                    tell, *facts = event[field]
-                    event[field] = tell(*facts)
+            if type(event["say"]) is tuple:
+                tell, *facts = event["say"]
+                event["say"] = tell(*facts)
         return self.values.finish(self.events)
 
     def let_go(self) -> None:

@@ -96,11 +96,6 @@ def ctx_created(name: str) -> str:
     return message("ctx.created", node=name)
 
 
-def ctx_cue(name: str) -> str:
-    """What marks the ctx of a call."""
-    return message("cue.ctx", node=name)
-
-
 def forward_runs(function: str) -> str:
     """Apply, phase 3."""
     return message("forward.runs", function=function)

@@ -14,7 +14,6 @@ from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import STORY, EventLog
-from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of, is_users
 from minigrad.tracing.values import short_repr
 
@@ -68,7 +67,6 @@ class Story(BackwardStory):
                 "lvl": STORY,
                 "say": (sentences.ctx_created, card.label),
                 "ph": PHASES["create ctx"],
-                "cue": (sentences.ctx_cue, card.label),
             }
         )
 
@@ -95,7 +93,6 @@ class Story(BackwardStory):
                 "say": (sentences.put, by, to_save),
                 "by": by,
                 "ph": PHASES["run forward"],
-                "cue": (saved_cue, len(to_save)),
             }
         )
 
@@ -115,7 +112,6 @@ class Story(BackwardStory):
                 "lvl": STORY,
                 "say": (sentences.forward_runs, name),
                 "ph": PHASES["run forward"],
-                "cue": f"{name}.forward",
             }
         )
 
@@ -142,7 +138,6 @@ class Story(BackwardStory):
                 "lvl": STORY,
                 "say": (sentences.saved, to_save, list(attributes_of(ctx)), size),
                 "ph": PHASES["take what was saved"],
-                "cue": (saved_cue, len(to_save)),
             }
         )
 
@@ -180,7 +175,6 @@ class Story(BackwardStory):
                 "lvl": STORY,
                 "say": (sentences.wrapped, shapes, recorded, plain),
                 "ph": PHASES["wrap outputs"],
-                "cue": (message, "cue.output"),
             },
             # Behind the changes in place that were told in this phase.
             at=self._phase_start("wrap outputs")
@@ -220,9 +214,3 @@ def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
 def shape_of(output: Any) -> Any:
     """The shape of a tensor of either engine; of anything else what it looks like."""
     return tuple(output.shape) if is_tensor(output) else short_repr(output)
-
-
-def saved_cue(count: int) -> str:
-    """What marks ``count`` saved values: all their labels, of many the ends."""
-    labels = [f"saved[{place}]" for place in range(count)]
-    return ", ".join(labels if count <= 3 else [labels[0], "\u2026", labels[-1]])

@@ -51,7 +51,8 @@ def titled(
     ('log_softmax', ('log_softmax(x)', 4))
     """
     changed = is_in_place(ins, outs)
-    operands = [str(one.get("text") or one.get("name") or "") for one in ins[:2]]
+    read = ins[1:] if name == "Addmm" else ins  # its bias comes first
+    operands = [str(one.get("text") or one.get("name") or "") for one in read[:2]]
     first, second = (*operands, "", "")[:2]
     word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     word = WORDS.get(name, word) if is_builtin else name

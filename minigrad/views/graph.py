@@ -37,8 +37,7 @@ _EDGE = {"fontname": "Courier", "fontsize": "9", "arrowsize": "0.7"}
 def dot_of(data: Mapping[str, Any]) -> str:
     """The DOT text of a trace's graph: newest nodes at the top, leaves at the bottom.
 
-    Every node and edge carries an id (``mg_n0``, ``mg_e0``; an alias ``mg_n0__e0``), by
-    which a style sheet lights it.
+    A leaf that many read stands once at each.
     """
     import graphviz
 
@@ -54,7 +53,8 @@ def dot_of(data: Mapping[str, Any]) -> str:
     }
     for node in nodes:
         if node["id"] not in aliased:
-            drawing.node(node["id"], _label(node), **_attributes(node))
+            shape = {"shape": "plain"} if node.get("outputs", 1) > 1 else {}
+            drawing.node(node["id"], _label(node), **shape)
     for upper, lower in _above(nodes, edges):
         drawing.edge(upper, lower, style="invis")
     slots = {node["id"]: node.get("outputs", 1) for node in nodes}
@@ -65,11 +65,11 @@ def dot_of(data: Mapping[str, Any]) -> str:
         if head in aliased:
             head = f"{edge['to']}__{edge['id']}"
             label = _label(aliased[edge["to"]])
-            drawing.node(head, label, id=f"mg_{head}", style="rounded,dashed")
+            drawing.node(head, label, style="rounded,dashed")
         elif slots.get(head, 1) > 1:
             head = f"{head}:o{edge.get('to_slot', 0)}:n"
         weight = {} if edge["to"] in leaves else {"weight": "2"}
-        drawing.edge(edge["from"], head, id=f"mg_{edge['id']}", **weight)
+        drawing.edge(edge["from"], head, **weight)
     return str(drawing.source)
 
 
@@ -78,7 +78,7 @@ def svg_of(dot: str) -> tuple[str, str] | None:
 
     Renderers are tried in order: ``$MINIGRAD_DOT``, ``graphviz-pure``, ``dot``. One
     that fails or takes longer than ``TIME_OUT`` seconds is passed over. A graph that is
-    too large is not tried: the player lists its nodes.
+    too large is not tried.
     """
     if len(dot) > MOST_DOT:
         return None
@@ -157,7 +157,7 @@ def _label(node: Mapping[str, Any]) -> str:
         plain: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
         return plain
     cells = "".join(
-        f'<TD PORT="o{slot}" ID="mg_{node["id"]}_o{slot}">{_slot(node, slot)}</TD>'
+        f'<TD PORT="o{slot}">{html.escape(message("drawn.slot", slot=slot))}</TD>'
         for slot in range(outputs)
     )
     rows = "".join(
@@ -167,12 +167,6 @@ def _label(node: Mapping[str, Any]) -> str:
         '<<TABLE BORDER="1" STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="0" '
         f'CELLPADDING="4"><TR>{cells}</TR><HR/>{rows}</TABLE>>'
     )
-
-
-def _slot(node: Mapping[str, Any], slot: int) -> str:
-    """What stands at an output of a node that has several."""
-    key = "drawn.slot.plain" if slot in node.get("plain", ()) else "drawn.slot"
-    return html.escape(message(key, slot=slot))
 
 
 def _above(
@@ -197,13 +191,6 @@ def _above(
         below = [t for t in tops if order[t] < order[upper] and age[t] < age[upper]]
         pairs += [(upper, lower) for lower in below[-1:]]
     return pairs
-
-
-def _attributes(node: Mapping[str, Any]) -> dict[str, str]:
-    attributes = {"id": f"mg_{node['id']}"}
-    if node.get("outputs", 1) > 1:
-        attributes["shape"] = "plain"
-    return attributes
 
 
 def _one_line(text: str) -> str:

@@ -34,10 +34,10 @@ def test_both_step_together_and_the_difference_is_marked(
     players.nth(1).focus()
     page.keyboard.press("End")
     assert tuple(positions(page)) == comparison.pairs[-1]
-    assert page.locator(".sentence .cue:visible").count() == 0
+    assert page.locator(".sentence .here:visible").count() == 0
     page.get_by_role("button", name="Go to the first difference").click()
     assert comparison.difference == tuple(positions(page))
-    assert page.locator(".sentence .cue:visible").count() == 2
+    assert page.locator(".sentence .here:visible").count() == 2
     assert page.locator(".difference-mark:visible").count() == 2
     players.nth(0).get_by_role("button", name="Everything").click()
     other = players.nth(1).get_by_role("button", name="Everything")

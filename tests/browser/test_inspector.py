@@ -40,7 +40,11 @@ def told_at(page: Page, position: int) -> Any:
 
 def changed_twice() -> tuple[stories.Json, int]:
     data = stories.mul_constant()
-    first = next(i for i, e in enumerate(data["events"]) if e.get("cue") == "edges")
+    first = next(
+        i
+        for i, e in enumerate(data["events"])
+        if "edges" in e.get("ctx", {}).get("set", ())
+    )
     again = copy.deepcopy(data["events"][first])
     again["ctx"]["set"] = {"attr.constant": stories.plain("20")}
     again |= {"k": "phase", "say": "The constant changes."}
@@ -55,29 +59,6 @@ def test_change_of_an_entry_is_shown_as_old_and_new(play: Open) -> None:
     assert told_at(page, at - 1).get("attr.constant", []) == []
     after = next(stop for stop in stops_of(data) if stop > at)
     assert told_at(page, after).get("attr.constant", []) == []
-
-
-@pytest.mark.parametrize(
-    ("count", "cue"), [(2, "saved[0], saved[1]"), (4, "saved[0], \u2026, saved[3]")]
-)
-def test_cue_marks_all_values_that_are_saved_together(
-    play: Open, count: int, cue: str
-) -> None:
-    class Product(mg.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, *factors: Any) -> Any:
-            ctx.save_for_backward(*factors)
-            return factors[0] * factors[1]
-
-    factors = [mg.tensor(2.0, requires_grad=True) for _ in range(count)]
-    with mg.record() as trace:
-        Product.apply(*factors)
-    events = trace.data["events"]
-    (at,) = [i for i, e in enumerate(events, 1) if e["k"] == "ctx.save"]
-    page = play(trace.data, at)
-    marked = page.locator(".ctx .row.cued dt").all_text_contents()
-    assert marked == [f"saved[{place}]" for place in range(count)]
-    assert page.locator(".code .cue").all_text_contents() == [cue]
 
 
 def test_saved_values_are_stale_from_the_very_step_that_changes_them(
@@ -319,14 +300,15 @@ def test_what_is_no_number_is_marked_wherever_a_value_is_shown(
         f"1 {kind}" if count or kind == "inf" else said
     )
     assert slot.locator(".odd").count() == (kind in ("nan", "inf"))
-    cells = page.locator(".pane.ctx .moving .cell")
+    page.locator(".pane.graph .slot .hit").click()
+    cells = page.locator(".number-table .cell")
     assert cells.count() == np.size(gradient)
-    marked = page.locator(".pane.ctx .moving .cell.nan")
+    marked = page.locator(".number-table .cell.nan")
     assert marked.all_inner_texts() == ["nan"] * count
     lines = "el => getComputedStyle(el).backgroundImage"
     drawn = [cell.evaluate(lines) != "none" for cell in cells.all()]
     assert drawn.count(True) == count
-    assert unreadable(page, ".pane.ctx") == {}
+    assert unreadable(page, ".number-box") == {}
     page.emulate_media(color_scheme="light")
 
 
@@ -340,4 +322,5 @@ def test_number_is_written_alike_by_the_sentence_and_by_the_panes(play: Open) ->
     written = ["0.01562", "-1.062", "12345", "4.88e-4"]  # ties go to the even digit
     assert events[place - 1]["say"].endswith(f"[{', '.join(written)}].")
     page = play(recording.data, place)
-    assert page.locator(".moving .cell").all_inner_texts() == written
+    page.locator(".pane.graph .slot .hit").click()
+    assert page.locator(".number-table .cell").all_inner_texts() == written

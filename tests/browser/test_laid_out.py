@@ -36,7 +36,7 @@ FAULTS = """
   }
   for (const body of all(".pane.ctx .body")) {
     const { top } = place(body);
-    for (const row of body.querySelectorAll(".row, .moving")) {
+    for (const row of body.querySelectorAll(".row")) {
       const { top: from, bottom: to } = place(row);
       if (from < top - 1 && to > top + 1) found.add("an entry of ctx is cut");
     }

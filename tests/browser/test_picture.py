@@ -243,7 +243,7 @@ def test_a_box_is_made_filled_docked_used_and_released(
     assert "open" not in box("graph.node", n=node)
     saved = box("ctx.save")
     assert page.locator(f"#mg_{node} .box .kept").first.text_content() == "x [1, 2]"
-    assert saved >= {"cells 1"}
+    assert saved >= {"cells 2"}
     assert box("node.enter", n=node) >= {"open", "running"}
     assert box("ctx.free", n=node) >= {"freed", "cells 0"}
 

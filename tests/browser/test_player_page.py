@@ -322,15 +322,6 @@ def test_change_flashes_and_does_not_when_nothing_changed(opened: Opener) -> Non
     assert page.locator(".row.flash dt").count() == 0
 
 
-def test_one_cue_marks_code_and_ctx(opened: Opener) -> None:
-    data = stories.mul_constant()
-    saved = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "ctx.save")
-    page = opened(data)
-    page.evaluate(f"player.player.go({saved})")
-    for place in (".code .cue", ".ctx .row.cued dt"):
-        assert page.locator(place).all_text_contents() == ["saved[0]"], place
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_theme_follows_the_system(opened: Opener, scheme: str) -> None:
     page = opened(stories.fan_in(), color_scheme=scheme)

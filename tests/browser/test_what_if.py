@@ -45,11 +45,20 @@ def step_of(data: dict[str, Any], words: str) -> int:
     return next(i for i, e in enumerate(data["events"], 1) if words in e["say"])
 
 
+def choose(page: Any, what: str) -> None:
+    """Click on an entry of ctx, or on the node that is spoken of."""
+    if what != "node":
+        page.locator(f'.pane.ctx .entry[data-what="{what}"]').click()
+        return
+    node = page.evaluate("player.player.view.event.n")
+    page.locator(f"#mg_{node} > .hit").dispatch_event("click")
+
+
 def opened(notebook: Notebook, value: Any, what: str, words: str = NODE) -> Frame:
     """A live player at a step, with something in the ctx pane clicked."""
     notebook.show(live(program, x=leaf(value)))
     notebook.go(step_of(notebook.player.recording.data, words))
-    notebook.frame.locator(f'.pane.ctx .entry[data-what^="{what}"]').click()
+    choose(notebook.frame, what)
     return notebook.frame
 
 
@@ -58,7 +67,7 @@ def opened(notebook: Notebook, value: Any, what: str, words: str = NODE) -> Fram
     [
         ("entry c0 saved.0", "3.0", "5", "Then x.grad is 60 where it was 36."),
         ("entry c0 attr.factor", "2.0", "0.5", "Then x.grad is 9 where it was 36."),
-        ("node ", "3.0", "1.0", "Then x.grad is 12 where it was 36."),
+        ("node", "3.0", "1.0", "Then x.grad is 12 where it was 36."),
     ],
 )
 def test_value_typed_over_another_shows_what_would_be(
@@ -169,8 +178,8 @@ def test_page_without_python_has_the_line_that_asks(play: Open) -> None:
     page = play(trace._drawn())
     page.evaluate("at => player.player.go(at)", at)
     lines = {}
-    for what in ("entry c0 saved.0", "entry c0 attr.factor", "node "):
-        page.locator(f'.pane.ctx .entry[data-what^="{what}"]').click()
+    for what in ("entry c0 saved.0", "entry c0 attr.factor", "node"):
+        choose(page, what)
         lines[what] = page.inner_text(".what-if code")
     assert list(lines.values()) == [
         f"trace.what_if({at}, saved={{0: [1.0, 2.0]}})",
@@ -188,7 +197,7 @@ def test_line_names_one_element_of_a_large_array(play: Open) -> None:
     at = step_of(trace.data, NODE)
     page = play(trace._drawn())
     page.evaluate("at => player.player.go(at)", at)
-    page.locator('.pane.ctx .entry[data-what^="node "]').click()
+    choose(page, "node")
     line = page.inner_text(".what-if code")
     assert line == f"trace.what_if({at}, gradient={{0: {{0: 3.0}}}})"
     assert eval(line, {"trace": trace}).outcome == "Then all ends as it did."

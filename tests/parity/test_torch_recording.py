@@ -770,5 +770,9 @@ def test_parameters_are_called_by_the_path_in_their_model(
         model(torch.ones(1, 2)).sum().backward()
 
     trace = minigrad.step(program, minigrad if engine == "minigrad" else torch)
-    changes = [e["cue"] for e in trace.data["events"] if e["k"] == "grad.accumulate"]
+    nodes = {
+        node["id"]: f"{node['tensor']}.grad" for node in trace.data["graph"]["nodes"]
+    }
+    told = [e for e in trace.data["events"] if e["k"] == "grad.accumulate"]
+    changes = [nodes[event["n"]] for event in told]
     assert sorted(changes) == ["model.0.bias.grad", "model.0.weight.grad"]

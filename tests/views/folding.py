@@ -50,7 +50,7 @@ def facts_at(data: Json, position: int) -> dict[str, Any]:
 
     ``memory`` as ``memory_at`` has it; ``handles``: for each variable the node whose
     output it is; ``tangents``: for each node that of its output; ``waiting``: for each
-    node and output the gradients that wait there, and their ``total``; ``grads``: for
+    node and output what has come there, and its ``total``; ``grads``: for
     each node of a leaf its ``.grad``; ``left``: for each node where several gradients
     meet how many have still to come; ``advice``: for each ctx what teaching mode said.
     """
@@ -161,6 +161,7 @@ class Known:
         self.waiting = {}
         for root in event["roots"]:
             self._add_part(root["n"], root["slot"], root["g"], root["g"])
+            self.waiting[root["n"]][str(root["slot"])]["root"] = True
         self.left = dict(event.get("awaits", {}))
 
     def _end(self, inside: int) -> None:
@@ -208,8 +209,6 @@ class Known:
         elif kind == "hook.pre" and event["new"] is not None:
             for slot, gradient in enumerate(event["new"]["i"]):
                 self._replace(node, slot, gradient)
-        elif kind == "node.exit":
-            self.waiting.pop(node, None)
 
     def _add_part(self, node: str, slot: int, part: Any, total: Any) -> None:
         place = self.waiting.setdefault(node, {})

@@ -219,9 +219,7 @@ def _forward(story: Story, value: Any, constant: int, fails: bool = False) -> No
     story.call(apply, "Python calls MulConstant.apply.", 3, loc={"x": x})
     story.in_phase("apply", "collect inputs")
     story.line(apply, 2, "apply looks at its two arguments: x is a tensor.", 3)
-    story.event(
-        "phase", "Collect inputs: of the two arguments, x needs a gradient.", cue="x"
-    )
+    story.event("phase", "Collect inputs: of the two arguments, x needs a gradient.")
     story.in_phase("apply", "create ctx")
     story.line(apply, 4, "apply makes the ctx of this call.", 3)
     story.cid = "c0"
@@ -237,7 +235,6 @@ def _forward(story: Story, value: Any, constant: int, fails: bool = False) -> No
             },
             "del": [],
         },
-        cue="needs_input_grad",
     )
     story.in_phase("apply", "run forward")
     story.line(apply, 7, "apply runs your forward.", 3)
@@ -255,7 +252,6 @@ def _forward(story: Story, value: Any, constant: int, fails: bool = False) -> No
         f"ctx.constant is now {constant}.",
         2,
         ctx={"id": "c0", "set": {"attr.constant": constant_ref}, "del": []},
-        cue="ctx.constant",
     )
     story.event(
         "ctx.save",
@@ -263,7 +259,6 @@ def _forward(story: Story, value: Any, constant: int, fails: bool = False) -> No
         s=story.names[forward],
         l=3,
         ctx={"id": "c0", "set": {"saved.0": story.saved(value, "x")}, "del": []},
-        cue="saved[0]",
     )
     story.line(forward, 4, "The last line multiplies x by the constant.", 2)
     if fails:
@@ -334,7 +329,6 @@ def mul_constant(size: int = 3) -> Json:
             "set": {"edges": several(plain("AccumulateGrad x"), plain("None"))},
             "del": [],
         },
-        cue="edges",
     )
     y = story.tensor(value * 10, "y", rg=True, fn="MulConstantBackward")
     story.leave("Function.apply", 14, "apply returns y.", 3, y)
@@ -359,7 +353,6 @@ def mul_constant(size: int = 3) -> Json:
         n="n2",
         e=["e1"],
         ctx={"id": "c1", "set": {"edges": several(plain("MulConstantBackward"))}},
-        cue="edges",
     )
     one, ones = story.array(1.0), story.array(np.ones(size))
     tens = story.array(np.full(size, 10.0))
@@ -404,14 +397,13 @@ def mul_constant(size: int = 3) -> Json:
         2,
         loc={"grad_output": ones},
     )
-    story.line(backward, 2, "About to read saved_tensors.", 2, cue="saved[0]")
+    story.line(backward, 2, "About to read saved_tensors.", 2)
     story.line(
         backward,
         3,
         "x is back; grad_output is multiplied by ctx.constant.",
         2,
         loc={"x": story.saved(value, "x")},
-        cue="ctx.constant",
     )
     story.leave(
         backward,
@@ -436,7 +428,6 @@ def mul_constant(size: int = 3) -> Json:
         "ctx.free",
         "Release: saved[0] is dropped.",
         ctx={"id": "c0", "set": {"saved.0": plain("freed")}, "del": []},
-        cue="saved[0]",
     )
     story.event("node.exit", "MulConstantBackward is done.", n="n0")
     story.cid = None
@@ -449,7 +440,6 @@ def mul_constant(size: int = 3) -> Json:
         n="n1",
         old=None,
         new=tens,
-        cue="x.grad",
     )
     story.in_phase("backward", "release")
     story.event("node.exit", "AccumulateGrad is done.", n="n1")
@@ -523,9 +513,7 @@ def fan_in() -> Json:
     )
     story.event("node.exit", "a's node is done.", n="n0")
     story.event("node.enter", "Pick AccumulateGrad of x.", n="n1", g=[five])
-    story.event(
-        "grad.accumulate", "x.grad is now 5.", n="n1", old=None, new=five, cue="x.grad"
-    )
+    story.event("grad.accumulate", "x.grad is now 5.", n="n1", old=None, new=five)
     story.event("node.exit", "AccumulateGrad is done.", n="n1")
     story.event("backward.end", "Nothing waits any more.")
     return story.data
@@ -568,7 +556,6 @@ def grid() -> Json:
             "id": "c0",
             "set": {"saved.0": saved, "saved.1": story.saved(large, "image")},
         },
-        cue="saved[0]",
     )
     story.event("graph.node", "The node is wired.", n="n0", e=["e0"])
     return story.data

@@ -18,11 +18,11 @@ digraph autograd {
 	node [fontname=Courier fontsize=11 height=0.34 margin="0.12,0.06" \
 shape=box style=rounded]
 	edge [arrowsize=0.7 fontname=Courier fontsize=9]
-	n0 [label=MulConstantBackward id=mg_n0]
-	n1 [label="AccumulateGrad\\nx" id=mg_n1]
-	n2 [label=SumBackward0 id=mg_n2]
-	n0 -> n1 [id=mg_e0]
-	n2 -> n0 [id=mg_e1 weight=2]
+	n0 [label=MulConstantBackward]
+	n1 [label="AccumulateGrad\\nx"]
+	n2 [label=SumBackward0]
+	n0 -> n1
+	n2 -> n0 [weight=2]
 }
 """
 
@@ -61,14 +61,14 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     return make
 
 
-def test_dot_of_a_trace_has_its_nodes_edges_and_ids() -> None:
+def test_dot_of_a_trace_has_its_nodes_and_edges() -> None:
     assert graph.dot_of(stories.mul_constant()) == MUL_CONSTANT
 
 
 def test_node_of_several_outputs_has_a_slot_for_each() -> None:
     dot = graph.dot_of(stories.grid())
-    assert 'ID="mg_n0_o0">out 0<' in dot
-    assert 'ID="mg_n0_o1">out 1<' in dot
+    assert 'PORT="o0">out 0<' in dot
+    assert 'PORT="o1">out 1<' in dot
 
 
 def test_edge_ends_at_the_slot_of_its_output() -> None:
@@ -76,19 +76,19 @@ def test_edge_ends_at_the_slot_of_its_output() -> None:
     story.node("n0", "UnbindBackward0", outputs=2)
     story.node("n1", "MulBackward0")
     story.edge("e0", "n1", "n0", 0, to_slot=1)
-    assert "n1 -> n0:o1:n [id=mg_e0 weight=2]" in graph.dot_of(story.data)
+    assert "n1 -> n0:o1:n [weight=2]" in graph.dot_of(story.data)
 
 
 def test_leaf_used_seven_times_is_drawn_once_a_use() -> None:
     dot = leaf_used(7)
     assert dot.count('style="rounded,dashed"') == 7
-    assert "n7 -> n0__e6 [id=mg_e6]" in dot
+    assert "n7 -> n0__e6\n" in dot
 
 
 def test_leaf_used_six_times_is_drawn_once() -> None:
     dot = leaf_used(6)
     assert "dashed" not in dot
-    assert "n6 -> n0 [id=mg_e5]" in dot
+    assert "n6 -> n0\n" in dot
 
 
 @pytest.mark.parametrize("name", ['<b>"x"\\', "a\\N\n{z}", "<img src=x onerror=y>"])
@@ -106,13 +106,6 @@ def test_name_in_angle_brackets_is_no_html_label() -> None:
 def test_odd_name_stays_text_in_a_node_with_slots() -> None:
     dot = dot_with_label("<b>&", outputs=2)
     assert "&lt;b&gt;&amp;" in dot
-
-
-def test_ids_survive_the_drawing() -> None:
-    drawn = graph.svg_of(graph.dot_of(stories.mul_constant()))
-    assert drawn is not None
-    for id in ("mg_n0", "mg_n1", "mg_e0", "mg_e1"):
-        assert f'id="{id}"' in drawn[0]
 
 
 def test_renderers_are_asked_for_then_pure_then_dot(

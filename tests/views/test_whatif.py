@@ -60,7 +60,12 @@ def squared(x: Any) -> Recording:
 
 def grad_in(recording: Recording, name: str = "x.grad") -> Any:
     """The last value of a ``.grad`` in a recording."""
-    events = [e for e in recording.data["events"] if e.get("cue") == name]
+    nodes = {
+        node["id"]: f"{node['tensor']}.grad"
+        for node in recording.data["graph"]["nodes"]
+    }
+    told = [e for e in recording.data["events"] if "new" in e and "n" in e]
+    events = [e for e in told if nodes[e["n"]] == name]
     return recording.data["values"][events[-1]["new"]["v"]]["rows"]
 
 

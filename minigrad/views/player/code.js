@@ -17,8 +17,6 @@ import { brief } from "./values.js";
  *   notes: HTMLElement[],
  *   marked: HTMLElement | null,
  *   mark: string | null,
- *   cue: HTMLElement | null,
- *   place?: string,
  * }} Shown
  */
 
@@ -64,21 +62,15 @@ export class CodePane {
     this.box.append(legend());
     /** @type {Card[]} */
     this.cards = [];
-    /** @type {Map<string, boolean>} */
-    this.crowded = new Map(); // source, line and cue -> whether the cue would hide code
-    new ResizeObserver(() => this.crowded.clear()).observe(this.body);
     rove(this.box, "button.number");
   }
 
   /** @param {View} view */
-  show({ state, cue, trace }) {
+  show({ state, trace }) {
     const frames = state.stack.length ? state.stack : this.restingFrames();
     this.matchCards(frames);
     const top = frames.length - 1;
-    frames.forEach((frame, index) => {
-      const role = roleOf(index, top);
-      this.showFrame(this.cards[index], frame, role, index === top ? cue : null);
-    });
+    frames.forEach((frame, index) => this.showFrame(this.cards[index], frame, roleOf(index, top)));
     this.sayBetween(top);
     this.sayStrip(frames);
     this.printed.hidden = !state.printed;
@@ -87,24 +79,10 @@ export class CodePane {
     setText(this.note, shown ? wordFor(shown.name) : "");
   }
 
-  // Beside its line a cue must not hide code; a line that is marked must be in view.
+  // A line that is marked must be in view.
   measure() {
-    for (const card of this.cards) {
-      if (!card.cue || this.crowded.has(card.place)) continue;
-      this.crowded.set(card.place, card.marked.offsetHeight > lineHeight(card.listing));
-    }
-    for (const card of this.cards) if (card.cue) this.placeCue(card);
     const moves = this.cards.map((card) => card.marked && intoView(card));
     for (const move of moves) move?.();
-  }
-
-  /**
-   * What was measured once is known: measuring would have the page laid out again.
-   * @param {Card} card
-   */
-  placeCue(card) {
-    const box = this.crowded.get(card.place) ? card.head : card.marked;
-    if (card.cue.parentNode !== box) box.append(card.cue);
   }
 
   /**
@@ -177,7 +155,7 @@ export class CodePane {
     });
     box.append(head, listing);
     /** @type {Shown} */
-    const shown = { role: "top", notes: [], marked: null, mark: null, cue: null };
+    const shown = { role: "top", notes: [], marked: null, mark: null };
     return { box, head, listing, lines, source: index, ...shown };
   }
 
@@ -200,27 +178,15 @@ export class CodePane {
     return button;
   }
 
-  /**
-   * @param {Card} card
-   * @param {Frame} frame
-   * @param {string} role
-   * @param {string | null} cue
-   */
-  showFrame(card, frame, role, cue) {
+  /** @param {Card} card @param {Frame} frame @param {string} role */
+  showFrame(card, frame, role) {
     for (const note of card.notes) note.remove();
     card.notes = [];
-    card.cue = null;
     const line = card.lines[frame.l] || null;
     const mark = frame.failed ? "failed" : role === "top" ? "current" : "caller";
     this.markCard(card, role, line, mark);
     if (!line) return;
     if (role === "top") tabStop(this.box, line.querySelector("button"));
-    if (cue) {
-      card.cue = element("span", "cue", cue);
-      card.place = `${card.source} ${frame.l} ${cue}`;
-      card.notes.push(card.cue);
-      this.placeCue(card);
-    }
     if (frame.failed) {
       this.annotate(card, line, element("div", "said failed", frame.failed));
     } else if (frame.over) {
@@ -274,9 +240,8 @@ function roleOf(index, top) {
  * @param {Card} card @returns {(() => void) | null}
  */
 function intoView({ listing, marked, notes }) {
-  const note = notes.at(-1);
   const top = marked.offsetTop - listing.offsetTop;
-  const below = note?.classList.contains("said") ? note.offsetHeight : 0;
+  const below = notes.at(-1)?.offsetHeight || 0;
   const height = lineHeight(listing);
   const bottom = top + marked.offsetHeight + below;
   const [from, room] = [listing.scrollTop, listing.clientHeight];

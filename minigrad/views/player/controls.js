@@ -35,7 +35,7 @@ const HELP_KEYS = [
   ["Esc", "key.leave"],
 ];
 
-const HELP_MARKS = ["line", "cue", "flash", "value", "kept", "gradient", "advice"];
+const HELP_MARKS = ["line", "flash", "value", "kept", "gradient", "advice"];
 
 /**
  * @param {string} icon @param {string} label @param {string} key

@@ -9,7 +9,7 @@
 
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
-  "ctxs nodes edges waiting left grads tangents handles memory calls sent slopes gathered added freed changed".split(" "),
+  "ctxs nodes edges waiting left grads tangents handles owners calls sent slopes added freed changed".split(" "),
 );
 
 /** @param {State} state @param {Event} event @param {Story} story */
@@ -52,22 +52,20 @@ export function blankState() {
     nodes: {}, // seen, active or done
     travels: null, // the edge a gradient travels along now
     edges: {}, // seen, active (a gradient travels now), sent or none
-    waiting: {}, // node -> {slot: {parts, total}}: what waits at a receiver
+    waiting: {}, // node -> {slot: {parts, total, root}}: what has come to it in this backward
     left: {}, // node where several gradients meet -> how many have still to come
     grads: {}, // accumulate node -> the tensor's .grad
     tangents: {}, // node -> the tangent of its output
     handles: {}, // variable -> the node whose output it is
-    memory: {}, // what is kept: {owner, of, key, bytes, buf, at, until, by}
-    position: 0,
+    owners: {}, // what is kept as a .grad -> the node of its leaf
     phases: [],
     printed: "",
     pass: null, // null before backward, then "backward", then "over"
     advice: {}, // ctx -> what teaching mode has said of it
-    outer: [], // the backwards around the one that runs: what they had lit
+    outer: [], // the backwards around the one that runs: what is said of theirs
     calls: {}, // ctx that is no node yet -> made, forward or returned
     sent: {}, // edge -> the gradient that went along it in this backward
     slopes: {}, // edge -> its local derivative, in this backward
-    gathered: {}, // node -> what has come to it in this backward, also when it is done
     added: {}, // leaf's node -> what its .grad was, what was added, and the sum
     freed: {}, // nodes that have let go of what they kept
     changed: {}, // variable -> its version and value since it was changed in place
@@ -94,18 +92,13 @@ function settle(state, event) {
 }
 
 /**
- * What owners keep and let go; what was let go stays on the list, with who did it.
+ * A .grad that is let go is gone.
  * @param {State} state @param {Event} event
  */
 function noteMemory(state, event) {
-  state.position += 1;
   const { add = [], del = [] } = event.mem || {};
-  for (const item of add) state.memory[item.id] = { ...item, at: state.position };
-  for (const { id, by } of del) {
-    const item = { ...state.memory[id], until: state.position, by };
-    state.memory[id] = item;
-    if (item.key === "grad") delete state.grads[item.owner];
-  }
+  for (const { id, key, owner } of add) if (key === "grad") state.owners[id] = owner;
+  for (const { id } of del) delete state.grads[state.owners[id]];
 }
 
 /** @type {Record<string, string>} */
@@ -237,17 +230,16 @@ const HANDLERS = {
 
   "backward.begin"(state, event) {
     state.outer.length = Math.min(state.outer.length, event.inside || 0);
-    const { nodes, edges, waiting, left } = state;
-    if (event.inside) state.outer.push({ nodes, edges, waiting, left });
+    const { nodes, edges, waiting, left, sent, slopes, added } = state;
+    if (event.inside) state.outer.push({ nodes, edges, waiting, left, sent, slopes, added });
     state.pass = "backward";
-    state.waiting = {};
     state.left = { ...event.awaits };
-    Object.assign(state, { sent: {}, slopes: {}, gathered: {}, added: {} });
+    Object.assign(state, { waiting: {}, sent: {}, slopes: {}, added: {} });
     state.nodes = allSeen(nodes);
     state.edges = allSeen(edges);
     for (const root of event.roots || []) {
       addWaiting(state, root.n, root.slot, root.g, root.g);
-      gather(state, root.n, root.g, root.g, true);
+      state.waiting[root.n][root.slot].root = true;
     }
   },
 
@@ -272,7 +264,6 @@ const HANDLERS = {
     countDown(state, event);
     state.sent[event.e] = event.g;
     if (event.slope) state.slopes[event.e] = event.slope;
-    gather(state, event.n, event.g, event.total || event.g);
   },
 
   "grad.zeros": fillSlot,
@@ -318,7 +309,6 @@ const HANDLERS = {
 
   "node.exit"(state, event) {
     state.nodes[event.n] = "done";
-    delete state.waiting[event.n];
   },
 
   // What was lit before a backward inside another one is lit again.
@@ -333,10 +323,9 @@ const HANDLERS = {
     const before = outer[event.inside - 1];
     if (!before) return;
     state.outer = outer.slice(0, event.inside - 1);
-    state.nodes = { ...allSeen(state.nodes), ...before.nodes };
-    state.edges = { ...allSeen(state.edges), ...before.edges };
-    state.waiting = before.waiting;
-    state.left = before.left;
+    const nodes = { ...allSeen(state.nodes), ...before.nodes };
+    const edges = { ...allSeen(state.edges), ...before.edges };
+    Object.assign(state, before, { nodes, edges });
   },
 };
 
@@ -367,16 +356,6 @@ function replaceWaiting(state, event) {
     const slot = many ? index : event.slot;
     putWaiting(state, event.n, slot, { parts: [total], total });
   });
-}
-
-/**
- * @param {State} state @param {string} node
- * @param {Ref | null} gradient @param {Ref | null} total
- */
-function gather(state, node, gradient, total, root = false) {
-  const there = state.gathered[node];
-  const parts = [...(there?.parts || []), gradient];
-  state.gathered[node] = { parts, total, root: root || there?.root };
 }
 
 /** @param {State} state @param {Event} event */

@@ -42,11 +42,11 @@ export class Numbers {
   }
 
   /**
-   * The node in words, if a gradient has come there or will come in this backward.
-   * @param {string} node
+   * An output in words, if a gradient has come there or will come in this backward.
+   * @param {string} node @param {number} slot
    */
-  askNode(node) {
-    if (this.player.story.stateAt(this.player.position).pass) this.ask(node);
+  askNode(node, slot) {
+    if (this.player.story.stateAt(this.player.position).pass) this.ask(node, slot);
     else this.close();
   }
 

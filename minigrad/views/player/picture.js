@@ -4,7 +4,6 @@
 // shapes would cost tens of milliseconds at every step.
 
 import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
-import { Listing } from "./listing.js";
 import { message } from "./messages.js";
 import { callOf, dataOf, leafOf } from "./scene.js";
 import { brief, shapeWords } from "./values.js";
@@ -70,16 +69,6 @@ export class PicturePane {
     /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
     if (this.pictures.length) this.begin();
-    else if (this.empty.hidden) this.list();
-  }
-
-  // Where nothing could draw, or the graph is too large for it.
-  list() {
-    /** @param {string} id */
-    const nameOf = (id) => this.nodeName(id);
-    this.listing = new Listing(this.trace, this.story, nameOf, this.choose);
-    this.body.append(this.listing.list);
-    this.sayPart("graph.list");
   }
 
   begin() {
@@ -118,7 +107,7 @@ export class PicturePane {
     }
     this.windowed = this.things.length > ALL_DRAWN;
     this.note.hidden = true;
-    if (this.windowed) this.sayPart("graph.window");
+    if (this.windowed) this.sayPart();
     /** @type {Thing[]} */
     this.drawn = [];
     this.fitted = false;
@@ -185,11 +174,10 @@ export class PicturePane {
     this.measure(this.now);
   }
 
-  /** @param {string} words */
-  sayPart(words) {
+  sayPart() {
     const { nodes, edges } = this.trace.graph;
     const fields = { nodes: thousands(nodes.length), edges: thousands(edges.length) };
-    setText(this.note, message(words, fields));
+    setText(this.note, message("graph.window", fields));
     this.note.hidden = false;
   }
 
@@ -201,35 +189,45 @@ export class PicturePane {
     shape.dataset.state = "unseen";
     const name = this.nodeName(node);
     const written = title && !name.includes(title) ? `${title}, ${name}` : name;
-    this.makeButton(shape, message("steps.of", { name: written }), () => {
+    this.makeButton(shape.querySelector(".hit"), message("steps.of", { name: written }), () => {
       this.choose(`node ${node}`, name);
       this.pin(this.story.nodes[node]?.ctx ?? null);
     });
     tells(shape, () => ({ title: name, ...this.tellOf(null, node) }));
   }
 
+  /**
+   * One of several results, whose gradient can be asked for.
+   * @param {SVGElement} hit @param {string} node @param {number} slot
+   */
+  makeOutput(hit, node, slot) {
+    const name = message("number.output", { node: this.nodeName(node), slot });
+    this.makeButton(hit, message("steps.of", { name }), () => this.choose(`node ${node} ${slot}`, name));
+  }
+
   /** @param {SVGElement} slot @param {Part} part */
   makeSlot(slot, part) {
     const tensor = part.t || message("tensor.unnamed");
     const name = message("grad.name", { tensor });
-    this.makeButton(slot, message("steps.of", { name }), () => this.choose(`grad ${part.n}`, name));
+    this.makeButton(slot.querySelector(".hit"), message("steps.of", { name }), () => this.choose(`grad ${part.n}`, name));
     tells(slot, () => ({ title: name, ref: this.now.state.grads[part.n] }));
   }
 
-  /** @param {SVGElement} shape @param {string} id */
-  makeWire(shape, id) {
+  /** @param {SVGElement} shape @param {string} id @param {SVGElement[]} labels */
+  makeWire(shape, id, labels) {
     shape.dataset.state = "unseen";
     const name = this.edgeName(id);
-    this.makeButton(shape, message("steps.of", { name }), () => this.choose(`edge ${id}`, name));
+    const choose = () => this.choose(`edge ${id}`, name);
+    this.makeButton(shape.querySelector(".hit"), message("steps.of", { name }), choose);
+    for (const label of labels) label.onclick = choose;
     tells(shape, () => ({ title: name, ...this.tellOf(id, "") }));
   }
 
   /**
    * What lies over a shape is its button: it says in words what the shape shows.
-   * @param {SVGElement} shape @param {string} name @param {() => void} action
+   * @param {SVGElement} hit @param {string} name @param {() => void} action
    */
-  makeButton(shape, name, action) {
-    const hit = /** @type {SVGElement} */ (shape.querySelector(".hit"));
+  makeButton(hit, name, action) {
     hit.setAttribute("role", "button");
     hit.setAttribute("tabindex", "-1");
     hit.setAttribute("aria-label", name);
@@ -263,7 +261,7 @@ export class PicturePane {
       return { words: [message("gradient.now", { tensor })], ref: state.grads[node] };
     }
     const waiting = Object.values(state.waiting[node] || {})[0];
-    return waiting ? { words: [message("tip.waits")], ref: waiting.total } : {};
+    return waiting && state.nodes[node] !== "done" ? { words: [message("tip.waits")], ref: waiting.total } : {};
   }
 
   // Where it is looked at from
@@ -353,7 +351,6 @@ export class PicturePane {
   show(view) {
     this.now = view;
     if (!this.empty.hidden) setText(this.empty, this.emptyWords(view.position));
-    this.listing?.show(view);
     if (!this.svg) return;
     this.svg.classList.toggle("still", !view.animate);
     const { pass, error } = view.state;
@@ -407,7 +404,6 @@ export class PicturePane {
    * @param {View} view
    */
   measure(view) {
-    this.listing?.measure(this.body);
     if (!this.svg) return;
     if (!this.fitted) this.fit();
     if (!this.fitted) return;

@@ -19,7 +19,6 @@ import { savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
-import { cueOf } from "./values.js";
 
 /** @typedef {import("./keys.js").Key} Key */
 /** @typedef {import("./types").Choose} Choose */
@@ -64,7 +63,7 @@ export class Player {
     this.say.setAttribute("aria-live", "polite");
     this.begin = element("span", "begin", message("player.begin"));
     const sentence = element("div", "sentence");
-    this.differs = element("span", "cue", message("compare.here"));
+    this.differs = element("span", "here", message("compare.here"));
     sentence.append(this.say, this.begin, this.differs);
     this.phases = new PhaseStrip();
     this.found = new Found(this);
@@ -75,8 +74,10 @@ export class Player {
     /** @type {Choose} */
     const chooseInGraph = (what, name) => {
       choose(what, name);
-      const [kind, node] = what.split(" ");
-      if (kind === "node" || kind === "grad") this.numbers.askNode(node);
+      const [kind, id, slot] = what.split(" ");
+      const edge = kind === "edge" && this.story.edges[id];
+      if (edge) this.numbers.askNode(edge.to, edge.to_slot);
+      else this.numbers.askNode(id, Number(slot || 0));
     };
     /** @param {string | null} ctx */
     const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
@@ -87,9 +88,7 @@ export class Player {
     const stopAt = (position) => this.stopAt(position);
     /** @type {[Trace, Story, StepIndex, Memory, (position: number) => number]} */
     const parts = [this.trace, this.story, this.index, memory, stopAt];
-    /** @param {string} node @param {number} slot @param {number[] | null} cell */
-    const ask = (node, slot, cell) => this.numbers.ask(node, slot, cell, true);
-    this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose, ask);
+    this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
     this.ctx.box.firstChild.append(iconButton("close", message("ctx.close"), "c", () => this.inspect(false)));
     this.timeline = new Timeline(memory, this, choose);
     this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
@@ -267,7 +266,6 @@ export class Player {
       trace: this.trace,
       state: this.story.stateAt(to),
       event,
-      cue: cueOf(event),
       level: this.level,
       since,
       changes: this.story.changes(since, to),

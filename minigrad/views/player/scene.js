@@ -9,11 +9,14 @@ import { brief, oddWords } from "./values.js";
 /** @typedef {import("./types").Spot} Spot */
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").View} View */
+/** @typedef {import("./types").Gathered} Gathered */
 /** @typedef {import("./types").Part} Part */
 /** @typedef {import("./picture.js").PicturePane} PicturePane */
 
 const LETTER = 8.5; // wide, of 14 points; minigrad.views.picture leaves this room
 const SMALL = 7.9; // of 13 points
+const LONG = 9.1; // of 15 points
+const MANY = 6; // letters of a value that is written in 17 points
 
 /** @param {Record<string, any>} attributes @param {...(Element | null)} children */
 function group(attributes, ...children) {
@@ -63,6 +66,15 @@ export function isWritten(value) {
 /** @param {import("./types").Value} value */
 const shapeOf = (value) => oddWords(value) || value.shape.join("×");
 
+/**
+ * A long value is written smaller.
+ * @param {Element} node @param {string} words
+ */
+function writeValue(node, words) {
+  write(node, words);
+  setKinds(node, { long: words.length > MANY });
+}
+
 // A tensor: its name and its value, a number or the squares of an array.
 class Chip {
   /**
@@ -106,7 +118,7 @@ class Chip {
       this.thumb.append(picture);
     }
     const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value);
-    write(this.value, drawn ? "" : short);
+    writeValue(this.value, drawn ? "" : short);
   }
 }
 
@@ -124,7 +136,8 @@ export function leafOf(owner, part) {
   const slot = group({ class: "slot" }, card(part.slot, "skin", 7));
   slot.append(svgElement("path", { class: "hang", d: `M${x + w / 2} ${y - 14}V${y}` }));
   slot.append(text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start"));
-  const value = text(x + w - 8, isArray ? y + 17 : y + h / 2 + 5, "", "value", "end");
+  const corner = [x + w - 8, isArray ? y + 17 : y + h / 2 + 5];
+  const value = text(corner[0], corner[1], "", "value", "end");
   const thumb = svgElement("g", { class: "thumb" });
   slot.append(value, thumb, card(part.slot, "hit", 7));
   const tray = new Tray(trace, part.tray);
@@ -146,16 +159,23 @@ export function leafOf(owner, part) {
       thumb.replaceChildren();
       const array = valueOf(trace, ref);
       const drawn = isArray && array && !isWritten(array);
-      const room = Math.floor((w - 58) / 9.1);
       const words = ref && !drawn ? brief(trace, ref) : "";
-      write(value, !ref ? "None" : (drawn ? shapeOf(array) : shortened(words.length > room ? words.replaceAll(" ", "") : words, Math.max(room, 4))));
+      const isLong = isArray && words.length > MANY;
+      const room = Math.max(4, Math.floor((w - (isLong ? 16 : 58)) / LONG));
+      const written = shortened(words.length > room ? words.replaceAll(" ", "") : words, room);
+      write(value, !ref ? "None" : drawn ? shapeOf(array) : written);
+      setKinds(value, { below: isLong });
+      const [left, top] = isLong ? [x + w / 2, y + h - 12] : corner;
+      value.setAttribute("x", left);
+      value.setAttribute("y", top);
       if (drawn) {
         const { group: picture, width, height } = squares(array);
         picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
         thumb.append(picture);
       }
     }
-    tray.show(state.added[part.n] || state.gathered[part.n], state.left[part.n], false, true);
+    const added = state.added[part.n];
+    tray.show(added ? [added] : Object.values(state.waiting[part.n] || {}), state.left[part.n], false, true);
   };
   return { shape, show };
 }
@@ -186,22 +206,22 @@ class Tray {
   }
 
   /**
-   * @param {{parts: (Ref | null)[], total: Ref | null, root?: boolean} | undefined} gathered
+   * @param {Gathered[]} gathered for each output that something has come to
    * @param {number | undefined} left how many are still to come
    * @param {boolean} hot @param {boolean} ofLeaf where one alone is in the slot
    */
   show(gathered, left, hot, ofLeaf = false) {
-    const there = Boolean(left || (gathered && (!ofLeaf || gathered.parts.length > 1)));
-    setKinds(this.box, { there, whole: gathered && !left, hot, tangent: false });
-    const look = there ? `${left} ${gathered?.parts.map((one) => one?.v)} ${gathered?.total?.v}` : "";
+    const there = Boolean(left || gathered.some(({ parts }) => !ofLeaf || parts.length > 1));
+    setKinds(this.box, { there, whole: gathered.length && !left, hot, tangent: false });
+    const look = there ? `${left} ${gathered.map(({ parts, total }) => [...parts, total].map((one) => one?.v))}` : "";
     if (look === this.look) return;
     this.look = look;
     this.thumb.replaceChildren();
     if (!there) return write(this.sum, "");
-    const value = valueOf(this.trace, gathered?.total);
+    const value = gathered.length === 1 ? valueOf(this.trace, gathered[0].total) : null;
     const drawn = this.isArray && value && !isWritten(value) && !left;
-    const room = Math.floor((this.spot[2] - 12) / 8.5);
-    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room));
+    const room = Math.floor((this.spot[2] - 12) / LETTER);
+    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room, ofLeaf));
     if (!drawn) return;
     const [x, y, w, h] = this.spot;
     const { group: picture, width, height } = squares(value);
@@ -212,27 +232,27 @@ class Tray {
   /** @param {string} words */
   tell(words) {
     setKinds(this.box, { there: true, tangent: true });
-    write(this.sum, shortened(words, Math.floor((this.spot[2] - 12) / 8.5)));
+    write(this.sum, shortened(words, Math.floor((this.spot[2] - 12) / LETTER)));
     this.look = words;
   }
 
   /**
-   * The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2".
-   * @param {{parts: (Ref | null)[], total: Ref | null, root?: boolean} | undefined} gathered
-   * @param {number | undefined} left @param {number} room
+   * The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2"; of several outputs "5, 2".
+   * @param {Gathered[]} gathered @param {number | undefined} left @param {number} room
+   * @param {boolean} ofLeaf
    */
-  words(gathered, left, room) {
-    const many = (gathered?.parts.length || 0) + (left || 0);
-    const written = gathered?.parts.map((one) => this.short(one)) || [];
+  words(gathered, left, room, ofLeaf) {
+    const sums = gathered.map(({ parts }) => parts.map((one) => this.short(one)).join(" + "));
+    const here = gathered.reduce((all, { parts }) => all + parts.length, 0);
     const tries = [];
-    if (!gathered) tries.push(message("tray.waits", { count: many }));
+    if (!here) tries.push(message("tray.waits", { count: left }));
     else if (left) {
-      tries.push(`${written.join(" + ")} + …`, message("tray.some", { here: many - left, count: many }));
+      tries.push(`${sums.join(", ")} + …`, message("tray.some", { here, count: here + left }));
     } else {
-      const total = this.short(gathered.total);
-      if (written.length > 1) tries.push(`${written.join(" + ")} = ${total}`);
-      if (gathered.root) tries.push(message("tray.begins", { value: total }));
-      tries.push(total);
+      const totals = gathered.map(({ total }) => this.short(total));
+      tries.push(sums.map((sum, at) => (sum === totals[at] ? sum : `${sum} = ${totals[at]}`)).join(", "));
+      if (gathered[0].root) tries.unshift(message("tray.begins", { value: totals[0] }));
+      tries.push(ofLeaf ? message("tray.sum", { count: here }) : totals.join(", "));
     }
     return tries.find((one) => one.length <= room) || shortened(tries.at(-1), room);
   }
@@ -266,7 +286,7 @@ export function callOf(owner, part) {
     op.append(pill);
     return pill;
   });
-  const chips = part.chips.map((spot, slot) => new Chip(trace, spot, part.t[slot], part.v[slot], "result"));
+  const chips = part.chips.map((spot, slot) => new Chip(trace, spot, part.t[slot], part.v[slot], part.plain.includes(slot) ? "data" : "result"));
   const flow = group({ class: "out" });
   for (const [left, top, , tall] of part.chips) {
     const [from, to] = [y + h / 2, top + tall / 2];
@@ -284,6 +304,14 @@ export function callOf(owner, part) {
   node.append(box.dock, box.box, card(room, "hit", 10));
   const shape = group({ class: "call" }, node, tray.box);
   owner.makeNode(node, part.n, part.name.join(" "));
+  if (part.chips.length > 1) {
+    part.chips.forEach((spot, slot) => {
+      const hit = card(spot, "hit", 19);
+      node.append(hit);
+      owner.makeOutput(hit, part.n, slot);
+    });
+  }
+  tray.box.onclick = () => node.querySelector(".hit").dispatchEvent(new MouseEvent("click"));
   const ctx = story.nodes[part.n]?.ctx;
   /** @type {Show} */
   const show = ({ state, event }) => {
@@ -306,8 +334,9 @@ export function callOf(owner, part) {
     params.forEach((pill, place) => setKinds(pill, { full: state.grads[part.leaves[place]] }));
     box.show(state, now, call, fails);
     const tangent = state.tangents[part.n];
-    if (tangent && !state.gathered[part.n]) tray.tell(message("tangent.beside", { value: brief(trace, tangent) }));
-    else tray.show(state.gathered[part.n], state.left[part.n], now === "active");
+    const waiting = Object.values(state.waiting[part.n] || {});
+    if (tangent && !waiting.length) tray.tell(message("tangent.beside", { value: brief(trace, tangent) }));
+    else tray.show(waiting, state.left[part.n], now === "active");
   };
   return { shape, show };
 }
@@ -343,21 +372,18 @@ class Box {
     this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");
     this.label = text(x + w - 7, y + h - 7, part.label, "label", "end");
     this.box.append(this.head, this.empty, this.label);
-    const wide = part.cells.reduce((sum, [, , size]) => sum + size + 6, -6);
-    let at = x + (w - wide - (part.more ? 22 : 0)) / 2;
     /** @type {{key: string, room: number, spot: Spot, box: SVGElement, words: SVGElement}[]} */
-    this.cells = part.cells.map(([key, words, size]) => {
+    this.cells = part.cells.map(([key, words, left, top, size]) => {
       /** @type {Spot} */
-      const spot = [at, y + 28, size, 30];
+      const spot = [x + left, y + top + 28, size, 30];
       const cell = group({ class: "cell" }, card(spot, "skin", 5));
-      const written = text(at + size / 2, y + 48, words, "kept");
+      const written = text(x + left + size / 2, y + top + 48, words, "kept");
       cell.append(written);
-      at += size + 6;
       return { key, room: Math.floor((size - 8) / SMALL), spot, box: cell, words: written };
     });
     for (const cell of this.cells) this.box.append(cell.box);
     if (part.more) {
-      this.rest = text(at + 10, y + 48, `+${part.more}`, "small");
+      this.rest = text(x + 9, y + h - 7, `+${part.more}`, "small", "start");
       this.box.append(this.rest);
     }
     // Where it stands while it is filled: under its card.

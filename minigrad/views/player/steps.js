@@ -160,7 +160,7 @@ export class StepIndex {
     this.trace.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
       const entries = this.entries.get(index + 1) || "";
-      const text = `${event.say} ${event.cue || ""} ${deedOf(event)} ${entries}`.toLowerCase();
+      const text = `${event.say} ${deedOf(event)} ${entries}`.toLowerCase();
       if (words.every((word) => word.test(text))) {
         found.push({ position: index + 1, deed: shorten(event.say) });
       }

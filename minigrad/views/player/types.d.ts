@@ -153,6 +153,9 @@ export type Frame = {
 /** What teaching mode says; the line it is about has a number and a text. */
 export type Advice = { what: string; rest: string[]; line: [number, string] | null };
 
+/** Gradients that have come to the same place; at a root backward has begun. */
+export type Gathered = { parts: (Ref | null)[]; total: Ref | null; root?: boolean };
+
 /** What is shown at a position: all events until there, folded. */
 export type State = {
   stack: Frame[];
@@ -162,12 +165,11 @@ export type State = {
   nodes: Record<string, string>;
   travels: string | null;
   edges: Record<string, string>;
-  waiting: Record<string, Record<string, { parts: (Ref | null)[]; total: Ref | null }>>;
+  waiting: Record<string, Record<string, Gathered>>;
   grads: Record<string, Ref>;
   tangents: Record<string, Ref>;
   handles: Record<string, string>;
-  memory: Record<string, Held>;
-  position: number;
+  owners: Record<string, string>;
   phases: { of: string; name: string | null; d: number; s: number }[];
   printed: string;
   pass: "backward" | "over" | null;
@@ -176,8 +178,7 @@ export type State = {
   calls: Record<string, string>;
   sent: Record<string, Ref>;
   slopes: Record<string, Slope>;
-  gathered: Record<string, { parts: (Ref | null)[]; total: Ref | null; root?: boolean }>;
-  added: Record<string, { parts: (Ref | null)[]; total: Ref | null }>;
+  added: Record<string, Gathered>;
   freed: Record<string, boolean>;
   changed: Record<string, { ver: number; ref: Ref }>;
   [more: string]: any;
@@ -189,7 +190,6 @@ export type View = {
   trace: Trace;
   state: State;
   event: Event | null;
-  cue: string | null;
   level: number;
   since: number;
   changes: { ctx: Set<string>; locals: Set<string> };
@@ -222,8 +222,9 @@ export type Part = {
   box?: Spot; // of the ctx
   head?: string;
   label?: string; // of the node
-  cells?: [string, string, number][]; // key, words, width
+  cells?: [string, string, number, number, number][]; // key, words, left, top, width
   more?: number; // cells that have no room
+  plain?: number[]; // outputs to which no gradient comes
   pills?: [string, number][]; // parameters of a module: name, width
   leaves?: string[]; // their nodes
   inside?: string[]; // the nodes of a module

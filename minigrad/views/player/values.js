@@ -132,27 +132,6 @@ export function keyRank(key) {
   return rank < 0 ? order.length : rank;
 }
 
-/**
- * The label that all three panes mark at this event, if it has one.
- * @param {Event | null} event @returns {string | null}
- */
-export function cueOf(event) {
-  if (!event) return null;
-  if (event.cue) return event.cue;
-  const set = Object.keys(event.ctx?.set || {});
-  if (set.length === 1 && event.k.startsWith("ctx.")) return keyLabel(set[0]);
-  return null;
-}
-
-/**
- * A cue may name several entries: "saved[0], saved[1]", or "saved[0], …, saved[7]".
- * @param {string | null} cue @param {string} label
- */
-export function isMeant(cue, label) {
-  const names = cue?.split(", ") || [];
-  return names.includes(label) || (names.includes("…") && label.startsWith("saved["));
-}
-
 const MAX_NUMBERS = 30;
 
 /**
@@ -222,7 +201,7 @@ function makeAskable(cell, value, place, x, ask) {
   cell.type = "button";
   cell.tabIndex = -1;
   const fields = { index: elementIndex(value, place), value: number(x) };
-  cell.setAttribute("aria-label", message(fields.index ? "number.element" : "number.only", fields));
+  cell.setAttribute("aria-label", message("number.element", fields));
   cell.onclick = () => ask(place);
 }
 
@@ -252,14 +231,13 @@ function goAmong(map, columns, chosen) {
 
 /**
  * A value as elements: what it is, its version, its numbers. Its name is left out where
- * the label beside it says the same; `ask` makes each number one that can be asked.
+ * the label beside it says the same.
  * @param {Trace} trace
  * @param {Ref | null} ref
  * @param {string} label
- * @param {Ask | null} ask
  * @returns {HTMLElement}
  */
-export function valueView(trace, ref, label = "", ask = null) {
+export function valueView(trace, ref, label = "") {
   const view = element("div", "value");
   if (!ref || ref.t === "P") {
     const text = ref ? ref.r : "None";
@@ -292,7 +270,7 @@ export function valueView(trace, ref, label = "", ask = null) {
   }
   view.append(line);
   if (value) {
-    if (sizeOf(value)) view.append(heatMap(value, ask));
+    if (sizeOf(value)) view.append(heatMap(value));
     if (value.cut) {
       const [min, max] = [number(value.min), number(value.max)];
       const range = message("value.part", { min, max });

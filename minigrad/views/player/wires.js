@@ -182,11 +182,11 @@ export function wireOf(owner, line, tags = {}) {
   const end = pointsOf(line.d)[0];
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
   shape.append(none);
-  owner.makeWire(shape, line.id);
   const over = svgElement("g", { class: "tags" });
   const slope = tags.slope && tagOf(tags.slope, "slope", 6);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11);
-  for (const one of [slope, grad]) if (one) over.append(one.tag);
+  over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
+  owner.makeWire(shape, line.id, [...over.children]);
   const tip = `url(#${owner.tip("wire")})`;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {

@@ -1,0 +1,143 @@
+"""What the events of a recording say of the calls that its picture shows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from minigrad.views.values import brief_text, value_text
+
+Json = dict[str, Any]
+
+MOST_LETTERS: Final = 18
+
+
+def is_short(value: Mapping[str, Any]) -> bool:
+    """Whether a value is written, and not drawn."""
+    shape = value["shape"]
+    return not shape or (len(shape) == 1 and shape[0] <= 3 and not value["cut"])
+
+
+def shortened(text: str, most: int = MOST_LETTERS) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+
+
+class Facts:
+    """What the events say of nodes.
+
+    ``names`` and ``values`` are of outputs, by node and number, ``without_wire`` those
+    to which no gradient comes; ``gradients`` the first
+    that came to a node, ``grads`` what a leaf's ``.grad`` is at last.
+    """
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.names: dict[str, dict[int, str]] = defaultdict(dict)
+        self.values: dict[tuple[str, int], Json] = {}
+        self.without_wire: dict[str, set[int]] = defaultdict(set)
+        self.gradients: dict[str, Json] = {}
+        self.grads: dict[str, Json] = {}
+        self._data = data
+        self._calls: dict[str, Json] = {}
+        self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
+        self._users: set[str | None] = set()
+        self._kept: dict[str, dict[str, Json]] = defaultdict(dict)
+        self._read: dict[str, set[int]] = defaultdict(set)
+        for edge in data["graph"]["edges"]:
+            self._read[edge["to"]].add(edge.get("to_slot", 0))
+        for event in data["events"]:
+            self._take(event)
+
+    def _take(self, event: Json) -> None:
+        kind = event["k"]
+        for change in [event.get("ctx"), *event.get("others", ())]:
+            for key, ref in (change["set"] if change else {}).items():
+                if ref and key.startswith(("saved.", "attr.")) and _is_kept(ref):
+                    self._kept[change["id"]].setdefault(key, ref)
+        for name, node in (event.get("h") or {}).items():
+            self._name(name, node, (event.get("loc") or {}).get(name))
+        if kind == "ctx.new":
+            self._users.add(event["cid"])
+        elif kind == "graph.node":
+            self._join(event)
+        elif kind == "grad" and event.get("total"):
+            self.gradients.setdefault(event["n"], event["total"])
+        elif kind == "grad.accumulate":
+            self.grads[event["n"]] = event["new"]
+        for root in event.get("roots") or ():
+            self.gradients.setdefault(root["n"], root["g"])
+
+    def _join(self, event: Json) -> None:
+        self._calls[event["n"]] = event
+        for out in event.get("outs", ()):
+            if out.get("v"):
+                self.values[event["n"], out["nr"]] = out["v"]
+            if out.get("name"):
+                self.names[event["n"]][out["nr"]] = out["name"]
+            if not out.get("needs", True):
+                self.without_wire[event["n"]].add(out["nr"])
+        for given in event.get("ins", ()):
+            if given.get("leaf") and given.get("v"):
+                self.values.setdefault((given["leaf"], 0), given["v"])
+
+    def _name(self, name: str, node: str | None, ref: Json | None) -> None:
+        """Of a recording that does not say what calls gave back."""
+        names = self.names[node or ""]
+        if name not in names.values() and "outs" not in self._calls.get(node or "", {}):
+            slot = len(names)
+            names[slot] = name
+            if ref:
+                self.values.setdefault((node or "", slot), ref)
+
+    def outputs(self, node: Json) -> int:
+        """How many outputs are shown: of a built-in not those that nobody has."""
+        count: int = node.get("outputs", 1)
+        if not self.is_users(node):
+            held = [*self.names[node["id"]], *self._read[node["id"]], 0]
+            count = min(count, max(held) + 1)
+        return count
+
+    def title(self, node: Json) -> str:
+        """What people call the operation."""
+        call = self._calls.get(node["id"], {})
+        function = self._functions.get(node["ctx"], node["label"])
+        return str(call.get("op") or function)
+
+    def is_users(self, node: Json) -> bool:
+        """Whether a learner's own apply has made a node."""
+        return node.get("ctx") in self._users
+
+    def plain_inputs(self, node: str) -> Iterable[tuple[int, Json]]:
+        """The tensors that were given and have no node: data, by their places."""
+        for slot, given in enumerate(self._calls.get(node, {}).get("ins", ())):
+            if given.get("v") and not given.get("n") and not given.get("leaf"):
+                yield slot, given
+
+    def cells(self, ctx: str | None) -> list[tuple[str, str]]:
+        """What a ctx ever keeps: the key of each entry and what is written of it."""
+        kept = self._kept.get(ctx or "", {})
+        shown = [k for k in kept if k.startswith("saved.") or ctx in self._users]
+        if "attr.numbers" in kept and ctx not in self._users:
+            shown.append("attr.numbers")
+        ordered = sorted(shown, key=lambda key: (not key.startswith("saved."), key))
+        return [(key, shortened(self._cell(key, kept[key]))) for key in ordered]
+
+    def _cell(self, key: str, ref: Json) -> str:
+        if key == "attr.numbers" and ref["t"] == "L":
+            numbers = [one for one in ref["i"] if one and _is_kept(one)]
+            return ", ".join(value_text(self._data, one) for one in numbers)
+        family, _, name = key.partition(".")
+        title = name if family == "attr" else ref.get("name") or ""
+        value = self._data["values"].get(ref.get("v"))
+        if value is None:
+            text = value_text(self._data, ref)
+        elif is_short(value):
+            text = brief_text(self._data, ref)
+        else:
+            text = "\u00d7".join(map(str, value["shape"]))
+        return f"{title} {text}".strip()
+
+
+def _is_kept(ref: Json) -> bool:
+    return not (ref["t"] == "P" and ref["r"] in ("None", "freed"))

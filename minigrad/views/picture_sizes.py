@@ -1,0 +1,119 @@
+"""The room that a part of a picture takes, and where in it everything stands."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+Json = dict[str, Any]
+Point = tuple[float, float]
+Spot = list[float]
+"""A place: left, top, width, height."""
+
+CHIP, SLOT, CORD, TRAY = 46, 34, 28, 26  # heights
+GAP = 8
+OUT = 20  # from a card to what comes out of it
+TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
+
+
+def table_of(part: Json, values: int, wires: int) -> str:
+    """The room of a part as an HTML-like label, with a port at each end of a line.
+
+    Values come to its card at the left, one below the other, and leave at its chips;
+    wires come to its box.
+    """
+    if part["k"] != "call":
+        rows = [("v0", part["chip"][1])]
+        if "slot" in part:
+            rows += [("", 14), ("s", part["slot"][1]), ("", GAP), ("", TRAY)]
+        return _column(part["chip"][0], rows)
+    wide, high = _room(part)
+    above, tall = _heights(part["chips"], high)
+    chips = [(f"v{slot}", chip[1]) for slot, chip in enumerate(part["chips"])]
+    outs = [chips[0], *[row for chip in chips[1:] for row in (("", GAP), chip)]]
+    outs = [("", above), *outs, ("", high - above - tall)]
+    ins = [(f"i{place}", part["card"][1] / values) for place in range(values)]
+    edge = (high - part["card"][1]) / 2
+    left = _column(wide / 2, [("", edge), *ins, ("", edge)])
+    halves = f"<TD>{left}</TD><TD>{_column(wide / 2, outs)}</TD>"
+    box = [(f"b{place}", part["box"][1] / wires) for place in range(wires)]
+    below = _column(wide, [("", CORD), *box, ("", GAP), ("", part["tray"][1])])
+    return f'{TABLE}<TR>{halves}</TR><TR><TD COLSPAN="2">{below}</TD></TR></TABLE>'
+
+
+def _column(wide: float, rows: list[tuple[str, float]]) -> str:
+    """Cells one below the other."""
+    cells = "".join(
+        f'<TR><TD PORT="{port or "_"}" FIXEDSIZE="TRUE" WIDTH="{wide:.0f}"'
+        f' HEIGHT="{tall:.0f}"></TD></TR>'
+        for port, tall in rows
+        if tall >= 0.5
+    )
+    return f"{TABLE}{cells}</TABLE>"
+
+
+def _room(part: Json) -> tuple[float, float]:
+    """How wide a call is, and how high the half of it above its box."""
+    chips = part["chips"]
+    wide = part["card"][0] + OUT + max([chip[0] for chip in chips])
+    return max(wide, part["box"][0]), max(part["card"][1], _heights(chips, 0)[1])
+
+
+def _heights(chips: list[Spot], high: float) -> tuple[float, float]:
+    """How much is above chips that stand one below the other, and how high they are."""
+    tall = sum([chip[1] for chip in chips]) + GAP * (len(chips) - 1)
+    return (high - tall) / 2, tall
+
+
+def size_of(part: Json) -> tuple[float, float]:
+    """How wide and how high a part is with all that hangs on it."""
+    if part["k"] == "call":
+        wide, high = _room(part)
+        return wide, high + CORD + part["box"][1] + GAP + part["tray"][1]
+    wide, tall = part["chip"]
+    return wide, tall + (14 + part["slot"][1] + GAP + TRAY if "slot" in part else 0)
+
+
+def spread(part: Json, x: float, y: float) -> Json:
+    """A part whose sizes have become spots around its middle."""
+    shown = dict(part)
+    wide, high = size_of(part)
+    left, top = x - wide / 2, y - high / 2
+    if part["k"] != "call":
+        tall = part["chip"][1]
+        slot = part.get("slot")
+        shown["chip"] = _spot(left, top, wide, tall)
+        if slot:
+            shown["slot"] = _spot(left, top + tall + 14, *slot)
+            shown["tray"] = _spot(left, top + high - TRAY, wide, TRAY)
+        return shown
+    right = x + wide / 2
+    high = _room(part)[1]
+    above, _ = _heights(part["chips"], high)
+    shown["card"] = _spot(left, top + (high - part["card"][1]) / 2, *part["card"])
+    shown["chips"] = []
+    widest = max([chip[0] for chip in part["chips"]])
+    at = top + above
+    for chip in part["chips"]:
+        shown["chips"].append(_spot(right - (widest + chip[0]) / 2, at, *chip))
+        at += chip[1] + GAP
+    box = right - part["box"][0]
+    shown["box"] = _spot(box, top + high + CORD, *part["box"])
+    shown["tray"] = _spot(box, top + high + CORD + part["box"][1] + GAP, *part["tray"])
+    return shown
+
+
+def _spot(*numbers: float) -> Spot:
+    return [round(one, 1) for one in numbers]
+
+
+def side(part: Json, port: str, right: int, of: int = 1) -> tuple[float, float]:
+    """Where a line meets a part, of so many."""
+    kind, number = port[0], int(port[1:] or 0)
+    if kind in "sb":
+        spot = part["slot" if kind == "s" else "box"]
+    elif kind == "i":
+        spot = part["card"]
+    else:
+        spot = part["chips"][number] if "chips" in part else part["chip"]
+    share = 0.5 if right else (number + 0.5) / of
+    return round(spot[0] + right * spot[2], 1), round(spot[1] + share * spot[3], 1)
