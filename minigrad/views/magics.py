@@ -7,6 +7,7 @@ import inspect
 import keyword
 import sys
 import traceback
+from collections.abc import Mapping
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -39,14 +40,16 @@ def register_magics(shell: Any) -> None:
             %%step --as trace
             %%step --as trace A title for the recording
             %%step --level phases
+            %%step --memory
 
         With ``--as trace`` the variable ``trace`` is the recording afterwards, with all
         values in full: ask ``trace.explain("x.grad")``, ``trace.replay()`` or
         ``trace.what_if(step, saved={0: 5.0})``; ``trace.save_html(path)`` keeps it.
+        With ``--memory`` the strip of the memory that is kept alive is open at once.
         """
         __tracebackhide__ = True
-        name, level, title = options_of(line)
-        step_cell(shell, title, cell, name, level)
+        options, title = options_of(line)
+        step_cell(shell, title, cell, options)
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
     shorten_tracebacks(shell)
@@ -59,16 +62,20 @@ class CellError(errors.MinigradError):
         return str(self).split("\n")
 
 
-def options_of(line: str) -> tuple[str, str, str]:
-    """What stands behind ``%%step``: a variable, a level of the player, and the title.
+def options_of(line: str) -> tuple[dict[str, str], str]:
+    """What stands behind ``%%step``: options with their values, and the title.
 
     Raises: CellError for a wrong name or level, and for another option.
     """
-    found = {"--as": "", "--level": ""}
+    found = {"--as": "", "--level": "", "--memory": ""}
     rest = line.strip()
     while rest.startswith("--"):
         option, _, rest = rest.partition(" ")
-        value, _, rest = rest.strip().partition(" ")
+        rest = rest.strip()
+        if option == "--memory":
+            found[option] = "open"
+            continue
+        value, _, rest = rest.partition(" ")
         rest = rest.strip()
         what = ""
         if option not in found:
@@ -78,19 +85,17 @@ def options_of(line: str) -> tuple[str, str, str]:
         elif not value.isidentifier() or keyword.iskeyword(value):
             what = f"{value!r} is no name for a variable"
         if what:
-            fix = "write %%step --as trace or --level phases, and a title"
+            fix = "write %%step --as trace, --level phases or --memory, and a title"
             raise CellError(errors.message("%%step", what, fix))
         found[option] = value
-    return found["--as"], found["--level"], rest
+    return found, rest
 
 
-def step_cell(
-    shell: Any, title: str, cell: str, name: str = "", level: str = ""
-) -> None:
+def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> None:
     """Run ``cell`` in the shell's namespace; show the player, then raise its error.
 
-    The recording is the variable ``name`` there afterwards, if there is a name; the
-    player opens at ``level``, if there is one.
+    The recording is the variable ``--as`` there afterwards, if there is one; the player
+    opens at ``--level``, and with the strip of memory for ``--memory``.
     """
     from IPython.display import display
 
@@ -104,11 +109,13 @@ def step_cell(
         text = "".join(traceback.format_exception_only(mistake)).rstrip()
         raise CellError(text) from None
     title = title or message("notebook.cell")
-    recording, error = _run(code, shell.user_ns, title, keeps=bool(name))
-    if name:
-        shell.user_ns[name] = recording
-    if level:
-        recording.at_level(level)
+    recording, error = _run(code, shell.user_ns, title, keeps=bool(options["--as"]))
+    if options["--as"]:
+        shell.user_ns[options["--as"]] = recording
+    if options["--level"]:
+        recording.at_level(options["--level"])
+    if options["--memory"]:
+        recording.with_memory()
     if error is None or len(recording):
         display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:

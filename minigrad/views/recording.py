@@ -128,6 +128,16 @@ class Recording(Trace):
         self.data["meta"]["level"] = LEVELS[name]
         return self
 
+    def with_memory(self) -> Self:
+        """Let the player open with the strip of the memory that is kept alive."""
+        self.data["meta"]["memory"] = True
+        return self
+
+    def playing(self) -> Self:
+        """Let the player play at once, unless the reader asks for less motion."""
+        self.data["meta"]["play"] = True
+        return self
+
     def what_if(
         self,
         step: int | str,

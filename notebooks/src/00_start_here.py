@@ -24,7 +24,8 @@ course.doctor(quiet=True)  # says something only if something is missing here
 # `x` or `w` grew a little, how fast would `y` grow? The answer is called the
 # *gradient*, and `requires_grad=True` says that we want it.
 #
-# Run the next cell, then press **Step** (or **→**) until the end. **←** goes back.
+# Run the next cell and watch. Then go through it yourself: **Step** (or **→**) goes on,
+# **←** goes back.
 
 # %% tags=["step", "slide"]
 with mg.record("A product") as trace:
@@ -32,7 +33,7 @@ with mg.record("A product") as trace:
     w = mg.tensor(4.0, requires_grad=True)
     y = x * w
     y.backward()
-trace
+trace.playing()
 
 # %% [markdown] tags=["explain", "slide"]
 # Blue numbers went right: that was *forward*, and it gave 12. Orange ones came back

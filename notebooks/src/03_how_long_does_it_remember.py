@@ -53,8 +53,7 @@ class Square(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # Three of them make a chain. Each node holds what it saved: 1000 numbers of 8 bytes,
-# 8,000 bytes. The player shows them as bars under the graph; its level *Story* makes the
-# steps fewer.
+# 8,000 bytes. The player shows them as bars under the graph.
 
 
 # %% tags=["slide"]
@@ -84,6 +83,7 @@ course.predict(
     ),
     why="The phase release comes after every single node, not at the end.",
     at="SquareBackward is done",
+    memory=True,
 )
 
 # %% [markdown] tags=["explain", "slide"]

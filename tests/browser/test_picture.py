@@ -325,3 +325,34 @@ def test_picture_is_dragged_zoomed_and_fitted(still: Page, tmp_path: Path) -> No
     page.keyboard.press("0")
     assert len({whole, dragged, zoomed}) == 3
     assert page.evaluate(view) == whole
+
+
+def test_strip_of_memory_is_open_at_once_where_the_recording_asks(
+    still: Page, tmp_path: Path
+) -> None:
+    strip = "player.player.timeline.box.open"
+    assert not opened(still, scenes.product(), tmp_path).evaluate(strip)
+    page = opened(still, scenes.product().with_memory(), tmp_path)
+    assert page.evaluate(strip)
+    assert page.locator(".memory .chart").is_visible()
+    assert page.evaluate("player.player.isAtRest()")
+
+
+def test_saved_page_takes_keys_at_once(still: Page, tmp_path: Path) -> None:
+    page = opened(still, scenes.product(), tmp_path)
+    assert page.evaluate("document.activeElement === document.body")
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert page.locator(".count").inner_text().startswith("1 /")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_player_plays_at_once_where_it_is_asked_to(
+    browser: Browser, tmp_path: Path, motion: Any
+) -> None:
+    context = browser.new_context(reduced_motion=motion)
+    page = opened(context.new_page(), scenes.product().playing(), tmp_path)
+    plays = motion != "reduce"
+    assert bool(page.evaluate("player.player.playing")) == plays
+    assert (page.evaluate("player.player.position") > 0) == plays
+    context.close()

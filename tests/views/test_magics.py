@@ -179,6 +179,16 @@ def test_level_of_the_player_and_a_name_may_both_be_given(
     assert shown[0].data["meta"]["level"] == 2
 
 
+def test_strip_of_memory_may_be_open_at_once(
+    shell: InteractiveShell, shown: list[Recording]
+) -> None:
+    assert shell.run_cell("%%step --memory --as trace Kept\nx = 1").success
+    assert shown[0].data["meta"]["memory"] is True
+    assert shown[0].data["meta"]["title"] == "Kept"
+    assert shell.run_cell("%%step --as trace\nx = 1").success
+    assert "memory" not in shown[1].data["meta"]
+
+
 def test_help_of_the_magic_says_what_may_stand_behind_it(
     shell: InteractiveShell,
 ) -> None:

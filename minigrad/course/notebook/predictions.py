@@ -94,6 +94,7 @@ class Prediction:
     why: str
     at: Sequence[str]
     level: str = ""
+    memory: bool = False
 
     @property
     def committed(self) -> str:
@@ -158,6 +159,8 @@ class Prediction:
             found["trace"] = step(program).open_at(*self.at)
             if self.level:
                 found["trace"].at_level(self.level)
+            if self.memory:
+                found["trace"].with_memory()
         except Exception as error:  # there was nothing to record yet
             found["error"] = error
         return Ran(**found)
@@ -173,6 +176,7 @@ def predict(
     why: str = "",
     at: str | Sequence[str] = (),
     level: str = "",
+    memory: bool = False,
     answer: str = "",
     show: bool = False,
 ) -> Any:
@@ -181,12 +185,13 @@ def predict(
     ``label`` names the prediction (``"01.a"``), so that its answer comes back. ``so``
     reads off the run which choice came true, and ``why`` is one sentence on it. ``at``
     is what the step says at which the player opens; of several, each is looked for
-    behind the one before; ``level`` is the player's. ``answer`` commits one without the
-    form; ``show`` asks nothing, and shows the outcome alone.
+    behind the one before; ``level`` is the player's, and ``memory`` opens its strip of
+    memory. ``answer`` commits one without the form; ``show`` asks nothing, and shows the
+    outcome alone.
     Raises: ArgumentValueError for an answer that is none of the choices.
     """
     at = (at,) if isinstance(at, str) else at
-    asked = Prediction(label, question, tuple(choices), then, so, why, at, level)
+    asked = Prediction(label, question, tuple(choices), then, so, why, at, level, memory)
     if show:
         return asked.outcome("")
     if answer:

@@ -2,6 +2,7 @@
 
 import { Comparison } from "./compare.js";
 import { goOnByKey } from "./dom.js";
+import { onKey } from "./keys.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
@@ -56,8 +57,12 @@ async function stand(root, main, options) {
   const place = root.cloneNode();
   root.replaceWith(place);
   show(main, true);
-  mount(place, trace, options);
+  const player = mount(place, trace, options);
   performance.mark("mounted");
+  const keyed = player.players?.[0] ?? player;
+  // On a page of its own keys work at once, whatever has the focus.
+  if (parent === window) document.body.onkeydown = (event) => event.target === document.body && onKey(keyed, event);
+  if (trace.meta.play && !keyed.position && !keyed.still.matches) keyed.play();
   await farFromView(place);
   Object.assign(options, place.player.place());
   place.replaceWith(root);

@@ -432,7 +432,8 @@ export class Player {
   isAtRest() {
     const { help, found, numbers, presenter, ctx, timeline } = this;
     const closed = [help, found.box, numbers.box].every((box) => box.hidden);
-    const asAtFirst = ctx.locals.open && !timeline.box.open && !presenter.on && !this.engine;
+    const strip = timeline.box.open === Boolean(this.trace.meta.memory);
+    const asAtFirst = ctx.locals.open && strip && !presenter.on && !this.engine;
     const choosing = this.asks.box.querySelector("input:checked");
     const inspects = this.root.classList.contains("inspecting");
     return closed && asAtFirst && !choosing && !inspects && !this.playing;

@@ -26,6 +26,7 @@ export class Timeline {
     this.choose = choose;
     this.box = element("details", "memory");
     this.box.hidden = !memory.items.length;
+    this.box.open = Boolean(player.trace.meta.memory);
     this.summary = element("summary");
     this.chart = element("div", "chart");
     this.box.append(this.summary, this.chart);
