@@ -56,15 +56,19 @@ class GraphLog:
         """The id of an edge; None if the graph was too large to be shown whole."""
         return self._edge_ids.get((node, slot))
 
-    def add(self, node: Any, outputs: tuple[Any, ...]) -> None:
+    def add(
+        self, node: Any, outputs: tuple[Any, ...], card: Card | None = None
+    ) -> None:
         """A node has joined the graph; its receivers are shown first."""
-        log, card = self._log, self._cards.of(node)
+        log, card = self._log, card or self._cards.of(node)
         led_to, ends = [], []
         for slot, receiver, receiver_slot in receivers_of(node):
             receivers_card = self._cards.of(receiver)
             if receivers_card.node is None:
                 self.show_older(receiver)
-            named = log.named_by(receivers_card, receiver)
+            named: Named = receivers_card.label, None
+            if receivers_card.is_leaf:
+                named = log.named_by(receivers_card, receiver)
             led_to.append((named, id(receiver)))
             ends.append((slot, receivers_card, receiver_slot))
         name = card.node or self.number(card)

@@ -160,9 +160,10 @@ class Story(BackwardStory):
         """The call of ``ctx`` has its outputs; ``recorded``: it joins the graph."""
         if not recorded and not self._log.ctxs.is_open(ctx):
             return  # its start was not heard
-        if not self._cards.of(ctx).is_users:
+        card = self._cards.of(ctx)
+        if not card.is_users:
             if recorded:
-                self._graph.add(ctx, outputs)
+                self._graph.add(ctx, outputs, card)
             return
         log = self._log
         plain = without_wire(outputs) if recorded else []
@@ -182,10 +183,10 @@ class Story(BackwardStory):
             else None,
         )
         if recorded:
-            self._graph.add(ctx, outputs)
+            self._graph.add(ctx, outputs, card)
         else:
             say, phase = (sentences.not_wired,), PHASES["wire edges"]
-            card, name = self._cards.of(ctx), ctx._forward_cls.__name__
+            name = ctx._forward_cls.__name__
             call = log.calls.fields(card.given, (), "", outputs)
             event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
             log.emit(event | {"function": name} | call)

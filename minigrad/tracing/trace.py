@@ -10,6 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
+from minigrad.tracing.older import completed
 
 if TYPE_CHECKING:
     from minigrad.tracing.kept import KeptValues
@@ -123,9 +124,6 @@ class Trace:
         if damage:
             raise not_a_trace(path, f"damaged: {damage}")
         if data["schema"] == OLDER:
-            # Imported here because a trace is data, and most are of this version.
-            from minigrad.tracing.older import completed
-
             try:
                 data = {**completed(data), "schema": SCHEMA}
             except (LookupError, TypeError) as error:

@@ -16,7 +16,7 @@ from minigrad.views import graph
 from minigrad.views.picture_facts import Facts, is_short, shortened
 from minigrad.views.picture_modules import groups_of
 from minigrad.views.picture_places import Places
-from minigrad.views.picture_sizes import CHIP, SLOT, TRAY, Spot
+from minigrad.views.picture_sizes import CHIP, OUT, SLOT, TRAY, Spot
 from minigrad.views.values import brief_text
 
 Json = dict[str, Any]
@@ -27,7 +27,6 @@ MANY_LETTERS: Final = 6  # of a value; one with more is written smaller
 LEAST_SLOT: Final = 96  # wide: ".grad None"
 BOX: Final = 80  # high, with one row of cells
 CELLS: Final = 36  # one more
-WIDEST: Final = 172  # of the cells in a row
 MOST_ROWS: Final = 3  # of cells; the rest is counted
 
 
@@ -85,12 +84,11 @@ class Scene:
         if group["exit"] != node["id"]:
             return
         name = node["id"]
-        part = self._result(node) | {"k": "call", "n": name}
         title = _lines(shortened(group.get("title") or self._told.title(node), 22))
         sub = _sub(node, group)
         wide = max(map(len, title)) * LETTER
         size = [max(58, wide + 16, len(sub) * SMALL + 16), 46]
-        part |= {"name": title, "sub": sub, "card": size}
+        part: Json = {"k": "call", "n": name, "name": title, "sub": sub, "card": size}
         if group.get("leaves"):
             pills = [shortened(_last(one["tensor"]), 9) for one in group["leaves"]]
             part["leaves"] = [one["id"] for one in group["leaves"]]
@@ -100,7 +98,7 @@ class Scene:
         if "title" in group:
             part["inside"] = group["nodes"]
         size[1] += 16 if sub else 0
-        self.parts[name] = part
+        self.parts[name] = part | self._result(node, size[0])
         inside = {*group["nodes"], *part.get("leaves", ())}
         for one in group["nodes"]:
             for edge in self._edges[one]:
@@ -130,7 +128,8 @@ class Scene:
         self._line(f"{edge['id']}>", "value", to, f"v{slot}", name)
         self._line(edge["id"], "wire", to, "s" if is_leaf else "b", name)
 
-    def _result(self, node: Json) -> Json:
+    def _result(self, node: Json, card: float) -> Json:
+        """What comes out of a card that is so wide, and the box below it."""
         name = node["id"]
         outs = range(self._told.outputs(node))
         names = [self._told.names[name].get(slot, "") for slot in outs]
@@ -141,7 +140,9 @@ class Scene:
         head = f"ctx = {head}" if self._told.is_users(node) else head
         label = shortened(node["label"], 24)
         wide = max(len(head) * LETTER + 20, len(label) * SMALL + 14, 92)
-        rows, left_out = _in_rows(self._told.cells(node.get("ctx")))
+        above = card + OUT + max([chip[0] for chip in chips])
+        cells = self._told.cells(node.get("ctx"))
+        rows, left_out = _in_rows(cells, max(wide, above) - 18)
         wide = max([wide, *[_width(row) + 18 for row in rows]])
         part: Json = {"t": names, "v": refs, "head": head, "label": label}
         part["plain"] = [slot for slot in outs if slot in self._told.without_wire[name]]
@@ -185,12 +186,12 @@ Cell = tuple[str, str, float]
 """An entry of a ctx: its key, what is written of it, its width."""
 
 
-def _in_rows(cells: list[tuple[str, str]]) -> tuple[list[list[Cell]], int]:
+def _in_rows(cells: list[tuple[str, str]], wide: float) -> tuple[list[list[Cell]], int]:
     """Cells in rows that are not too wide, and how many have no room."""
     rows: list[list[Cell]] = []
     for place, (key, text) in enumerate(cells):
         cell = key, text, round(max(26, len(text) * SMALL + 14), 1)
-        if rows and _width([*rows[-1], cell]) <= WIDEST:
+        if rows and _width([*rows[-1], cell]) <= wide:
             rows[-1].append(cell)
         elif len(rows) == MOST_ROWS:
             return rows, len(cells) - place

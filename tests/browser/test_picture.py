@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 import minigrad
 from minigrad import nn
-from minigrad.views import Recording, record
+from minigrad.views import Recording, graph, record
 from minigrad.views.picture import groups_of, pictures_of
 from minigrad.views.values import brief_text
 from tests.browser import scenes
@@ -21,7 +21,7 @@ from tests.browser.laboratory import wait_for_player
 from tests.browser.seen import READABLE, contrast_on
 from tests.tracing import happenings
 
-RANDOM = 40
+RANDOM = 200
 STOPS = 12  # of a program, spread over it
 
 # Pairs of texts of the picture that cover each other, and texts that are too small.
@@ -152,6 +152,17 @@ def test_no_two_labels_of_any_program_cover_each_other(
         if wrong := covered(page):
             found[seed] = wrong
     assert found == {}
+
+
+def test_no_two_labels_cover_each_other_in_plain_columns(
+    still: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "renderers", list)
+    programs = [drawn_by_lot(seed) for seed in range(20)]
+    found = [covered(opened(still, trace, tmp_path)) for trace in programs]
+    assert found == [[]] * 20
+    for program in SCENES.values():
+        assert covered(opened(still, program(), tmp_path)) == []
 
 
 def test_labels_that_cover_each_other_are_found(still: Page, tmp_path: Path) -> None:

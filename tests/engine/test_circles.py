@@ -21,7 +21,7 @@ LATE = {
     "bench": 1,  # drawing
     "course": 13,  # drawing, and what only an author or a doctor needs
     "nn": 1,  # hooks of modules
-    "tracing": 4,  # what is asked of a recording afterwards, and older recordings
+    "tracing": 3,  # what is asked of a recording afterwards
     "views": 4,  # magics
 }
 """How many names a package imports inside functions, so that importing is quick."""

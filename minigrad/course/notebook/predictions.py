@@ -186,12 +186,14 @@ def predict(
     reads off the run which choice came true, and ``why`` is one sentence on it. ``at``
     is what the step says at which the player opens; of several, each is looked for
     behind the one before; ``level`` is the player's, and ``memory`` opens its strip of
-    memory. ``answer`` commits one without the form; ``show`` asks nothing, and shows the
-    outcome alone.
+    memory. ``answer`` commits one without the form; ``show`` asks nothing, and shows
+    the outcome alone.
     Raises: ArgumentValueError for an answer that is none of the choices.
     """
     at = (at,) if isinstance(at, str) else at
-    asked = Prediction(label, question, tuple(choices), then, so, why, at, level, memory)
+    asked = Prediction(
+        label, question, tuple(choices), then, so, why, at, level, memory
+    )
     if show:
         return asked.outcome("")
     if answer:

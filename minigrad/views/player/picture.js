@@ -39,6 +39,7 @@ const AROUND = 250; // points drawn beyond the edges of the window
 const BORDER = 12;
 const MOST_SCALE = 1.5;
 const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
+const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
 
@@ -265,6 +266,11 @@ export class PicturePane {
   }
 
   // Where it is looked at from
+
+  // The height at which all of it can be read, if that is not too high for a page.
+  height() {
+    return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * BORDER) : 0;
+  }
 
   resized() {
     const { clientWidth: width, clientHeight: height } = this.body;

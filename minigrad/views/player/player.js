@@ -83,6 +83,7 @@ export class Player {
     const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
     this.graph = new PicturePane(this.trace, this.story, this.index, chooseInGraph, pin);
     if (this.graph.zoomBox) sentence.append(this.graph.zoomBox);
+    root.style.setProperty("--tall", `${this.graph.height()}px`);
     const memory = new Memory(this.trace);
     /** @param {number} position */
     const stopAt = (position) => this.stopAt(position);

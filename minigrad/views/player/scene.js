@@ -229,10 +229,12 @@ class Tray {
     this.thumb.append(picture);
   }
 
-  /** @param {string} words */
-  tell(words) {
+  /** @param {string} value of the tangent beside the result */
+  tell(value) {
     setKinds(this.box, { there: true, tangent: true });
-    write(this.sum, shortened(words, Math.floor((this.spot[2] - 12) / LETTER)));
+    const room = Math.floor((this.spot[2] - 12) / LETTER);
+    const words = message("tangent.beside", { value });
+    write(this.sum, shortened(words.length <= room ? words : value, room));
     this.look = words;
   }
 
@@ -335,7 +337,7 @@ export function callOf(owner, part) {
     box.show(state, now, call, fails);
     const tangent = state.tangents[part.n];
     const waiting = Object.values(state.waiting[part.n] || {});
-    if (tangent && !waiting.length) tray.tell(message("tangent.beside", { value: brief(trace, tangent) }));
+    if (tangent && !waiting.length) tray.tell(tray.short(tangent));
     else tray.show(waiting, state.left[part.n], now === "active");
   };
   return { shape, show };
@@ -412,7 +414,9 @@ class Box {
       const inside = Boolean(ref) && !(ref.t === "P" && ref.r === "freed");
       filled += Number(inside);
       const stale = ref?.t === "S" && ref.now !== ref.ver;
-      setKinds(cell.box, { inside, stale });
+      // Of a hook, something else is kept than what was saved.
+      const packed = cell.key.startsWith("saved.") && inside && !"ST".includes(ref.t);
+      setKinds(cell.box, { inside, stale, packed });
       if (stale) label = message("box.stale", { saved: ref.ver, now: ref.now });
       if (inside) write(cell.words, shortened(this.wordsOf(cell.key, ref, stale), cell.room));
     }

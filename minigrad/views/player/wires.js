@@ -223,7 +223,7 @@ export function flowOf(owner, line) {
   const show = ({ state, event }) => {
     const used = state.nodes[line.to];
     const lit = used ? event.k === "graph.node" && event.n === line.to : Boolean(state.calls[ctx]);
-    setKinds(shape, { lit, used });
+    setKinds(shape, { lit, used, tangent: used && state.tangents[line.of] });
   };
   return { shape, show };
 }
