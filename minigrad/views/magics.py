@@ -85,7 +85,7 @@ def options_of(line: str) -> tuple[dict[str, str], str]:
         elif not value.isidentifier() or keyword.iskeyword(value):
             what = f"{value!r} is no name for a variable"
         if what:
-            fix = "write %%step --as trace, --level phases or --memory, and a title"
+            fix = "write %%step --as trace or --level phases or --memory, and a title"
             raise CellError(errors.message("%%step", what, fix))
         found[option] = value
     return found, rest

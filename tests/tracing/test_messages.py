@@ -26,7 +26,7 @@ TEXTS = {**ENGLISH["steps"], **ENGLISH["page"]}
 
 OF_THE_PLAYER = (
     *("comparing", "graph", "inputs", "live_player", "magics", "numbers"),
-    *("page", "picture", "recording", "values", "whatif"),
+    *("page", "picture", "picture_facts", "recording", "values", "whatif"),
 )
 """The views that make words for the player; others make them for exercises."""
 NOT_OF_A_STEP = (
@@ -41,7 +41,7 @@ NOT_OF_A_STEP = (
 )
 """The modules of tracing that have only errors to tell."""
 OF_ERRORS = {
-    "write %%step --as trace or --level phases, and a title",
+    "write %%step --as trace or --level phases or --memory, and a title",
     "there is no level ",
     "; use one of ",
     "there is no option ",

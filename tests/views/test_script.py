@@ -67,6 +67,7 @@ def test_import_that_is_missing_is_named() -> None:
         "Comparison",
         "Player",
         "goOnByKey",
+        "onKey",
         "whenIdle",
     }
 
