@@ -84,16 +84,28 @@ def screenshots(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def play(page: Page, tmp_path: Path) -> Iterator[Open]:
-    """Opens the page of a recording at a position."""
+def look(page: Page, tmp_path: Path) -> Iterator[Open]:
+    """Opens the page of a recording at a position, as a learner meets it."""
 
     def opened(data: stories.Json, position: int = 0) -> Page:
         page.goto(Recording(data).save_html(tmp_path / "player.html").as_uri())
         page.wait_for_function(READY)
-        page.evaluate(ALL_OPEN)
         page.evaluate("at => player.player.go(at)", position)
         page.locator("#player").focus()
         return page
 
     yield opened
     page.evaluate("sessionStorage.clear()")
+
+
+@pytest.fixture
+def play(look: Open) -> Open:
+    """The same at *Phases*, with all panes."""
+
+    def opened(data: stories.Json, position: int = 0) -> Page:
+        page = look(data)
+        page.evaluate(ALL_OPEN)
+        page.evaluate("at => player.player.go(at)", position)
+        return page
+
+    return opened

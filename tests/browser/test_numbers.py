@@ -47,9 +47,9 @@ def told(trace: Recording, node: str, output: int, cell: Any, at: int) -> Any:
 
 
 @pytest.mark.parametrize("program", [fan_in, products, twice])
-def test_player_tells_at_every_step_what_python_tells(play: Open, program: Any) -> None:
+def test_player_tells_at_every_step_what_python_tells(look: Open, program: Any) -> None:
     trace = mg.step(program)
-    page = play(trace.data if trace._drawn() else {})
+    page = look(trace.data if trace._drawn() else {})
     begins = next(
         at for at, e in enumerate(trace.data["events"]) if e["k"] == "backward.begin"
     )
@@ -63,9 +63,9 @@ def test_player_tells_at_every_step_what_python_tells(play: Open, program: Any) 
     assert asked > len(steps)
 
 
-def test_player_tells_the_terms_of_every_element_as_python_does(play: Open) -> None:
+def test_player_tells_the_terms_of_every_element_as_python_does(look: Open) -> None:
     trace = mg.step(products)
-    page = play(trace.data if trace._drawn() else {})
+    page = look(trace.data if trace._drawn() else {})
     node = next(n for n in trace.data["graph"]["nodes"] if n["tensor"] == "a")["id"]
     seen = set()
     for cell in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2)]:
@@ -99,9 +99,9 @@ def focused(page: Page) -> Any:
     return page.evaluate("document.activeElement.getAttribute('aria-label')")
 
 
-def test_click_on_a_node_tells_its_sum_and_escape_takes_it_away(play: Open) -> None:
+def test_click_on_a_node_tells_its_sum_and_escape_takes_it_away(look: Open) -> None:
     trace = mg.step(fan_in)
-    page = play(trace._drawn(), len(trace))
+    page = look(trace._drawn(), len(trace))
     box = page.locator(".number-box")
     assert box.is_hidden()
     page.locator("g.node", has_text="SquareBackward").click()
@@ -116,9 +116,9 @@ def test_click_on_a_node_tells_its_sum_and_escape_takes_it_away(play: Open) -> N
     assert box.is_hidden()
 
 
-def test_addend_lights_the_consumer_and_the_edge_it_came_by(play: Open) -> None:
+def test_addend_lights_the_consumer_and_the_edge_it_came_by(look: Open) -> None:
     trace = mg.step(fan_in)
-    page = play(trace._drawn(), len(trace))
+    page = look(trace._drawn(), len(trace))
     page.locator("g.node", has_text="SquareBackward").click()
     lit = page.locator(".graph .asked")
     assert lit.count() == 0
@@ -159,9 +159,9 @@ def test_number_of_a_gradient_is_asked_by_keys_alone(play: Open) -> None:
 
 
 def test_equals_key_asks_the_node_with_the_focus_or_the_one_spoken_of(
-    play: Open,
+    look: Open,
 ) -> None:
-    page, _ = opened(play)
+    page, _ = opened(look)
     page.keyboard.press("=")
     assert "Arrived at AccumulateGrad of a" in page.locator(".number-say").inner_text()
     escape(page)
@@ -173,9 +173,9 @@ def test_equals_key_asks_the_node_with_the_focus_or_the_one_spoken_of(
     assert "MmBackward0" in focused(page)
 
 
-def test_panel_goes_on_with_the_steps_and_back(play: Open) -> None:
+def test_panel_goes_on_with_the_steps_and_back(look: Open) -> None:
     trace = mg.step(fan_in)
-    page = play(trace._drawn(), len(trace))
+    page = look(trace._drawn(), len(trace))
     page.locator("g.node", has_text="SquareBackward").click()
     last = page.locator(".number-say").inner_text()
     page.evaluate("player.player.go(0)")
@@ -185,8 +185,8 @@ def test_panel_goes_on_with_the_steps_and_back(play: Open) -> None:
     assert page.locator(".number-say").inner_text() == last
 
 
-def test_values_that_are_no_gradient_cannot_be_asked(play: Open) -> None:
-    page, _ = opened(play)
+def test_values_that_are_no_gradient_cannot_be_asked(look: Open) -> None:
+    page, _ = opened(look)
     page.keyboard.press("=")
     assert page.locator(".number-table button.cell").count() == 6
     assert page.locator(".entries button.cell, .locals button.cell").count() == 0
@@ -213,8 +213,8 @@ def test_panel_is_for_everybody(framed: Framed, light: bool, width: int) -> None
     assert "color-contrast" in {name for name, _ in violations(frame)}
 
 
-def test_tip_does_not_lie_on_the_answer_to_a_click(play: Open) -> None:
-    page, _ = opened(play)
+def test_tip_does_not_lie_on_the_answer_to_a_click(look: Open) -> None:
+    page, _ = opened(look)
     page.evaluate("player.player.go(1e6)")
     page.locator("g.node").first.click()
     tip, said = (page.locator(one).bounding_box() for one in (".tip", ".number-box"))

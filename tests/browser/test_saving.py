@@ -24,10 +24,10 @@ def saved(page: Page, way: str) -> bytes:
     return started.value.path().read_bytes()
 
 
-def test_text_that_is_saved_is_the_recordings_markdown(play: Open) -> None:
+def test_text_that_is_saved_is_the_recordings_markdown(look: Open) -> None:
     data = stories.failing()
     data["meta"]["title"] = "*two*\n_words_"
-    page = play(data)
+    page = look(data)
     for level, name in ((3, "Everything"), (2, "Phases")):
         page.get_by_role("button", name=name).click()
         text = saved(page, "All steps as text").decode()
@@ -35,9 +35,9 @@ def test_text_that_is_saved_is_the_recordings_markdown(play: Open) -> None:
     assert text.startswith("# \\*two\\* \\_words\\_\n")
 
 
-def test_picture_of_a_step_is_whole_in_svg_and_png(play: Open) -> None:
+def test_picture_of_a_step_is_whole_in_svg_and_png(look: Open) -> None:
     data = stories.fan_in()
-    page = play(data, len(data["events"]))
+    page = look(data, len(data["events"]))
     root = ElementTree.fromstring(saved(page, "This step as SVG"))
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert texts[0] == data["events"][-1]["say"]
@@ -53,11 +53,11 @@ def test_picture_of_a_step_is_whole_in_svg_and_png(play: Open) -> None:
     assert height > 300
 
 
-def test_picture_that_is_taken_at_once_is_of_the_step_as_it_stands(play: Open) -> None:
+def test_picture_that_is_taken_at_once_is_of_the_step_as_it_stands(look: Open) -> None:
     with mg.record() as trace:
         y = mg.tensor(2.0, requires_grad=True) * 3
         y.backward()
-    page = play(trace._drawn())
+    page = look(trace._drawn())
     with page.expect_download() as started:
         page.evaluate(
             "player.player.go(1e6); player.querySelector('.saving button').click()"
@@ -73,11 +73,11 @@ def test_picture_that_is_taken_at_once_is_of_the_step_as_it_stands(play: Open) -
     assert page.evaluate(settled) == "1"
 
 
-def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(play: Open) -> None:
+def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(look: Open) -> None:
     data = stories.fan_in()
     stops = stops_of(data)
     before = next(i for i, e in enumerate(data["events"]) if e["k"] == "grad")
-    page = play(data, before)
+    page = look(data, before)
     plain = page.locator(".say").bounding_box()
     page.keyboard.press("p")
     large = page.locator(".say").bounding_box()
@@ -98,8 +98,8 @@ def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(play: Open) -> N
     assert page.evaluate("player.player.position") == before
 
 
-def test_presenter_does_not_pause_where_nothing_comes_out(play: Open) -> None:
-    page = play(stories.fan_in())
+def test_presenter_does_not_pause_where_nothing_comes_out(look: Open) -> None:
+    page = look(stories.fan_in())
     page.keyboard.press("p")
     page.keyboard.press(" ")
     assert page.evaluate("player.player.position") == 1

@@ -61,7 +61,9 @@ async function stand(root, main, options) {
   performance.mark("mounted");
   const keyed = player.players?.[0] ?? player;
   // On a page of its own keys work at once, whatever has the focus.
-  if (parent === window) document.body.onkeydown = (event) => event.target === document.body && onKey(keyed, event);
+  document.body.addEventListener("keydown", (event) => {
+    if (parent === window && event.target === document.body) onKey(keyed, event);
+  });
   if (trace.meta.play && !keyed.position && !keyed.still.matches) keyed.play();
   await farFromView(place);
   Object.assign(options, place.player.place());
