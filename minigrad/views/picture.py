@@ -52,6 +52,12 @@ class Scene:
         self._groups = groups
         self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
         self._told = Facts(data)
+        self._unrecorded = {
+            out["t"]: (ctx, slot)
+            for ctx, call in self._told.unrecorded.items()
+            for slot, out in enumerate(call["outs"])
+            if out.get("t")
+        }
         self._uses = Counter(edge["to"] for edge in data["graph"]["edges"])
         self._edges = defaultdict(list)
         for edge in data["graph"]["edges"]:
@@ -65,6 +71,8 @@ class Scene:
                 self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
             elif self._uses[node["id"]] <= graph.MAX_USES:
                 self._add_leaf(node["id"], node)
+        for ctx, call in self._told.unrecorded.items():
+            self._add_unrecorded(ctx, call)
 
     def _add_leaf(self, name: str, node: Json) -> None:
         """A chip, and the slot of its gradient; one that many read has many."""
@@ -104,13 +112,34 @@ class Scene:
             for edge in self._edges[one]:
                 if edge["to"] not in inside:
                     self._add_wire(edge, name)
-            for slot, given in self._told.plain_inputs(one):
-                source = f"{given['name'] or name}.data{given['t']}"
-                if source not in self.parts:
-                    chip = self._chip(given["name"] or "", given["v"])
-                    data = {"k": "data", "t": given["name"] or "", "v": given["v"]}
-                    self.parts[source] = data | {"chip": chip}
-                self._line(f"{one}<{slot}", "value", source, "v0", name)
+            for slot, given in self._told.inputs(one):
+                if not given.get("n") and not given.get("leaf"):
+                    self._add_data(f"{one}<{slot}", given, name)
+
+    def _add_data(self, line: str, given: Json, name: str) -> None:
+        """What is given to a call and has no node: data, or of an unrecorded call."""
+        source = f"{given['name'] or name}.data{given['t']}"
+        made = self._unrecorded.get(given["t"], (source, 0))
+        if source == made[0] and source not in self.parts:
+            chip = self._chip(given["name"] or "", given["v"])
+            data = {"k": "data", "t": given["name"] or "", "v": given["v"]}
+            self.parts[source] = data | {"chip": chip}
+        self._line(line, "value", made[0], f"v{made[1]}", name)
+
+    def _add_unrecorded(self, ctx: str, call: Json) -> None:
+        """A call that nothing asks a gradient of: its box will be thrown away."""
+        node = {"id": ctx, "ctx": ctx, "label": "", "outputs": len(call["outs"])}
+        title = _lines(shortened(call["op"], 22))
+        size = [max(58, max(map(len, title)) * LETTER + 16), 46]
+        part: Json = {"k": "call", "n": None, "ctx": ctx, "name": title, "sub": ""}
+        self.parts[ctx] = part | {"card": size} | self._result(node, size[0])
+        for slot, given in self._told.inputs(ctx):
+            of = given.get("n") or given.get("leaf") or ""
+            of = self._groups[of]["exit"] if of in self._groups else of
+            if not of:
+                self._add_data(f"{ctx}<{slot}", given, ctx)
+            elif of in self.parts:
+                self._line(f"{ctx}<{slot}", "value", of, f"v{given.get('nr', 0)}", ctx)
 
     def _add_wire(self, edge: Json, name: str) -> None:
         """A gradient's way back, and the value's way there."""

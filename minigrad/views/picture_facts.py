@@ -39,6 +39,8 @@ class Facts:
         self.gradients: dict[str, Json] = {}
         self.grads: dict[str, Json] = {}
         self._data = data
+        self.unrecorded: dict[str, Json] = {}
+        """The learner's calls that have joined no graph, by their ctxs."""
         self._calls: dict[str, Json] = {}
         self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
         self._users: set[str | None] = set()
@@ -65,18 +67,25 @@ class Facts:
             self.gradients.setdefault(event["n"], event["total"])
         elif kind == "grad.accumulate":
             self.grads[event["n"]] = event["new"]
+        elif "ins" in event:
+            self._pass_on(event["cid"], event)
+            self.unrecorded[event["cid"]] = event
         for root in event.get("roots") or ():
             self.gradients.setdefault(root["n"], root["g"])
 
-    def _join(self, event: Json) -> None:
-        self._calls[event["n"]] = event
+    def _pass_on(self, name: str, event: Json) -> None:
+        """What came out of a call."""
         for out in event.get("outs", ()):
             if out.get("v"):
-                self.values[event["n"], out["nr"]] = out["v"]
+                self.values[name, out["nr"]] = out["v"]
             if out.get("name"):
-                self.names[event["n"]][out["nr"]] = out["name"]
+                self.names[name][out["nr"]] = out["name"]
             if not out.get("needs", True):
-                self.without_wire[event["n"]].add(out["nr"])
+                self.without_wire[name].add(out["nr"])
+
+    def _join(self, event: Json) -> None:
+        self._calls[event["n"]] = event
+        self._pass_on(event["n"], event)
         for given in event.get("ins", ()):
             if given.get("leaf") and given.get("v"):
                 self.values.setdefault((given["leaf"], 0), given["v"])
@@ -108,11 +117,10 @@ class Facts:
         """Whether a learner's own apply has made a node."""
         return node.get("ctx") in self._users
 
-    def plain_inputs(self, node: str) -> Iterable[tuple[int, Json]]:
-        """The tensors that were given and have no node: data, by their places."""
-        for slot, given in enumerate(self._calls.get(node, {}).get("ins", ())):
-            if given.get("v") and not given.get("n") and not given.get("leaf"):
-                yield slot, given
+    def inputs(self, name: str) -> Iterable[tuple[int, Json]]:
+        """The tensors that were given to a node or an unrecorded call, by places."""
+        call = self._calls.get(name) or self.unrecorded.get(name, {})
+        return [p for p in enumerate(call.get("ins", ())) if p[1].get("v")]
 
     def cells(self, ctx: str | None) -> list[tuple[str, str]]:
         """What a ctx ever keeps: the key of each entry and what is written of it."""

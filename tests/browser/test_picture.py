@@ -91,10 +91,20 @@ def diamond() -> Any:
     return trace
 
 
+def unrecorded() -> Any:
+    """A call of which nothing asks a gradient, and one that reads what it gave."""
+    x = minigrad.tensor([2.0, 3.0], requires_grad=True)
+    with record("Unrecorded") as trace:
+        with minigrad.no_grad():
+            fixed = scenes.Mul.apply(x, x)
+        (x * fixed).sum().backward()
+    return trace
+
+
 SCENES: dict[str, Callable[[], Any]] = {
     name: program for name, program, _ in scenes.SCENES if name != "compare"
 }
-SCENES |= {"layers": layers, "diamond": diamond}
+SCENES |= {"layers": layers, "diamond": diamond, "unrecorded": unrecorded}
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -336,6 +346,33 @@ def test_picture_is_dragged_zoomed_and_fitted(still: Page, tmp_path: Path) -> No
     page.keyboard.press("0")
     assert len({whole, dragged, zoomed}) == 3
     assert page.evaluate(view) == whole
+
+
+def test_call_without_a_gradient_has_a_card_and_its_box_is_thrown_away(
+    still: Page, tmp_path: Path
+) -> None:
+    trace = unrecorded()
+    page = opened(still, trace, tmp_path)
+    events = trace.data["events"]
+    call = next(e for e in events if "ins" in e and "n" not in e)
+    box, chip = (f"#mg_{call['cid']} .{kind}" for kind in ("box.there", "chip .value"))
+
+    def shown(at: int) -> tuple[int, str | None]:
+        page.evaluate("at => player.player.go(at)", at)
+        return page.locator(box).count(), page.locator(chip).text_content()
+
+    made = next(i for i, e in enumerate(events, 1) if e["k"] == "ctx.new")
+    assert shown(0) == (0, "?")
+    assert shown(made) == (1, "?")
+    assert shown(events.index(call) + 1) == (0, "[4, 9]")
+    assert page.locator(f"#mg_{call['cid']} .dock").is_hidden()
+    page.evaluate("player.player.go(1e9)")
+    (read,) = [
+        line
+        for line in page.evaluate("player.player.graph.picture.lines")
+        if line["of"] == call["cid"]
+    ]
+    assert read["k"] == "value"
 
 
 def test_strip_of_memory_is_open_at_once_where_the_recording_asks(

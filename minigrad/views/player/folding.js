@@ -63,7 +63,7 @@ export function blankState() {
     pass: null, // null before backward, then "backward", then "over"
     advice: {}, // ctx -> what teaching mode has said of it
     outer: [], // the backwards around the one that runs: what is said of theirs
-    calls: {}, // ctx that is no node yet -> made, forward or returned
+    calls: {}, // ctx that is no node -> made, forward, returned or unrecorded
     sent: {}, // edge -> the gradient that went along it in this backward
     slopes: {}, // edge -> its local derivative, in this backward
     added: {}, // leaf's node -> what its .grad was, what was added, and the sum
@@ -110,6 +110,7 @@ const CALLS = { "create ctx": "made", "run forward": "forward", "wrap outputs": 
  */
 function noteCall(state, event, story) {
   if (event.k === "graph.node") delete state.calls[story.nodes[event.n]?.ctx];
+  else if (event.cid && event.ins) state.calls[event.cid] = "unrecorded";
   else if (event.cid && event.ph?.of === "apply" && CALLS[event.ph.name]) {
     state.calls[event.cid] = CALLS[event.ph.name];
   }

@@ -298,15 +298,15 @@ export function callOf(owner, part) {
   }
   const box = new Box(owner, part);
   const tray = new Tray(trace, part.tray);
-  const node = group({ class: "node", id: `mg_${part.n}` }, flow, op, ...chips.map((one) => one.box));
+  const node = group({ class: "node", id: `mg_${part.id}` }, flow, op, ...chips.map((one) => one.box));
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
   /** @type {Spot} */
   const room = [left, top, part.box[0] + part.box[2] - left, part.box[1] + part.box[3] - top];
   for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
   node.append(box.dock, box.box, card(room, "hit", 10));
   const shape = group({ class: "call" }, node, tray.box);
-  owner.makeNode(node, part.n, part.name.join(" "));
-  if (part.chips.length > 1) {
+  if (part.n) owner.makeNode(node, part.n, part.name.join(" "));
+  if (part.n && part.chips.length > 1) {
     part.chips.forEach((spot, slot) => {
       const hit = card(spot, "hit", 19);
       node.append(hit);
@@ -314,27 +314,29 @@ export function callOf(owner, part) {
     });
   }
   tray.box.onclick = () => node.querySelector(".hit").dispatchEvent(new MouseEvent("click"));
-  const ctx = story.nodes[part.n]?.ctx;
+  const ctx = part.ctx ?? story.nodes[part.n]?.ctx;
   /** @type {Show} */
   const show = ({ state, event }) => {
     const now = state.nodes[part.n];
-    const call = state.calls[ctx];
+    const unrecorded = state.calls[ctx] === "unrecorded";
+    const call = unrecorded ? undefined : state.calls[ctx];
     const running = part.inside
       ? !now && part.inside.some((one) => state.nodes[one])
       : Boolean(call) && !now;
     const fails = Boolean(state.error) && (state.cid === ctx && ctx !== null && (running || now === "active"));
-    setKinds(op, { running, over: now, fails });
+    setKinds(op, { running, over: now || unrecorded, fails });
     chips.forEach((chip, slot) => {
-      const known = Boolean(now) || call === "returned";
+      const known = Boolean(now) || call === "returned" || unrecorded;
       const changed = state.changed[part.t[slot]];
       const stale = known && changed && state.handles[part.t[slot]] !== part.n;
       chip.show(part.v[slot], known);
       setKinds(chip.box, { hot: (event?.k === "graph.node" && event.n === part.n) || (call === "returned" && !now), stale });
       write(chip.stamp, stale ? message("value.version", { version: changed.ver }) : "");
     });
-    setKinds(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now });
+    setKinds(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now || unrecorded });
     params.forEach((pill, place) => setKinds(pill, { full: state.grads[part.leaves[place]] }));
     box.show(state, now, call, fails);
+    setKinds(box.dock, { gone: unrecorded });
     const tangent = state.tangents[part.n];
     const waiting = Object.values(state.waiting[part.n] || {});
     if (tangent && !waiting.length) tray.tell(tray.short(tangent));
@@ -351,7 +353,7 @@ class Box {
   constructor(owner, part) {
     this.owner = owner;
     this.part = part;
-    this.ctx = owner.story.nodes[part.n]?.ctx;
+    this.ctx = part.ctx ?? owner.story.nodes[part.n]?.ctx;
     const [x, y, w, h] = part.box;
     const chip = part.chips.at(-1);
     const cord = chip[0] + chip[2] / 2;

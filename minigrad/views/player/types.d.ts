@@ -209,7 +209,8 @@ export type Spot = [number, number, number, number];
 export type Part = {
   id: string;
   k: "leaf" | "data" | "call";
-  n: string; // its node
+  n: string | null; // its node; none of a call that was not recorded
+  ctx?: string; // of such a call
   t: any; // the name of its tensor; of a call those of its outputs
   v: any; // its value; of a call those of its outputs
   chip?: Spot;

@@ -218,10 +218,10 @@ export function flowOf(owner, line) {
   const shape = svgElement("g", { class: "flow" });
   const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
   shape.append(path);
-  const ctx = owner.story.nodes[line.to]?.ctx;
+  const ctx = owner.story.nodes[line.to]?.ctx ?? line.to;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
-    const used = state.nodes[line.to];
+    const used = state.nodes[line.to] || state.calls[ctx] === "unrecorded";
     const lit = used ? event.k === "graph.node" && event.n === line.to : Boolean(state.calls[ctx]);
     setKinds(shape, { lit, used, tangent: used && state.tangents[line.of] });
   };
