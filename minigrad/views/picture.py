@@ -24,7 +24,7 @@ Json = dict[str, Any]
 LETTER, SMALL, VALUE, LONG = 8.5, 7.9, 10.5, 9.1
 """The width of a letter of 14, 13, 17 and 15 points."""
 MANY_LETTERS: Final = 6  # of a value; one with more is written smaller
-LEAST_SLOT: Final = 96  # wide: ".grad None"
+LEAST_SLOT: Final = 108  # wide: "waits for 2"
 BOX: Final = 80  # high, with one row of cells
 CELLS: Final = 36  # one more
 MOST_ROWS: Final = 3  # of cells; the rest is counted
@@ -82,7 +82,7 @@ class Scene:
         grad = brief_text(self.data, self._told.grads.get(node["id"]))
         is_long = len(grad) > MANY_LETTERS
         room = len(grad) * LONG + (16 if is_long else 62) if chip[1] == CHIP else 0
-        chip[0] = max(chip[0], LEAST_SLOT, room)
+        chip[0] = max(chip[0], LEAST_SLOT, room, self._room_of_sum(node["id"]))
         slot = [chip[0], chip[1] if is_long or chip[1] > CHIP else SLOT]
         part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
         self.parts[name] = part | {"slot": slot}
@@ -169,6 +169,7 @@ class Scene:
         head = f"ctx = {head}" if self._told.is_users(node) else head
         label = shortened(node["label"], 24)
         wide = max(len(head) * LETTER + 20, len(label) * SMALL + 14, 92)
+        wide = max(wide, self._room_of_sum(name))
         above = card + OUT + max([chip[0] for chip in chips])
         cells = self._told.cells(node.get("ctx"))
         rows, left_out = _in_rows(cells, max(wide, above) - 18)
@@ -185,6 +186,10 @@ class Scene:
         tall = max([chip[1] for chip in chips])
         part["tray"] = [wide, tall if tall > CHIP else TRAY]
         return part
+
+    def _room_of_sum(self, node: str) -> float:
+        """How wide it is where gradients meet: "2 + 3 = 5"."""
+        return self._told.sums[node] * LETTER + 14
 
     def _chip(self, title: str, ref: Json | None, like: Json | None = None) -> Spot:
         """The size of a chip: a number beside its name, an array below it."""

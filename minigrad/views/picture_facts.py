@@ -11,6 +11,7 @@ from minigrad.views.values import brief_text, value_text
 Json = dict[str, Any]
 
 MOST_LETTERS: Final = 18
+MOST_OF_A_SUM: Final = 16  # letters; a longer one is shown as its total
 
 
 def is_short(value: Mapping[str, Any]) -> bool:
@@ -36,6 +37,8 @@ class Facts:
         self.names: dict[str, dict[int, str]] = defaultdict(dict)
         self.values: dict[tuple[str, int], Json] = {}
         self.without_wire: dict[str, set[int]] = defaultdict(set)
+        self.sums: dict[str, int] = defaultdict(int)
+        self._arrived: dict[str, list[Json]] = defaultdict(list)
         self.gradients: dict[str, Json] = {}
         self.grads: dict[str, Json] = {}
         self._data = data
@@ -65,13 +68,27 @@ class Facts:
             self._join(event)
         elif kind == "grad" and event.get("total"):
             self.gradients.setdefault(event["n"], event["total"])
+            self._arrived[event["n"]].append(event["g"])
+            self._sum_up(event["n"], self._arrived[event["n"]], event["total"])
         elif kind == "grad.accumulate":
             self.grads[event["n"]] = event["new"]
+            if event.get("old"):
+                self._sum_up(event["n"], [event["old"], event["g"]], event["new"])
+        elif kind == "backward.begin":
+            self._arrived.clear()
         elif "ins" in event:
             self._pass_on(event["cid"], event)
             self.unrecorded[event["cid"]] = event
         for root in event.get("roots") or ():
             self.gradients.setdefault(root["n"], root["g"])
+
+    def _sum_up(self, node: str, parts: list[Json], total: Json) -> None:
+        """How many letters the sum of several gradients has, if it is not too long."""
+        if len(parts) > 1:
+            texts = [brief_text(self._data, one) for one in (*parts, total)]
+            letters = sum(map(len, texts)) + 3 * len(parts)
+            if letters <= MOST_OF_A_SUM:
+                self.sums[node] = max(self.sums[node], letters)
 
     def _pass_on(self, name: str, event: Json) -> None:
         """What came out of a call."""

@@ -175,7 +175,7 @@ export function leafOf(owner, part) {
       }
     }
     const added = state.added[part.n];
-    tray.show(added ? [added] : Object.values(state.waiting[part.n] || {}), state.left[part.n], false, true);
+    tray.show(added ? [added] : Object.values(state.waiting[part.n] || {}), state.left[part.n], false, true, Boolean(ref));
   };
   return { shape, show };
 }
@@ -209,11 +209,12 @@ class Tray {
    * @param {Gathered[]} gathered for each output that something has come to
    * @param {number | undefined} left how many are still to come
    * @param {boolean} hot @param {boolean} ofLeaf where one alone is in the slot
+   * @param {boolean} isFull whether the slot has the sum
    */
-  show(gathered, left, hot, ofLeaf = false) {
+  show(gathered, left, hot, ofLeaf = false, isFull = false) {
     const there = Boolean(left || gathered.some(({ parts }) => !ofLeaf || parts.length > 1));
     setKinds(this.box, { there, whole: gathered.length && !left, hot, tangent: false });
-    const look = there ? `${left} ${gathered.map(({ parts, total }) => [...parts, total].map((one) => one?.v))}` : "";
+    const look = there ? `${left} ${isFull} ${gathered.map(({ parts, total }) => [...parts, total].map((one) => one?.v))}` : "";
     if (look === this.look) return;
     this.look = look;
     this.thumb.replaceChildren();
@@ -221,7 +222,7 @@ class Tray {
     const value = gathered.length === 1 ? valueOf(this.trace, gathered[0].total) : null;
     const drawn = this.isArray && value && !isWritten(value) && !left;
     const room = Math.floor((this.spot[2] - 12) / LETTER);
-    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room, ofLeaf));
+    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room, isFull));
     if (!drawn) return;
     const [x, y, w, h] = this.spot;
     const { group: picture, width, height } = squares(value);
@@ -241,9 +242,9 @@ class Tray {
   /**
    * The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2"; of several outputs "5, 2".
    * @param {Gathered[]} gathered @param {number | undefined} left @param {number} room
-   * @param {boolean} ofLeaf
+   * @param {boolean} isFull
    */
-  words(gathered, left, room, ofLeaf) {
+  words(gathered, left, room, isFull) {
     const sums = gathered.map(({ parts }) => parts.map((one) => this.short(one)).join(" + "));
     const here = gathered.reduce((all, { parts }) => all + parts.length, 0);
     const tries = [];
@@ -254,7 +255,7 @@ class Tray {
       const totals = gathered.map(({ total }) => this.short(total));
       tries.push(sums.map((sum, at) => (sum === totals[at] ? sum : `${sum} = ${totals[at]}`)).join(", "));
       if (gathered[0].root) tries.unshift(message("tray.begins", { value: totals[0] }));
-      tries.push(ofLeaf ? message("tray.sum", { count: here }) : totals.join(", "));
+      tries.push(isFull ? message("tray.sum", { count: here }) : totals.join(", "));
     }
     return tries.find((one) => one.length <= room) || shortened(tries.at(-1), room);
   }
