@@ -375,6 +375,17 @@ def test_call_without_a_gradient_has_a_card_and_its_box_is_thrown_away(
     assert read["k"] == "value"
 
 
+def test_sum_stands_in_full_where_gradients_meet(still: Page, tmp_path: Path) -> None:
+    with record("Meeting") as trace:
+        x = minigrad.tensor(2.0, requires_grad=True)
+        shared = x * 1.25
+        (shared * 3 + shared * 12.5).backward()
+    page = opened(still, trace, tmp_path)
+    page.evaluate("player.player.go(1e9)")
+    sums = page.locator(".call .tray.there .sum").all_text_contents()
+    assert [one for one in sums if "+" in one] == ["12.5 + 3 = 15.5"]
+
+
 def test_strip_of_memory_is_open_at_once_where_the_recording_asks(
     still: Page, tmp_path: Path
 ) -> None:
