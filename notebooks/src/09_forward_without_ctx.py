@@ -42,15 +42,19 @@ class Scale(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Look.** Step through one call and watch the box. Is there a ctx yet while `forward`
-# runs, and what's in it? At which line does the first entry appear, and what has
-# `forward` done by then?
+# **Look.** The player opens where `setup_context` is called. Go back to the step that
+# makes ctx, then forward again: what's in the box while `forward` runs? At which line
+# does the first entry appear, and what has `forward` done by then?
+
 
 # %% tags=["step", "slide"]
-# %%step --level phases
-x = mg.tensor(2.0, requires_grad=True)
-y = Scale.apply(x, 10.0)
-y.backward()
+def call():
+    x = mg.tensor(2.0, requires_grad=True)
+    y = Scale.apply(x, 10.0)
+    y.backward()
+
+
+mg.step(call).open_at("Scale.setup_context is called")
 
 # %% [markdown] tags=["explain", "slide"]
 # `apply` makes ctx before `forward`, as always; it just doesn't hand it over. When
@@ -74,6 +78,7 @@ class Watched(Scale):
 
 
 seen = []
+x = mg.tensor(2.0, requires_grad=True)
 y = Watched.apply(x, 10.0)
 (ctx, first, grad_fn_then) = seen[0]
 ctx is y.grad_fn, first is x, grad_fn_then
@@ -210,7 +215,28 @@ course.predict(
 # `vmap` has two conditions. It wants a `setup_context`, as `grad` does. And it needs to
 # know how your methods run on a batch: by that promise, or by a `vmap` method that you
 # write yourself, say because forward calls NumPy (lesson 15). With both in place you
-# can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each sample.
+# can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each
+# sample.
+
+# %% [markdown]
+# **Try.** What if the promise is false? This `forward` leaves the tensors: `item()` gives
+# a plain number. Who complains first: the class statement, `apply`, or `vmap`?
+
+
+# %% tags=["try", "raises-exception"]
+class Broken(Ruled):
+    @staticmethod
+    def forward(x):
+        return x * x.item()
+
+
+print(Broken.apply(mg.tensor(3.0)))
+mg.vmap(Broken.apply)(mg.tensor([1.0, 2.0, 3.0]))
+
+# %% [markdown] tags=["explain"]
+# Only `vmap`. There `x` stands for all three numbers at once, so `item()` has no single
+# one to give. NumPy, or an `if` on a value, stops with an error too. What nothing
+# catches is a side effect: if forward counted its calls, the count would be 1, not 3.
 
 # %% [markdown] tags=["slide"]
 # ## A value from the middle of forward
@@ -287,8 +313,7 @@ course.predict(
 # A marked output has no `grad_fn`, so in the second pass nothing goes back through x².
 # Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`: the second
 # pass calls `Cube.backward` again, with `g_square` filled, and that brings the missing
-# 24. So mark an
-# extra output only if no derivative goes through it: a mask, an index, a count. (In the
+# 24. So mark an extra output only if no derivative goes through it: a mask, an index, a count. (In the
 # first style, saving x² from inside `forward` gives 24, too: there it's a constant
 # as well.)
 
@@ -300,23 +325,24 @@ course.because(
 )
 
 # %% [markdown]
-# **Try.** Here `square` is unmarked, and backward ignores the gradient that arrives for
-# it. Which of Cube's 32 and 48 changes, if any? This prints both pairs.
+# **Try.** May `setup_context` compute tensors itself? This one doesn't use `output` at
+# all. Which of Cube's 32 and 48 changes, if any? The cell prints both pairs.
 
 
 # %% tags=["try"]
-class Forgets(Cube):
+class Early(Cube):
     @staticmethod
-    def backward(ctx, g, g_square):
-        _, square = ctx.saved_tensors
-        return g * 3 * square
+    def setup_context(ctx, inputs, output):
+        (x,) = inputs
+        ctx.save_for_backward(x, x * x)
 
 
-second(Cube), second(Forgets)
+second(Cube), second(Early)
 
 # %% [markdown] tags=["explain"]
-# The 48 becomes 24. The slope, 32, doesn't need `g_square`: nothing arrives there in
-# the first pass. In the second pass something does, and this backward drops it.
+# It may, and the 48 becomes 24. Nothing is recorded while `setup_context` runs, so its
+# x² is a constant for the second derivative. Save inputs and outputs. Or save x alone
+# and compute x² in backward: `create_graph` records what happens there, so you get 48.
 
 # %% [markdown] tags=["slide"]
 # ## self, ctx, or an argument?

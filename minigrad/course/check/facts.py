@@ -28,6 +28,7 @@ class Contract:
     is to be None. ``random``: the result is drawn anew in each call. ``keeps``: the
     arguments and outputs that ctx may hold on to, if it is not to hold on to others.
     ``bytes_a_number``: how many bytes it may keep for each number of the first input.
+    ``without_ctx``: forward takes no ctx, and setup_context fills it.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Contract:
     random: bool = False
     keeps: tuple[str, ...] | None = None
     bytes_a_number: float | None = None
+    without_ctx: bool = False
 
 
 @dataclass(frozen=True)

@@ -334,6 +334,18 @@ def _is_only_not_a_number(seen: Output, right: Array) -> bool:
     return not np.all(finite) and not np.any(off)
 
 
+def style(case: CaseFile) -> Iterator[Finding]:
+    """A forward that takes ctx, where the exercise asks for one without."""
+    if case.contract.without_ctx and not case.declared.own_setup_context:
+        yield Finding(
+            ("A09",),
+            "forward takes ctx, and there is no setup_context",
+            f"{case.name}.forward",
+            looks_like="The first style. Here forward must take no ctx: it computes, "
+            "and setup_context fills ctx.",
+        )
+
+
 def marks(case: CaseFile) -> Iterator[Finding]:
     """Outputs without a gradient that were not marked as such."""
     for i in case.contract.non_differentiable:

@@ -60,6 +60,7 @@ ALWAYS: Sequence[Look] = (
     saved_checks.saved_twice,
     saved_checks.other_dtypes,
     saved_checks.without_staticmethod,
+    forward_checks.style,
     forward_checks.marks,
     robustness_checks.zeros_arrive,
     robustness_checks.unneeded_gradients,
