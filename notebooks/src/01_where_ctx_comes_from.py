@@ -34,19 +34,17 @@ class MulConstant(mg.autograd.Function):
         ctx.constant = constant
 
     def backward(ctx, grad_output):
-        # One gradient for each argument of forward; None for the plain number.
+        # One value for each argument of forward; None for the plain number.
         return grad_output * ctx.constant, None
 
 
 # %% [markdown] tags=["slide"]
 # *ctx* is short for **context**. `forward` computes, then `setup_context` gets a `ctx`
-# and can put things on it. Nothing in this program makes that object.
-#
-# **Predict.** What's the name of its class: `FunctionCtx`, `MulConstant` or
-# `MulConstantBackward`? Decide, then run. (Teaching mode is off for this call: its
+# and can put things on it. Nothing in this program makes that object. So which class
+# does it belong to? The program prints it. (Teaching mode is off for this call: its
 # advice would give a later question away.)
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 tensor = mg.ones((5, 1), requires_grad=True)
 with mg.teaching(False):
     result = MulConstant.apply(tensor, 10)
@@ -62,10 +60,8 @@ MulConstant._backward_cls
 # ## Which line makes ctx?
 #
 # The class exists from the start. The object can't, because every call has its own
-# `ctx.constant`. So when is it made?
-#
-# Commit a prediction. The player opens below it, at the step that decides. Then go back
-# one step: is there a box for ctx yet?
+# `ctx.constant`. So when is it made? Commit a prediction. The player opens below it, at
+# the step that decides; go back one step: is there a box for ctx yet?
 
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q42"]
@@ -91,8 +87,14 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `apply` makes ctx before it runs any of your code. It works in six phases, and the
-# player names each one:
+# `apply` makes ctx before it runs any of your code. Why so early, if only
+# `setup_context` uses it? Because most Functions take ctx in `forward` itself, as the
+# next one does, and `apply` does the same for both.
+#
+# What's it all for? Later we want each input's **gradient**: how fast the final result
+# changes when that input grows a little. So `apply` records every call in a **graph**.
+# A **node** of the graph is one call, and an **edge** leads from it to the node that
+# made its input: the way back. `apply` works in six phases, and the player names each:
 #
 # | phase | what happens |
 # |---|---|
@@ -100,15 +102,15 @@ course.predict(
 # | create ctx | a new `MulConstantBackward`: **this is the line** |
 # | run forward | your code, without recording |
 # | wrap outputs | each result becomes a tensor that can have a history |
-# | wire edges | ctx becomes the result's `grad_fn`, and so joins the graph |
+# | wire edges | the result's `grad_fn`, its node, is set, with an edge for each input |
 # | take what was saved | ctx stores the tensors you gave to `save_for_backward` |
 
 # %% [markdown] tags=["slide"]
 # ## Same or new?
 #
-# A Function can also take `ctx` in `forward` and leave `setup_context` out. Both styles
-# get the same kind of object. This Function collects every ctx it meets in a list.
-# (Don't do that in real code: a ctx holds on to memory.)
+# This Function takes `ctx` in `forward` and leaves `setup_context` out. It collects
+# every ctx it meets in a list. (Don't do that in real code: a ctx holds on to memory.)
+# We call it twice.
 
 # %% tags=["slide"]
 seen = []
@@ -126,16 +128,29 @@ class Double(mg.autograd.Function):
         return grad_output * 2
 
 
-# %% [markdown] tags=["slide"]
-# **Predict.** Two calls of one class. Which of these are True: `seen[0] is seen[1]`,
-# `seen[0] is a.grad_fn`, `seen[1] is b.grad_fn`? (`grad_fn` is the *node* of the graph
-# that made a tensor.)
+def two_calls():
+    seen.clear()
+    a, b = Double.apply(leaf), Double.apply(leaf)
+    return seen[0] is seen[1], seen[0] is a.grad_fn, seen[1] is b.grad_fn
 
-# %% tags=["predict", "slide"]
+
 leaf = mg.tensor([1.0, 2.0], requires_grad=True)
-a = Double.apply(leaf)
-b = Double.apply(leaf)
-seen[0] is seen[1], seen[0] is a.grad_fn, seen[1] is b.grad_fn
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "01.same",
+    "seen[0] is seen[1], seen[0] is a.grad_fn, seen[1] is b.grad_fn: which are True?",
+    [
+        "False, False, False",
+        "True, False, False",
+        "True, True, True",
+        "False, True, True",
+    ],
+    then=two_calls,
+    so=lambda ran: ", ".join(map(str, ran.value)),
+    why="Each call gets its own ctx, and that very object becomes the result's node.",
+    at="ctx becomes the output's grad_fn",
+)
 
 # %% [markdown] tags=["explain", "slide"]
 # Each call gets its own ctx, and **ctx is the node**: the object you put things on is
@@ -155,22 +170,39 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## How does ctx get back into backward?
 #
-# You don't call `backward` yourself either. **Predict.** After `a.sum().backward()`
-# there's a third entry in `seen`. Is it a new object, or one of the two that are
-# already there? (`%%step` on top of a cell shows the run of that cell in the player.)
+# You don't call `Double.backward` yourself either: `a.sum().backward()` does. `seen`
+# then has a third entry, the ctx that `backward` was given.
 
-# %% tags=["step", "slide"]
-# %%step --level phases
-a.sum().backward()
 
-# %% tags=["explain", "slide"]
-seen[2] is seen[0], seen[2] is a.grad_fn
+# %% tags=["slide"]
+def there_and_back():
+    seen.clear()
+    a, _b = Double.apply(leaf), Double.apply(leaf)
+    a.sum().backward()
+    return seen
+
+
+# %% tags=["predict", "hide-input", "slide"]
+def which_one(ran):
+    third = ran.value[2]
+    if third is ran.value[0]:
+        return "the ctx of the first call"
+    return "the ctx of the second call" if third is ran.value[1] else "a new object"
+
+
+course.predict(
+    "01.back",
+    "a comes from the first call. What does Double.backward get as its ctx?",
+    ["a new object", "the ctx of the first call", "the ctx of the second call"],
+    then=there_and_back,
+    so=which_one,
+    why="The engine goes from node to node, and the node of `a` is that ctx.",
+    at="is called with the same ctx",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# It's the ctx of the first call. The engine goes through the graph from node to node,
-# and a node *is* a ctx, so it has the right one at hand. For every node it repeats five
-# phases: **pick the newest ready node · call its backward · check what it returned ·
-# add into the receivers · release**. The last receiver adds to `leaf.grad`.
+# The engine goes through the graph from node to node, beginning at the result. A node
+# *is* a ctx, so it has the right one at hand. (In which order it goes: lesson 05.)
 
 # %% [markdown] tags=["slide"]
 # ## What is grad_output?
@@ -246,13 +278,14 @@ gradients(Double)
 
 # %% [markdown]
 # Where does the first upstream gradient come from? If the result has one number, the
-# engine starts with 1. `b` has two numbers, so *you* say how much each of them counts.
-# `a.sum()` has left [2, 2] in `leaf.grad`, and this adds 2 · 100 and 2 · 0.5. (Leave the
-# brackets empty: *grad can be implicitly created only for scalar outputs*.)
+# engine starts with 1. This result has two numbers, so *you* say how much each of them
+# counts: 2 · 100 and 2 · 0.5. (Leave the brackets empty: *grad can be implicitly created
+# only for scalar outputs*.)
 
 # %% tags=["explain", "Q26"]
-b.backward(mg.tensor([100.0, 0.5]))
-seen[-1] is b.grad_fn, leaf.grad
+leaf.grad = None
+Double.apply(leaf).backward(mg.tensor([100.0, 0.5]))
+leaf.grad
 
 # %% [markdown]
 # ## Find the bug
@@ -291,11 +324,9 @@ CustomFunction.apply(mg.tensor(1.0, requires_grad=True)).backward()
 #
 # When you call a method on an object, Python passes that object as the first argument,
 # usually named `self`. Here's a `forward` that has a `self` and no decorator.
-#
-# **Predict.** What is `self`: a `Halve`, the class `Halve`, or something else?
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 class Halve(mg.autograd.Function):
     def forward(self, x):
         self.note = "written through self"
@@ -305,9 +336,23 @@ class Halve(mg.autograd.Function):
         return grad_output / 2
 
 
-# %% tags=["explain", "slide", "Q43", "Q35"]
-half = Halve.apply(mg.tensor(8.0, requires_grad=True))
-half.grad_fn, half.grad_fn.note
+def halved():
+    return Halve.apply(mg.tensor(8.0, requires_grad=True))
+
+
+# %% tags=["predict", "hide-input", "slide", "Q43", "Q35"]
+course.predict(
+    "01.self",
+    "Halve.apply(x) runs this forward. What is self?",
+    ["an object of type Halve", "the class Halve", "the ctx of this call", "x"],
+    then=halved,
+    so=lambda ran: (
+        "the ctx of this call" if hasattr(ran.value.grad_fn, "note") else "the class Halve"
+    ),
+    why="`apply` passes ctx as the first argument, whatever the parameter is named. The "
+    "note is on the result's node.",
+    at="apply runs Halve.forward",
+)
 
 # %% [markdown] tags=["explain", "slide"]
 # `self` is ctx. `apply` calls `forward` through the *class* and passes ctx as the first
@@ -315,34 +360,17 @@ half.grad_fn, half.grad_fn.note
 # `@staticmethod` you say openly that there's no `self` here. torch's documentation asks
 # for it, and teaching mode reminds you.
 
-# %% [markdown]
-# Two more calls that people ask about. Old programs made an object of the class and
-# called it. Run the cell and read the error. Then decorate `Halve.forward` with
-# `@staticmethod`, as the error seems to ask: it comes back. The wording is left over from
-# an older torch. What's refused is *calling an object*, so use `Halve.apply`.
-
-# %% tags=["explain", "raises-exception", "Q01"]
-Halve()(mg.tensor(8.0))
-
-# %% [markdown] tags=["explain"]
-# The second call passes an argument by name. That works here and in torch 2.13; older
-# versions of torch refuse it, so wrap `apply` in a function of your own if your program
-# has to run there.
-
-# %% tags=["explain", "Q18"]
-MulConstant.apply(tensor, constant=3)
-
 # %% [markdown] tags=["slide"]
 # ## Function or Module?
 #
 # An `nn.Module` has a `forward` too, and it looks alike. But a Module is an object that
 # *keeps* things between calls, its weights, so `self` is right there. It needs no
 # `backward`: the engine records what its `forward` does. A Function has no object and
-# keeps nothing but ctx. **Predict** the two names below: which node does a direct call
-# of `forward` leave?
+# keeps nothing but ctx. Here are both, and a direct call of `Halve.forward`: which node
+# does each result have?
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 class Layer(mg.nn.Module):
     def forward(self, x):
         return Halve.apply(x)
@@ -358,13 +386,33 @@ print("Halve.forward:", Halve.forward(model, x).grad_fn.name())
 # | `model(x)` | the Module's hooks (lesson 05), and its `forward` |
 # | `model.forward(x)` | `forward` alone, without hooks: prefer `model(x)` |
 # | `Halve.apply(x)` | `forward`, not recorded; later your `backward` |
-# | `Halve.forward(..., x)` | an ordinary function: its division is recorded, and your `backward` never runs |
+# | `Halve.forward(..., x)` | an ordinary function: its division is recorded, your `backward` never runs |
+
+# %% [markdown]
+# ## Two more calls
+#
+# Both come up often. Old programs made an object of the class and called it. The error
+# seems to ask for `@staticmethod`, but that's left over from an older torch: what's
+# refused is *calling an object*. Use `Halve.apply`.
+
+# %% tags=["explain", "raises-exception", "Q01"]
+Halve()(mg.tensor(8.0))
+
+# %% [markdown] tags=["explain"]
+# The second one passes an argument by name. That works here and in torch 2.13. Older
+# versions of torch refuse it, so put `apply` into a function of your own if your program
+# has to run there.
+
+# %% tags=["explain", "Q18"]
+MulConstant.apply(tensor, constant=3)
 
 # %% [markdown]
 # ## Where in torch's source
 #
-# The answer the forum got: `Function.apply` creates it, "deep in the C++ guts". The
-# functions on the left are the ones you've just stepped through.
+# The forum's answer: `Function.apply` creates it, "deep in the C++ guts". This table is
+# for the day on which you want to read those.
+#
+# <details><summary>Each phase: our function, and torch's</summary>
 #
 # | phase | here, in `minigrad/engine/core/` | in torch |
 # |---|---|---|
@@ -382,6 +430,8 @@ print("Halve.forward:", Halve.forward(model, x).grad_fn.name())
 # | add into the receivers | `GraphTask.run`, `backward.py` | `InputBuffer::add` |
 # | release | `GraphTask.run`, `backward.py` | `PyNode::release_variables`, `python_function.cpp` |
 # | at a leaf | `AccumulateGrad._accumulate`, `node.py` | `AccumulateGrad::apply`, `functions/accumulate_grad.cpp` |
+#
+# </details>
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

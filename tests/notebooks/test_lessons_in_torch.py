@@ -64,9 +64,10 @@ def curious(source: Path) -> list[build.Cell]:
 def answers(source: Path, module: Any) -> list[str]:
     """Run the source's cells with ``mg`` meaning ``module``; the values they show.
 
-    A cell that is meant to raise shows which of Python's exceptions it is.
+    A cell that is meant to raise shows which of Python's exceptions it is; a prediction
+    shows what its program returns.
     """
-    course = mock.MagicMock()
+    course = mock.MagicMock(predict=outcome)
     names: dict[str, Any] = {
         "mg": module,
         "course": course,
@@ -85,10 +86,25 @@ def answers(source: Path, module: Any) -> list[str]:
             value = last_value(re.sub(r"\A%%step.*\n", "", code), source, names)
         except Exception as error:
             assert "raises-exception" in cell.tags
-            value = next(kind for kind in PYTHONS if isinstance(error, kind)).__name__
+            value = kind_of(error)
         if value is not None and not isinstance(value, mock.MagicMock):
             values.append(re.sub(r" object at 0x\w+", "", repr(value)))
     return values
+
+
+def outcome(
+    label: str, question: str, choices: list[str], then: Any = None, **_: Any
+) -> Any:
+    """What the program of a prediction returns, or that it raises."""
+    try:
+        return then()
+    except Exception as error:
+        return kind_of(error)
+
+
+def kind_of(error: Exception) -> str:
+    """Which of Python's exceptions it is."""
+    return next(kind for kind in PYTHONS if isinstance(error, kind)).__name__
 
 
 def last_value(code: str, source: Path, names: dict[str, Any]) -> Any:
