@@ -473,4 +473,4 @@ MulConstant.apply(tensor, constant=3)
 # [lesson 02](02_what_should_ctx_remember.ipynb). Your progress so far:
 
 # %%
-course.progress()
+course.progress("01")

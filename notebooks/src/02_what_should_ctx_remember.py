@@ -280,4 +280,4 @@ node = (x * x).grad_fn
 # [lesson 03](03_how_long_does_it_remember.ipynb). Your progress so far:
 
 # %%
-course.progress()
+course.progress("02")

@@ -290,4 +290,4 @@ total.requires_grad, total.grad_fn
 # [lesson 05](05_how_backward_finds_its_way.ipynb). Your progress so far:
 
 # %%
-course.progress()
+course.progress("04")

@@ -342,4 +342,4 @@ order, threads
 # [lesson 06](06_shapes_that_stretched.ipynb). Your progress so far:
 
 # %%
-course.progress()
+course.progress("05")

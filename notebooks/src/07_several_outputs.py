@@ -380,4 +380,4 @@ course.because(
 # [lesson 08](08_changing_things_in_place.ipynb). Your progress so far:
 
 # %%
-course.progress()
+course.progress("07")

@@ -189,7 +189,7 @@ mg.step(there_and_back, x, y)
 #
 # Write the mistake, then the right way: `Leaky` keeps its factor on the class, `Clean`
 # keeps it on ctx. Both multiply a tensor by a plain number. The check calls each of
-# them twice and then runs backward through the first call. (About 10 minutes.)
+# them twice and then runs backward through the first call. (Extra: about 10 minutes.)
 
 
 # %% tags=["exercise"]

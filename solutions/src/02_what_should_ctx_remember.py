@@ -158,7 +158,7 @@ hint("02.4")
 # ## 02.5 Tanh twice
 #
 # The derivative of tanh can be computed from the input or from the result. Write both:
-# each class keeps what its name says, and nothing else. (About 15 minutes.)
+# each class keeps what its name says, and nothing else. (Extra: about 15 minutes.)
 
 
 # %% tags=["exercise"]

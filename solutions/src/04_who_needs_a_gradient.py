@@ -186,7 +186,8 @@ hint("04.3")
 # %% [markdown]
 # ## 04.4 Scale by a number
 #
-# The same `Scale`, but now from memory: complete both methods. (About 6 minutes.)
+# The same `Scale`, but now from memory: complete both methods. (Extra: about 6
+# minutes.)
 
 
 # %% tags=["exercise"]

@@ -99,7 +99,8 @@ hint("06.3")
 #
 # Two Functions, and each is the backward of the other. `Expand` inserts an axis at
 # position `axis`, with n copies of `x` along it (`mg.stack` may help). `Sum` sums over
-# `axis`, which disappears. A negative axis counts from the end. (About 15 minutes.)
+# `axis`, which disappears. A negative axis counts from the end. (Extra: about 15
+# minutes.)
 
 
 # %% tags=["exercise"]
@@ -260,7 +261,7 @@ hint("06.5")
 # ## 06.6 What the engine does for you
 #
 # `try_one` adds `x` and `b`, and returns the gradient you pass it for `b`. Try the
-# gradients from the questions below, and others. Then answer. (About 8 minutes.)
+# gradients from the questions below, and others. Then answer. (Extra: about 8 minutes.)
 
 
 # %%

@@ -83,7 +83,7 @@ class WithZeros(mg.autograd.Function):
 
 # %% [markdown]
 # Write the same Function without that work: no zeros, no cosine, and no product for an
-# output that isn't used. (About 12 minutes.)
+# output that isn't used. (Extra: about 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -169,7 +169,8 @@ hint("07.4")
 # Rounding has derivative 0 nearly everywhere, so nothing before it learns. A
 # *straight-through* gradient pretends that forward changed nothing, and passes on what
 # arrives. First the Function: it rounds (halves go to the even neighbour, as in
-# Python's `round`), with a straight-through gradient. (About 15 minutes for all three.)
+# Python's `round`), with a straight-through gradient. (Extra: about 15 minutes for all
+# three.)
 
 
 # %% tags=["exercise"]

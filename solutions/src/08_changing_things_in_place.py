@@ -155,7 +155,7 @@ hint("08.4")
 # ## 08.5 Relu_ for free
 #
 # Write `Relu_`: numbers below 0 become 0, in the memory of `x`. Keep nothing for
-# backward except the result, which is alive anyway. (About 12 minutes.)
+# backward except the result, which is alive anyway. (Extra: about 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -188,7 +188,7 @@ hint("08.5")
 #
 # Now the engine's side of it. `Toy` is a very small tensor: a list of numbers. A view
 # has the *same* list, a clone has its own. Complete it so that it counts the changes to
-# a list, whichever toy makes them. (About 20 minutes.)
+# a list, whichever toy makes them. (Extra: about 20 minutes.)
 
 
 # %% tags=["exercise"]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from minigrad.course.exercises import catalogue
 from tests.browser.laboratory import Lab, running_lab
 from tests.browser.typist import Typist, opened
 
@@ -171,10 +170,11 @@ def test_lessons_00_and_01_by_keyboard_then_closed_and_opened_again(
         context.set_default_timeout(30_000)
         page = context.new_page()
         lesson = opened(page, lab, f"notebooks/{START}.ipynb")
-        progress = lesson.cell_with("course.progress()")
+        progress = lesson.cell_with("course.progress(")
         lesson.run(progress)
-        words = f"8 of {len(catalogue.names())} exercises solved; next: 02.1"
-        assert words in lesson.book.html_of(progress)
+        shown = lesson.book.html_of(progress)
+        assert "3 of 3 exercises solved" in shown
+        assert "Next: 02.1" in shown
         lesson.run(lesson.cell_with("class Product("))
         order = lesson.cell_with('"00.order"')
         lesson.run(order)

@@ -3,7 +3,8 @@
 Nobody was timed. A lesson's minutes are counted from its source: words read at 150 a
 minute and lines of code at 12; then for each prediction three quarters of a minute,
 for each recording one and a half, two for each Try, one for each Because, half for each
-card. The exercises' minutes are those that each of them states.
+card. A prediction whose player nobody is asked to step through is no recording. The
+exercises' minutes are those that each of them states; the extra ones are apart.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks/src").glob("[0-9][0-9]_*.py"))
 FOR_EACH = {"predict": 0.75, "step": 1.5, "try": 2.0, "because": 1.0}
 NOTE = re.compile(
-    r"\*\*Minutes\.\*\* (\d+) alone: (\d+) for the lesson, (\d+) for its exercises;"
+    r"\*\*Minutes\.\*\* (\d+) alone: (\d+) for the lesson, (\d+) for its exercises"
+    r"(?: \(and (\d+) for the extra ones?\))?;"
 )
 
 
@@ -45,8 +47,11 @@ def test_minutes_of_the_notes_are_what_the_lesson_and_its_exercises_take(
     notes = path.with_suffix("").with_suffix(".instructor.md").read_text("utf8")
     found = NOTE.search(notes)
     assert found, "write: **Minutes.** 75 alone: 25 for the lesson, 50 for its ..."
-    alone, lesson, exercises = map(int, found.groups())
-    own = [n for n in catalogue.names() if n.startswith(f"{path.stem[:2]}.")]
-    stated = sum(catalogue.load(name).minutes for name in own)
-    assert (exercises, alone) == (stated, lesson + exercises)
+    alone, lesson, exercises, extra = (int(n or 0) for n in found.groups())
+    names = [n for n in catalogue.names() if n.startswith(f"{path.stem[:2]}.")]
+    own = [catalogue.load(name) for name in names]
+    stated, extras = [
+        sum(e.minutes for e in own if e.is_extra is asked) for asked in (False, True)
+    ]
+    assert (exercises, extra, alone) == (stated, extras, lesson + exercises)
     assert lesson == pytest.approx(minutes_to_read(path), abs=2.5)

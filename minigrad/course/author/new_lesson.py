@@ -69,7 +69,7 @@ run_second()
 # lesson. Where you stand:
 
 # %%
-course.progress()
+course.progress("{number}")
 """
 
 SECTION = """\

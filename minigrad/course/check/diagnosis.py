@@ -287,6 +287,7 @@ class _Patient:
             statement="",
             points=0,
             minutes=0,
+            is_extra=False,
             hints=(),
             mistake_hints={},
             wrong_rules=(),

@@ -57,6 +57,7 @@ class Exercise:
     ``kind`` is a letter of curriculum and grading: P predict, R order the lines, I
     investigate, B find the bug, C complete, W write, M measure. ``half_step`` is shown
     after the same mistake came three times. ``spec`` is the module that goes with it.
+    One that ``is_extra`` counts neither in its lesson's minutes nor as next.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Exercise:
     statement: str
     points: int
     minutes: int
+    is_extra: bool
     hints: tuple[str, ...]
     mistake_hints: Mapping[str, str]
     wrong_rules: tuple[formulas.Rule, ...]

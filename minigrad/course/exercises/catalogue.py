@@ -79,6 +79,7 @@ def load(exercise_id: str) -> Exercise:
         statement=text["statement"].strip(),
         points=text["points"],
         minutes=text["minutes"],
+        is_extra=text.get("extra", False),
         hints=tuple([flat(hint) for hint in text.get("hints", [])]),
         mistake_hints=mistake_hints_of(text.get("mistakes", [])),
         wrong_rules=formulas.rules_of(text.get("mistakes", []), contract, str(file))

@@ -30,29 +30,41 @@ class Progress(list[Standing]):
     """The standing of every exercise; shows itself as a picture and as text."""
 
     @property
+    def required(self) -> list[Standing]:
+        """The exercises that are not extra."""
+        return [one for one in self if not one.exercise.is_extra]
+
+    @property
     def done(self) -> int:
-        """How many exercises are solved."""
-        return len([one for one in self if one.state == SOLVED])
+        """How many exercises are solved, apart from the extra ones."""
+        return len([one for one in self.required if one.state == SOLVED])
 
     @property
     def minutes_left(self) -> int:
         """The minutes that the exercises not yet solved take about."""
-        return sum([one.exercise.minutes for one in self if one.state != SOLVED])
+        left = [one.exercise for one in self.required if one.state != SOLVED]
+        return sum([exercise.minutes for exercise in left])
 
     @property
     def next(self) -> Exercise | None:
-        """The first exercise that is not solved; None if all are."""
-        left = [one.exercise for one in self if one.state != SOLVED]
+        """The first exercise that is not solved, no extra one; None if all are."""
+        left = [one.exercise for one in self.required if one.state != SOLVED]
         return left[0] if left else None
+
+    @property
+    def counted(self) -> str:
+        """How many are solved, the extra ones apart."""
+        line = f"{self.done} of {len(self.required)} exercises solved"
+        extra = [one.state == SOLVED for one in self if one.exercise.is_extra]
+        return f"{line}, {sum(extra)} of {len(extra)} extra ones" if extra else line
 
     @property
     def summary(self) -> str:
         """One line: how many, what next, how long."""
-        line = f"{self.done} of {len(self)} exercises solved"
         if self.next is None:
-            return f"{line}. All done."
+            return f"{self.counted}. All done."
         return (
-            f"{line}; next: {self.next.heading} "
+            f"{self.counted}; next: {self.next.heading} "
             f"(about {self.minutes_left} minutes left in all)"
         )
 
@@ -69,9 +81,7 @@ class Progress(list[Standing]):
             solved = [one.state == SOLVED for one in standings]
             bar = "".join(["■" if each else "□" for each in solved])
             lines.append(f"{lesson}  {bar}  {sum(solved)} of {len(solved)}")
-            for one in standings:
-                title = one.exercise.heading
-                lines.append(f"  {SIGNS[one.state]} {title}: {one.state}")
+            lines += [f"  {line_of(one)}" for one in standings]
         if journal.file() is None:
             lines.append(OUTSIDE)
         return "\n".join(lines)
@@ -91,14 +101,45 @@ class Progress(list[Standing]):
         )
 
 
+class LessonProgress(Progress):
+    """The standing of one lesson's exercises, and the next step of the course."""
+
+    def __init__(self, lesson: str, every: Progress) -> None:
+        super().__init__([one for one in every if one.lesson == f"lesson {lesson}"])
+        self.title = f"Lesson {lesson}"
+        self.after = every.next
+
+    def __repr__(self) -> str:
+        following = self.next or self.after
+        lines = [f"{self.title}: {self.counted}"]
+        lines += [f"  {line_of(one)}" for one in self]
+        if following:
+            minutes = f"about {following.minutes} minutes"
+            lines.append(f"Next: {following.heading} ({minutes})")
+        lines.append("All lessons: course.progress()")
+        if journal.file() is None:
+            lines.append(OUTSIDE)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        first, *rest = [html.escape(line.strip()) for line in repr(self).split("\n")]
+        return f"<div style='line-height: 1.7'><b>{first}</b><br>{'<br>'.join(rest)}</div>"
+
+
 OUTSIDE = (
     "(This notebook is outside a workspace, so progress lasts until its kernel stops.)"
 )
 
 
+def line_of(one: Standing) -> str:
+    """One exercise as a line: a sign, its title, its state."""
+    extra = " (extra)" if one.exercise.is_extra else ""
+    return f"{SIGNS[one.state]} {one.exercise.heading}{extra}: {one.state}"
+
+
 def cell_of(one: Standing) -> str:
     """One exercise as a small box: its number, a sign, its state as a tooltip."""
-    title = html.escape(f"{one.exercise.heading}: {one.state}")
+    title = html.escape(line_of(one).removeprefix(f"{SIGNS[one.state]} "))
     name = one.exercise.id.removeprefix("gym.")
     colour = GREEN if one.state == SOLVED else GREY
     return (
@@ -108,9 +149,13 @@ def cell_of(one: Standing) -> str:
     )
 
 
-def progress() -> Progress:
-    """What is done, what is next, and about how many minutes are left."""
-    return standing_of(exercises.names())
+def progress(lesson: str = "") -> Progress:
+    """What is done, what is next, and about how many minutes are left.
+
+    With a lesson, such as ``"05"``: its exercises alone, in a few lines.
+    """
+    every = standing_of(exercises.names())
+    return LessonProgress(lesson, every) if lesson else every
 
 
 def gym() -> Progress:

@@ -50,7 +50,8 @@ def exercise(exercise_id: str) -> Sheet:
 
 def plain_text(asked: Exercise) -> str:
     """The whole exercise as text, with the words that answer it."""
-    lines = [f"{asked.heading} (about {asked.minutes} minutes)"]
+    extra = "extra: " if asked.is_extra else ""
+    lines = [f"{asked.heading} ({extra}about {asked.minutes} minutes)"]
     lines += ["", asked.statement]
     for question in asked.questions:
         lines += ["", f"{question.id}. {question.text}"]

@@ -9,6 +9,7 @@ import pytest
 from minigrad import _bootstrap, _workspace, course
 from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import journal, spaced_repetition
+from minigrad.course.notebook.progress import Progress
 from minigrad.errors import ArgumentValueError
 
 
@@ -30,7 +31,41 @@ def test_progress_counts_solved_names_the_next_and_adds_minutes() -> None:
     assert (after.done, after.minutes_left) == (1, before.minutes_left - 4)
     assert after.next is not None
     assert after.next.id == "00.2"
-    assert f"1 of {len(after)} exercises solved; next: 00.2 Fix one line" in repr(after)
+    counts = f"1 of {len(after.required)} exercises solved, 0 of {len(extra(after))}"
+    assert f"{counts} extra ones; next: 00.2 Fix one line" in repr(after)
+
+
+def extra(progress: Progress) -> list[str]:
+    return [one.exercise.id for one in progress if one.exercise.is_extra]
+
+
+def test_extra_exercise_is_never_next_and_takes_no_minutes() -> None:
+    before = course.progress()
+    assert "01.5" in extra(before)
+    course.check("01.5", None)
+    assert "01.5 Two calls, one class (extra): wrong" in repr(course.progress())
+    for name in catalogue.names():
+        if name not in extra(before):
+            journal.note(journal.CHECKED, name, state="solved")
+    assert course.progress().next is None
+    assert course.progress().minutes_left == 0
+
+
+def test_progress_of_a_lesson_is_a_few_lines_and_the_next_step() -> None:
+    course.check("00.1", ["a", "a", "a"])
+    shown = course.progress("00")
+    assert repr(shown).split("\n")[:6] == [
+        "Lesson 00: 1 of 3 exercises solved",
+        "  ✓ 00.1 Which step is next?: solved",
+        "  ○ 00.2 Fix one line: not tried",
+        "  ○ 00.3 Read the box: not tried",
+        "Next: 00.2 Fix one line (about 5 minutes)",
+        "All lessons: course.progress()",
+    ]
+    assert "<b>Lesson 00: 1 of 3 exercises solved</b>" in shown._repr_html_()
+    for name in ("00.2", "00.3"):
+        journal.note(journal.CHECKED, name, state="solved")
+    assert "Next: 01.1 Same or new?" in repr(course.progress("00"))
 
 
 def test_when_all_are_solved_nothing_is_next() -> None:
@@ -38,8 +73,9 @@ def test_when_all_are_solved_nothing_is_next() -> None:
         journal.note(journal.CHECKED, name, state="solved")
     progress = course.progress()
     assert progress.next is None
-    count = len(catalogue.names())
-    assert progress.summary == f"{count} of {count} exercises solved. All done."
+    count, more = len(progress.required), len(extra(progress))
+    all_of = f"{count} of {count} exercises solved, {more} of {more} extra ones"
+    assert progress.summary == f"{all_of}. All done."
 
 
 def test_solved_stays_solved_after_a_later_wrong_answer() -> None:
