@@ -347,7 +347,9 @@ course.predict(
     ["an object of type Halve", "the class Halve", "the ctx of this call", "x"],
     then=halved,
     so=lambda ran: (
-        "the ctx of this call" if hasattr(ran.value.grad_fn, "note") else "the class Halve"
+        "the ctx of this call"
+        if hasattr(ran.value.grad_fn, "note")
+        else "the class Halve"
     ),
     why="`apply` passes ctx as the first argument, whatever the parameter is named. The "
     "note is on the result's node.",

@@ -46,22 +46,10 @@ names(y.grad_fn)
 # %% [markdown] tags=["explain", "slide"]
 # Your arrows are the edges of the graph. A node lists them in `next_functions`: for
 # each tensor argument the node that made it, and which output of that node it was.
-# `apply` wrote the list before it ran `forward` (the phase *collect inputs*). Backward
-# only has to follow.
-#
-# **Predict.** One edge leads on from `b` and one from `c`. Do they lead to the same
-# node?
-
-# %% tags=["predict", "slide"]
-from_b = b.grad_fn.next_functions[0][0]
-from_c = c.grad_fn.next_functions[0][0]
-from_b is from_c, from_b is a.grad_fn
-
-# %% [markdown] tags=["explain", "slide"]
-# They do: there was one call of `exp`, so `a` has one node. A node that more than one
+# `apply` wrote the list before it ran `forward`. Backward only has to follow. One edge
+# leads on from `b` and one from `c`, both to the node of `a`. A node that more than one
 # edge leads to is a **join**. Its own edge leads to the end: **AccumulateGrad**, the
-# node of the leaf `x`. It has the leaf as its `variable`, and no edges. (The first part
-# of its name comes from torch.)
+# node of the leaf `x`, with the leaf as its `variable` and no edges.
 
 # %%
 end = a.grad_fn.next_functions[0][0]
@@ -100,11 +88,11 @@ def follow(node, gradient):
 
 # %% [markdown]
 # `chain(n)` adds a leaf to itself, then the sum to itself, and so on, n times. So the
-# result is 2 to the power n, times the leaf. **Predict** for two Adds: which gradients
-# arrive at the leaf, and how many times is a rule called?
+# result is 2 to the power n, times the leaf. Here's `follow` on two Adds: what arrives at
+# the leaf, and which rules were called?
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 calls, arrived = [], []
 
 
@@ -154,10 +142,10 @@ course.predict(
 # %% [markdown] tags=["slide"]
 # ## When may a node run?
 #
-# Back to the diamond, and to the engine's own loop. Two gradients are on their way to
-# the node of `a`, one from `b` and one from `c`, and one of them arrives first.
-# `follow` would call the rule of `a` right away, and again for the other one. What does
-# the engine do?
+# Back to the diamond, and to the engine's own loop. `x` is 0, so `a` is 1. `b` is 3a and
+# sends 3 to the node of `a`; `c` is a², with the derivative 2a, and sends 2. One of them
+# arrives first. `follow` would call the rule of `a` right away, and again for the other
+# one. What does the engine do?
 
 
 # %% tags=["slide"]
@@ -195,12 +183,6 @@ course.predict(
 # lead to each node: its **dependency count**. Watch the label below the box of `a`: it
 # waits for two gradients, gets 2, gets 3, and adds them up, *2 + 3 = 5*.
 
-# %% [markdown] tags=["slide"]
-# If several nodes are ready, which goes first? A leaf's AccumulateGrad before all
-# others, so that its gradient is put away at once; of the rest, the one whose call came
-# last. The gradients don't depend on this order; it just makes every run go the same
-# way.
-
 # %% tags=["because", "hide-input"]
 course.because(
     "05.because",
@@ -234,33 +216,24 @@ mg.live(fork, left=3.0, right=2.0)
 # %% [markdown] tags=["slide"]
 # ## Who keeps a gradient?
 #
-# Gradients pass through nodes and are gone afterwards. Which tensors keep theirs?
-#
-# **Predict.** Before backward runs through the diamond, we call `a.retain_grad()`.
-# Which of `x.grad`, `a.grad` and `b.grad` are there afterwards?
+# Gradients pass through nodes and are gone afterwards. A tensor keeps its own only if
+# it's a leaf (you made it, not an operation: `x.is_leaf`), or if you ask for it. `b` is
+# neither, so its `.grad` is None, with a warning:
 
-# %% tags=["predict", "slide", "Q48", "Q74"]
+# %% tags=["slide", "Q48", "Q74"]
 x, a, b, c, y = diamond()
 a.retain_grad()
 y.backward()
 x.grad, a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# `x` is a leaf: you made it, not an operation (`x.is_leaf`). The engine keeps what
-# arrives at leaves, and for other tensors only if you ask for it. `b.grad` is None,
-# with a warning, although the gradient 1 passed through.
-#
-# **Predict.** `x.grad` is 5. Now another graph ends at the same leaf, with derivative
-# 2. What's `x.grad` then?
+# The node of a leaf *adds*, within one backward and from one backward to the next.
+# Nothing resets `x.grad` for you, so a training loop does it before each step:
+# `x.grad = None`. Here another graph ends at `x`, and 5 becomes 7:
 
-# %% tags=["predict", "Q68"]
+# %% tags=["explain", "Q68"]
 (x * 2).backward()
 x.grad
-
-# %% [markdown] tags=["explain", "slide"]
-# 7: the node of a leaf *adds*, within one backward and from one backward to the next.
-# Nothing resets `x.grad` for you. A training loop does it before each step:
-# `x.grad = None`.
 
 # %% [markdown]
 # A path can also be cut. `a.detach()` has the numbers of `a` and no history, so there's
@@ -277,28 +250,58 @@ names(y.grad_fn), x.grad
 # ## In which order do nodes run?
 #
 # A **hook** is a function that you register and the engine calls. Hooks of a node are
-# called when its rule is done, so they can tell us the order. They can also tell us the
-# *thread*: a breakpoint only stops on threads that the debugger watches. The last node
-# below belongs to a leaf `w`, which is added to `y` at the end. **Predict** the order.
+# called when its rule is done, so they can tell us the order. We add a leaf `w` to the
+# diamond's `y`, after everything else. `leaf w` below is the AccumulateGrad of `w`.
 
-# %% tags=["predict", "Q17"]
-w = mg.tensor(1.0, requires_grad=True)
-x, a, b, c, y = diamond()
-z = y + w
-leaf_w = z.grad_fn.next_functions[1][0]
-order, threads = [], set()
-for node in [a.grad_fn, b.grad_fn, c.grad_fn, y.grad_fn, z.grad_fn, leaf_w]:
-    node.register_hook(lambda *_, node=node: order.append(node.name()))
-    node.register_hook(lambda *_: threads.add(threading.current_thread().name))
-z.backward()
-order, threads
+
+# %% tags=["slide"]
+def order_of_nodes():
+    order, w = [], mg.tensor(1.0, requires_grad=True)
+    _x, a, b, c, y = diamond()
+    z = y + w
+    nodes = {name: t.grad_fn for name, t in zip("abcyz", [a, b, c, y, z], strict=True)}
+    nodes["leaf w"] = z.grad_fn.next_functions[1][0]
+    for name, node in nodes.items():
+        node.register_hook(lambda *_, name=name: order.append(name))
+        node.register_hook(lambda *_: threads.add(threading.current_thread().name))
+    z.backward()
+    return ", ".join(order)
+
+
+threads = set()
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "05.order",
+    "z = y + w, and y = b + c. In which order do these nodes run?",
+    [
+        "z, y, c, b, a, leaf w",
+        "z, y, leaf w, c, b, a",
+        "z, leaf w, y, c, b, a",
+        "z, y, b, c, a, leaf w",
+    ],
+    then=order_of_nodes,
+    so=lambda ran: ran.value,
+    why="A ready AccumulateGrad goes before all others; of the rest, the one whose call "
+    "came last.",
+    at="w.grad was empty",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# First the sum that made `z`. Then two nodes are ready, and AccumulateGrad goes first.
-# After that, newest first. All of it runs on your cell's thread, and every line of
-# backward is Python here, so a breakpoint in a rule stops. In PyTorch it does so for
-# tensors on the CPU; for tensors on a GPU the rules run on a thread of the engine's,
-# which some debuggers don't watch.
+# After `z` two nodes are ready: the one of `y` and the one of the leaf `w`. A leaf's
+# AccumulateGrad goes before all others, so that its gradient is put away at once. Of
+# the other ready nodes, the one whose call came last goes first. The gradients don't
+# depend on this order; it just makes every run go the same way.
+
+# %% [markdown] tags=["slide"]
+# The hooks also noted the *thread*, because a breakpoint only stops on threads that
+# the debugger watches. Here everything runs on your cell's thread, and every line of
+# backward is Python, so a breakpoint in a rule stops. In PyTorch it does so for tensors
+# on the CPU; for tensors on a GPU the rules run on a thread of the engine's.
+
+# %% tags=["explain", "Q17"]
+order_of_nodes()
+threads
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

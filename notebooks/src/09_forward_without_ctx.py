@@ -219,8 +219,8 @@ course.predict(
 # sample.
 
 # %% [markdown]
-# **Try.** What if the promise is false? This `forward` leaves the tensors: `item()` gives
-# a plain number. Who complains first: the class statement, `apply`, or `vmap`?
+# **Try.** What if the promise is false? This `forward` leaves the tensors: `item()`
+# gives a plain number. Who complains first: the class statement, `apply`, or `vmap`?
 
 
 # %% tags=["try", "raises-exception"]
@@ -313,9 +313,9 @@ course.predict(
 # A marked output has no `grad_fn`, so in the second pass nothing goes back through x².
 # Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`: the second
 # pass calls `Cube.backward` again, with `g_square` filled, and that brings the missing
-# 24. So mark an extra output only if no derivative goes through it: a mask, an index, a count. (In the
-# first style, saving x² from inside `forward` gives 24, too: there it's a constant
-# as well.)
+# 24. So mark an extra output only if no derivative goes through it: a mask, an index, a
+# count. (In the first style, saving x² from inside `forward` gives 24, too: it's a
+# constant there as well.)
 
 # %% tags=["because", "hide-input"]
 course.because(

@@ -123,7 +123,9 @@ class LessonProgress(Progress):
 
     def _repr_html_(self) -> str:
         first, *rest = [html.escape(line.strip()) for line in repr(self).split("\n")]
-        return f"<div style='line-height: 1.7'><b>{first}</b><br>{'<br>'.join(rest)}</div>"
+        return (
+            f"<div style='line-height: 1.7'><b>{first}</b><br>{'<br>'.join(rest)}</div>"
+        )
 
 
 OUTSIDE = (
