@@ -46,9 +46,8 @@ names(y.grad_fn)
 # %% [markdown] tags=["explain", "slide"]
 # Your arrows are the edges of the graph. A node lists them in `next_functions`: for
 # each tensor argument the node that made it, and which output of that node it was.
-# `apply` wrote the list before it ran `forward`. Backward only has to follow. One edge
-# leads on from `b` and one from `c`, both to the node of `a`. A node that more than one
-# edge leads to is a **join**. Its own edge leads to the end: **AccumulateGrad**, the
+# Backward only has to follow. One edge leads on from `b` and one from `c`, both to the
+# node of `a`: it's a **join**. Its own edge leads to the end: **AccumulateGrad**, the
 # node of the leaf `x`, with the leaf as its `variable` and no edges.
 
 # %%
@@ -176,12 +175,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A rule multiplies what arrives by local derivatives (for arrays, it multiplies and
-# sums), so sending 2 and then 3 has the same effect as sending 5 once. That's why a node
-# can wait, add up, and run **once**. It has to know how many gradients to wait for, so
-# before it calls the first rule, the engine counts the edges of *this* backward that
-# lead to each node: its **dependency count**. Watch the label below the box of `a`: it
-# waits for two gradients, gets 2, gets 3, and adds them up, *2 + 3 = 5*.
+# A rule multiplies what arrives by local derivatives (for arrays, it also sums), so
+# sending 2 and then 3 has the same effect as sending 5 once. That's why a node can wait,
+# add up, and run **once**. It has to know how many gradients to wait for, so before it
+# calls the first rule, the engine counts the edges of *this* backward that lead to each
+# node: its **dependency count**. Watch the label below the box of `a`.
 
 # %% tags=["because", "hide-input"]
 course.because(
