@@ -103,8 +103,9 @@ course.predict(
 # `ctx.saved_tensors`, the engine compares.
 
 # %% [markdown] tags=["slide"]
-# **Look.** Here are both again, recorded. Press **c** in the player: all of ctx is listed
-# there. Which of the two rows has a version? Then go on to the step that changes `factor`, and compare the two rows.
+# **Look.** Here are both again, recorded. Press **c** in the player: all of ctx is
+# listed there. Which of the two rows has a version? Then go on to the step that changes
+# `factor`, and compare the two rows.
 
 # %% tags=["step", "slide", "Q07"]
 # %%step
@@ -137,25 +138,32 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## What about numbers?
 #
-# The factor can be a plain number, and some rules need a shape or an axis.
-#
-# **Predict.** What happens if you pass a number to `save_for_backward`: does it become a
-# tensor, is it kept as it is, or is it refused?
+# The factor can be a plain number, and some rules need a shape or an axis. `BySaving`
+# is the class from above; here `factor` is 3.0, not a tensor.
 
 
-# %% tags=["predict", "raises-exception", "slide"]
-class SavesANumber(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, factor):
-        ctx.save_for_backward(factor)
-        return x * factor
+# %% tags=["slide"]
+def saves_a_number():
+    x = mg.tensor(2.0, requires_grad=True)
+    return BySaving.apply(x, 3.0).grad_fn.saved_tensors
 
 
-SavesANumber.apply(x, 3.0)
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "02.number",
+    "What does save_for_backward(3.0) do?",
+    ["it keeps 3.0 as it is", "it keeps a tensor of 3.0", "it raises an error"],
+    then=saves_a_number,
+    so=lambda ran: (
+        "it raises an error" if ran.error else f"it keeps {ran.value[0]} as it is"
+    ),
+    why="It takes only tensors: what it does for them, a number doesn't need.",
+    at="BySaving.forward, line",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# It's refused. A number can't change in place, so it needs no version, and it takes
-# almost no memory. That gives a short rule:
+# A number can't change in place, so it needs no version, and it takes almost no memory.
+# That gives a short rule:
 #
 # | backward needs | where it goes |
 # |---|---|
@@ -201,27 +209,39 @@ class ExpFromInput(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** A thousand float64 numbers take 8,000 bytes. The name `z` disappears when
-# the function returns. At the end, whose numbers does the graph keep in memory: those of
-# `z`, of the result, or of both? How many bytes? The bars under the graph show it.
+# A thousand float64 numbers take 8,000 bytes. The name `z` disappears when the function
+# returns; the result stays, because the caller has it. The bars under the graph show
+# what ctx keeps.
 
 
-# %% tags=["predict", "step", "slide"]
-def exp_of_double(x):
+# %% tags=["slide"]
+def exp_of_double():
+    x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
     z = x * 2
+    watched.append(course.watch(z=z))
     return ExpFromInput.apply(z)
 
 
-x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
-mg.step(exp_of_double, x)
+watched = []
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "02.bytes",
+    "How many bytes of arrays stay alive only because ctx keeps them?",
+    ["0", "8,000, the numbers of z", "8,000, the result", "16,000, both"],
+    then=exp_of_double,
+    so=lambda _: "8,000, the numbers of z" if watched[-1].alive()["z"] else "0",
+    why="The caller has the result anyway, but `z` has no other name any more.",
+    at="apply takes what was saved",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# `z` takes 8,000 bytes that only ctx keeps alive, in addition to the result. If ctx had
-# saved the *result*, which you hold anyway, nothing else would be kept, and backward
-# would be a single multiplication. The engine's own `exp` does just that: its node has a
-# `_saved_result` and no input.
+# If ctx had saved the *result*, which you hold anyway, nothing else would be kept, and
+# backward would be a single multiplication. The engine's own `exp` does just that: its
+# node has a `_saved_result` and no input.
 
 # %% tags=["explain", "slide"]
+x = mg.ones(1000, requires_grad=True)
 node = x.exp().grad_fn
 [name for name in dir(node) if name.startswith("_saved_")]
 

@@ -115,44 +115,60 @@ class SquareByAttribute(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** `saved` and `kept` are inputs that have no other name once they're
-# deleted. Backward runs through both calls. Which of the two is still alive afterwards,
-# while `a` and `b` exist?
+# `saved` and `kept` are inputs that have no other name once they're deleted. Backward
+# runs through both calls, while `a` and `b` still exist. Then we look, and once more when
+# `b` is deleted.
 
-# %% tags=["predict", "slide", "Q07"]
-saved, kept = x * 2, x * 2
-watched = course.watch(saved=saved, kept=kept)
-a, b = Square.apply(saved), SquareByAttribute.apply(kept)
-del saved, kept
-(a + b).sum().backward()
-watched
+
+# %% tags=["slide"]
+def after_backward():
+    x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+    saved, kept = x * 2, x * 2
+    watched = course.watch(saved=saved, kept=kept)
+    a, b = Square.apply(saved), SquareByAttribute.apply(kept)
+    del saved, kept
+    (a + b).sum().backward()
+    before = watched.alive()
+    del b
+    return before, watched.alive()
+
+
+# %% tags=["predict", "hide-input", "slide", "Q07"]
+course.predict(
+    "03.attribute",
+    "Backward is over, and b still exists. Which of the two inputs are alive?",
+    ["saved and kept", "only saved", "only kept", "neither of them"],
+    then=after_backward,
+    so=lambda ran: {
+        (True, True): "saved and kept",
+        (True, False): "only saved",
+        (False, True): "only kept",
+        (False, False): "neither of them",
+    }[ran.value[0]["saved"], ran.value[0]["kept"]],
+    why="The engine releases what was saved; it knows nothing about attributes.",
+    at="SquareByAttributeBackward is done",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# The attribute is alive. The engine releases what was *saved*; it knows nothing about
-# your attributes. An attribute lives as long as ctx, and ctx as long as the result. If
-# your training loop keeps its losses in a list, that's forever. Here `b` goes:
-
-# %% tags=["explain", "slide"]
-del b
-watched
+# An attribute lives as long as ctx, and ctx as long as the result. When `b` is deleted,
+# `kept` goes too. If your training loop keeps its losses in a list, that's never.
 
 # %% [markdown] tags=["slide"]
 # ## Backward twice
 #
 # The error above speaks of going *backward through the graph a second time*: that reads
-# the saved tensors again. `retain_graph=True` asks the engine to release nothing.
-# **Predict.** We want to run backward twice. Does this work, with `retain_graph=True`
-# in the second call?
+# the saved tensors again. `retain_graph=True` asks the engine to release nothing. In the
+# second call it comes too late: the first backward has already released what the second
+# one needs.
 
-# %% tags=["predict", "raises-exception", "slide", "Q25"]
+# %% tags=["raises-exception", "slide", "Q25"]
 x = mg.tensor(3.0, requires_grad=True)
 y = Square.apply(x)
 y.backward()
 y.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# It's too late: the first backward has released what the second one needs. So
-# `retain_graph=True` belongs in the *first* call. No node releases anything then, and
+# So `retain_graph=True` belongs in the *first* call. No node releases anything then, and
 # the memory stays in use as long as the graph exists, so don't ask for it without a
 # reason.
 
@@ -212,21 +228,37 @@ class ExpThatLeaks(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** `y` is the only name of the result, and we delete it. Is the result gone
-# then? And after `gc.collect()`, which runs the collector once?
+# `y` is the only name of the result, and we delete it. Then `gc.collect()` runs the
+# collector once. The function looks before and after that.
 
-# %% tags=["predict", "slide", "Q12"]
-gc.disable()
-x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
-y = ExpThatLeaks.apply(x)
-watched = course.watch(result=y, node=y.grad_fn)
-del y
-watched
 
-# %% tags=["explain", "slide"]
-found = gc.collect()
-gc.enable()
-watched
+# %% tags=["slide"]
+def leak():
+    gc.disable()
+    x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
+    y = ExpThatLeaks.apply(x)
+    watched = course.watch(result=y)
+    del y
+    before = watched.alive()
+    gc.collect()
+    gc.enable()
+    return before["result"], watched.alive()["result"]
+
+
+# %% tags=["predict", "hide-input", "slide", "Q12"]
+course.predict(
+    "03.leak",
+    "When is the result freed?",
+    ["at del y", "not before gc.collect()", "not even by gc.collect()"],
+    then=leak,
+    so=lambda ran: {
+        (False, False): "at del y",
+        (True, False): "not before gc.collect()",
+        (True, True): "not even by gc.collect()",
+    }[ran.value],
+    why="The result and its ctx keep each other alive; only the collector finds that.",
+    at="apply takes what was saved",
+)
 
 # %% [markdown] tags=["explain", "slide"]
 # The result refers to its `grad_fn`, which is ctx, and ctx refers to the result: a
@@ -239,9 +271,9 @@ watched
 # ## How does memory grow with the graph?
 #
 # `course.peak_bytes` runs a function and returns the largest number of bytes alive at
-# any moment. **Predict.** `x` takes 8,000 bytes. If the chain gets one `Square` longer,
-# how much does the peak grow, forward and backward? And for forward alone in `no_grad`,
-# a block in which nothing is recorded?
+# any moment. `x` takes 8,000 bytes. The chain of `Square`s gets longer and longer: once
+# forward and backward, once forward alone in `no_grad`, a block in which nothing is
+# recorded.
 
 
 # %% tags=["slide"]
@@ -257,6 +289,7 @@ def without_graph(length, x):
         return chain(length, x)
 
 
+x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
 lengths = [1, 5, 10, 20, 40]
 graph = [course.peak_bytes(lambda n=n: chain(n, x).sum().backward()) for n in lengths]
 none = [course.peak_bytes(without_graph, n, x) for n in lengths]

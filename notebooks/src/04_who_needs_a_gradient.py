@@ -21,10 +21,10 @@ course.recall("04")
 # ## How many values does backward return?
 #
 # `Scale` multiplies a tensor by a plain number `k`. A number has no gradient, so this
-# `backward` returns one value, the gradient for `x`. **Predict**: does it run?
+# `backward` returns one value, the gradient for `x`. Run it, and read what's missing.
 
 
-# %% tags=["predict", "raises-exception", "slide", "Q04"]
+# %% tags=["raises-exception", "slide", "Q04"]
 class Scale(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, k):
@@ -135,8 +135,8 @@ unrecorded.requires_grad, unrecorded.grad_fn
 # %% [markdown] tags=["slide"]
 # **Look.** Now `data` doesn't require a gradient. The node has one *edge* per argument:
 # a link to the node its gradient goes to. Press **c** in the player, and find that row:
-# which edge leads nowhere? Then step to the line that returns both gradients. What happens to the
-# first one?
+# which edge leads nowhere? Then step to the line that returns both gradients. What
+# happens to the first one?
 
 # %% tags=["step", "slide", "Q44"]
 # %%step
@@ -175,18 +175,13 @@ g = mg.ones(2, 4)
 (g @ weight.T).shape, (data.T @ g).shape
 
 # %% [markdown] tags=["slide"]
-# **Predict.** Now `weight` is frozen too: `detach` returns the same numbers as a tensor
-# without history, which doesn't require grad. The data doesn't need a gradient either.
-# What's the `grad_fn` of the result, and what would backward do?
+# Now `weight` is frozen too: `detach` returns the same numbers as a tensor without
+# history, which doesn't require grad. No input needs a gradient, so nothing is recorded:
+# the result has no node, and backward never runs. Freeze an entire part and its backward
+# pass disappears.
 
-# %% tags=["predict", "slide"]
-frozen = weight.detach()
-print(Frugal.apply(data, frozen).grad_fn)
-Frugal.apply(data, frozen).requires_grad
-
-# %% [markdown] tags=["explain", "slide"]
-# No input needs a gradient, so nothing is recorded: there's no node, and backward never
-# runs. Freeze an entire part and its backward pass disappears.
+# %% tags=["explain", "slide"]
+Frugal.apply(data, weight.detach()).grad_fn is None
 
 # %% tags=["because"]
 course.because(
@@ -199,10 +194,11 @@ course.because(
 # ## None for an input that needs a gradient
 #
 # `None` is right for arguments that need no gradient. Here `backward` returns it for an
-# input that does need one. **Predict**: an error, zeros, or something else?
+# input that does need one. (`a` and `b` are both 1, and the sum is what we
+# differentiate.)
 
 
-# %% tags=["predict", "slide", "Q50"]
+# %% tags=["slide"]
 class Forgets(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -213,14 +209,33 @@ class Forgets(mg.autograd.Function):
         return grad_output, None
 
 
-a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
-Forgets.apply(a, b).backward()
-a.grad, b.grad
+def forgetful():
+    a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
+    Forgets.apply(a, b).backward()
+    return a.grad, b.grad
+
+
+# %% tags=["predict", "hide-input", "slide", "Q50"]
+course.predict(
+    "04.none",
+    "backward returned (grad_output, None), and both inputs require grad. What's b.grad?",
+    ["0", "1", "None", "backward() raises an error"],
+    then=forgetful,
+    so=lambda ran: (
+        "backward() raises an error"
+        if ran.error
+        else "None"
+        if ran.value[1] is None
+        else f"{ran.value[1].item():g}"
+    ),
+    why="None means that no gradient goes there, whatever the input requires.",
+    at="Forgets.backward returned",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# `b.grad` is `None`, as if `b` hadn't been used, and there's no error: training goes on
-# with a weight that never changes. PyTorch is silent; here teaching mode warns. If a
-# `.grad` is None, ask three questions:
+# It's as if `b` hadn't been used, and there's no error: training goes on with a weight
+# that never changes. PyTorch is silent; here teaching mode warns. If a `.grad` is None,
+# ask three questions:
 #
 # | question | check |
 # |---|---|
@@ -240,6 +255,7 @@ class Sum(mg.autograd.Function):
         return tensors[0] + tensors[1]
 
 
+a, b = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
 total = Sum.apply([a, b])
 total.requires_grad, total.grad_fn
 

@@ -82,58 +82,45 @@ g = mg.tensor(
     [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [100.0, 200.0, 300.0, 400.0]]
 )
 
-# %% [markdown] tags=["slide"]
-# **Predict.** Which four numbers will `b.grad` be? Then step to the end. On the way,
-# look at ctx: how many of the twelve numbers of `x` does it keep? At the end click on
-# AccumulateGrad in the graph, then on the first number that appears: the player shows
-# which sum it is. (The level *Story* shows fewer steps.)
 
-
-# %% tags=["predict", "step", "slide"]
-def there_and_back(b):
+# %% tags=["slide"]
+def there_and_back():
+    b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
     y = AddBias.apply(x, b)
     y.backward(g)
+    return b.grad
 
 
-trace = mg.step(there_and_back, mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
-trace
-
-# %% tags=["explain"]
-trace.explain("b.grad", (0,))
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "06.column",
+    "b[0] is used in all three rows. What's the first number of b.grad?",
+    ["1", "10", "37, the mean of 1, 10 and 100", "111, their sum"],
+    then=there_and_back,
+    so=lambda ran: {1: "1", 10: "10", 37: "37, the mean of 1, 10 and 100"}.get(
+        round(ran.value[0].item()), "111, their sum"
+    ),
+    why="Nothing is lost and nothing is averaged: a first column adds up.",
+    at="b.grad was empty",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# 111 = 1 + 10 + 100, the first column of `g`. Nothing is lost and nothing is averaged.
-# Each term is an upstream gradient times a local derivative. All the local derivatives
-# of a call, one row per number of the result and one column per number of the input,
-# form its **Jacobian**; you're looking at one column of it: three times 1, and nine
-# times 0, because `b[0]` isn't used in the other columns. The 1s don't depend on `x` or
-# `b`, so ctx keeps no array: **an addition only needs shapes.**
-
-# %% [markdown]
-# **Predict.** With `*` instead of `+` the local derivatives aren't 1 any more. What
-# will stand behind the dots? So which array does a product keep for the gradient of
-# `b`? And what comes first in `backward`: the product, or the sum over the rows?
-
-# %% tags=["predict"]
-x = mg.tensor([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0], [3.0, 3.0, 3.0, 3.0]])
-b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
-mg.step(lambda: (x * b).backward(g)).explain("b.grad", (0,))
-
-# %% [markdown] tags=["explain"]
-# The first column of `x`, so a product keeps `x`. The product comes first, each
-# upstream gradient with its own factor, and then the sum over the rows. The other way
-# round, `g.sum(0)` would have mixed the rows before their factors are applied.
+# 111 = 1 + 10 + 100, the first column of `g`. Each term is an upstream gradient times a
+# local derivative. All the local derivatives of a call, one row per number of the result
+# and one column per number of the input, form its **Jacobian**; you're looking at one
+# column of it: three times 1, and nine times 0, because `b[0]` isn't used in the other
+# columns. The 1s don't depend on `x` or `b`, so ctx keeps no array: **an addition only
+# needs shapes.**
 
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
 #
 # Now `c` has shape (3, 1): one number per row, used in all four columns. So each number
-# of `c` gets the sum of one row of `g`, and we sum over axis 1.
-#
-# **Predict.** Is that enough? (To save you from reading the class again, a line
-# replaces just its `backward`.)
+# of `c` gets the sum of one row of `g`, and we sum over axis 1. That isn't enough, as the
+# error says. (To save you from reading the class again, a line replaces just its
+# `backward`.)
 
-# %% tags=["predict", "raises-exception", "slide"]
+# %% tags=["raises-exception", "slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
 c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
 AddBias.apply(x, c).backward(g)
@@ -209,11 +196,11 @@ def mean_square(y, target):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** The bias starts at 0 and should become 1, in each of 8 rows. The engine's
-# own operations, in `mean_square`, give it a gradient of -2. Does `MeanSquare` agree?
+# The bias starts at 0 and should become 1, in each of 8 rows. Compare the gradient that
+# the engine's own operations give it, in `mean_square`, with the one of `MeanSquare`.
 
 
-# %% tags=["predict", "slide", "Q77"]
+# %% tags=["slide", "Q77"]
 def bias_gradient(loss, bias=0.0, rows=8):
     b = mg.tensor([bias], requires_grad=True)
     loss(mg.zeros(rows, 1) + b, mg.ones(rows, 1)).backward()
@@ -281,19 +268,18 @@ course.predict(
 # the copying of a sum. Not every library does this: JAX's `custom_vjp` refuses both.
 
 # %% [markdown] tags=["slide"]
-# **Predict.** And a wrong gradient whose shape happens to be right? Now `x` is square,
-# and this backward sums over the wrong axis. Refused, repaired, or accepted?
+# And a wrong gradient whose shape happens to be right? Now `x` is square, this backward
+# sums over the wrong axis, and [111, 222, 333] would be right:
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
 b = mg.tensor([5.0, 6.0, 7.0], requires_grad=True)
 AddBias.apply(mg.zeros(3, 3), b).backward(g[:, :3])
 b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Accepted: [6, 60, 600], where [111, 222, 333] is right. The engine checks shapes; it
-# can't check your sums. That's why the exercises use sizes that are all different. Do
-# the same in your own tests.
+# Accepted. The engine checks shapes; it can't check your sums. That's why the exercises
+# use sizes that are all different. Do the same in your own tests.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

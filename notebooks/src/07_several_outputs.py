@@ -43,20 +43,17 @@ class PlusMinus(mg.autograd.Function):
 
 # %% [markdown]
 # Both outputs depend on `a`, so its gradient is the sum of what comes back from both.
-# `b` makes the difference smaller, hence the minus.
-#
-# **Predict.** One call, two results. Is that one node or two? The last line compares
-# the nodes, and asks each result for its `output_nr`.
+# `b` makes the difference smaller, hence the minus. And one call has one node, even
+# with two results:
 
-# %% tags=["predict"]
+# %%
 a, b = mg.tensor(5.0, requires_grad=True), mg.tensor(2.0, requires_grad=True)
 plus, minus = PlusMinus.apply(a, b)
 plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr
 
 # %% [markdown] tags=["explain"]
-# One call, one ctx, one node with two outputs. `output_nr` says which output of its
-# node a tensor is: 0 for `plus` and 1 for `minus`. That's how the engine knows which
-# argument of `backward` to fill.
+# `output_nr` says which output of its node a tensor is: 0 for `plus` and 1 for `minus`.
+# That's how the engine knows which argument of `backward` to fill.
 
 # %% [markdown]
 # ## What arrives for an unused output?
@@ -100,66 +97,31 @@ course.predict(
 # it's right: if `minus` grows, the loss doesn't change. So the rule above works
 # whichever outputs are used.
 
-# %% [markdown]
-# **Try.** This time `minus` is used and `plus` isn't. Which pair arrives, and what are
-# the gradients? Then use both outputs: `plus * 3 + minus * 5`.
-
-# %% tags=["try"]
-a.grad = b.grad = None
-plus, minus = PlusMinus.apply(a, b)
-(minus * 5).backward()
-arrived[-1], a.grad, b.grad
-
-# %% [markdown] tags=["explain"]
-# <details><summary>Answer</summary>
-#
-# (0, 5) arrives: zeros for `plus`, and 5 for `minus`. So `a.grad` is 5 and `b.grad` is
-# -5. With both outputs it's (3, 5), and the gradients are 8 and -2.
-#
-# </details>
-
 # %% [markdown] tags=["slide"]
 # ## What does an unused output cost?
 #
 # Suppose the unused output has a million numbers. The zeros for it take time and
 # memory. `ctx.set_materialize_grads(False)` asks the engine not to *materialize* them,
-# that is, not to make them. `TooLean` adds this line to the forward of `PlusMinus`, and
-# has the same backward.
-#
-# **Predict.** `minus` is unused again. What happens in `g_plus + g_minus`?
+# that is, not to make them. `Lean` adds this line to the forward of `PlusMinus`, and
+# has the same backward. `minus` is unused again:
 
 
-# %% tags=["predict", "raises-exception", "slide", "Q28"]
-class TooLean(PlusMinus):
+# %% tags=["raises-exception", "slide", "Q28"]
+class Lean(PlusMinus):
     @staticmethod
     def forward(ctx, a, b):
         ctx.set_materialize_grads(False)
         return a + b, a - b
 
 
-plus, minus = TooLean.apply(a, b)
+plus, minus = Lean.apply(a, b)
 (plus * 3).backward()
 
 # %% [markdown] tags=["explain", "slide"]
 # `None` arrives instead, and you can't add `None`. If you ask for it, expect it for
 # each output, because any of them may be the unused one. (When an error from `backward`
-# mentions `NoneType`, check this first.) In 07.3 you measure what it saves.
-
-
-# %%
-class Lean(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.set_materialize_grads(False)
-        return a + b, a - b
-
-    @staticmethod
-    def backward(ctx, g_plus, g_minus):
-        if g_minus is None:
-            return g_plus, g_plus
-        if g_plus is None:
-            return g_minus, -g_minus
-        return g_plus + g_minus, g_plus - g_minus
+# mentions `NoneType`, check this first.) In 07.3 you write such a backward, and measure
+# what it saves.
 
 
 # %% [markdown]
@@ -214,33 +176,19 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain"]
-# `place` has no node. In the player, read what the phase *wrap outputs* says about
-# output 1. Then look at the node in the graph: which of its outputs does an edge lead
-# to, and what's shown at the other one? Here's the same call again, with a product
-# behind it:
+# The engine knows by itself that integers, and True and False, have no gradient.
+# `backward` still has a parameter for them, and gets zeros there:
 
-# %% tags=["explain", "slide"]
+# %% tags=["explain", "slide", "Q37"]
 x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
 value, place = Largest.apply(x)
-double = value * 2
-
-# %% [markdown]
-# **Predict.** Now `double.backward()`. The backward of `Largest` has two parameters for
-# gradients, but only one edge leads to its node. Which pair arrives?
-
-# %% tags=["predict", "Q37"]
-double.backward()
+(value * 2).backward()
 place.requires_grad, place.grad_fn, arrived[-1]
 
-# %% [markdown] tags=["explain"]
-# The engine knows by itself that integers, and True and False, have no gradient.
-# `backward` still has a parameter for them, and gets zeros there.
-# `ctx.mark_non_differentiable(place)` says the same to people who read the class.
-
 # %% [markdown]
-# **Try.** What if you mark the wrong output? Here it's the *value*, which does have a
-# gradient. What happens in the last line? Then mark the position instead, and run it
-# again.
+# **Try.** `ctx.mark_non_differentiable(...)` says the same of any output. What if you
+# mark the wrong one? Here it's the *value*, which does have a gradient. What happens in
+# the last line? Then mark the position instead, and run it again.
 
 
 # %% tags=["try", "raises-exception", "Q78"]
@@ -290,15 +238,36 @@ class Gate(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** The loss is the sum of what passed, plus the count. -1 doesn't pass, and
-# neither do -1.01 or -0.99. Which gradient *should* `x` have, and which one does it
-# get?
+# The loss is the sum of what passed, plus the count. -1 doesn't pass, and neither do
+# -1.01 or -0.99.
 
-# %% tags=["predict", "slide", "Q37"]
-x = mg.tensor([2.0, -1.0], requires_grad=True)
-passed, mask = Gate.apply(x)
-(passed.sum() + mask.sum()).backward()
-x.grad
+
+# %% tags=["slide"]
+def slopes(gate):
+    x = mg.tensor([2.0, -1.0], requires_grad=True)
+    passed, mask = gate.apply(x)
+    (passed.sum() + mask.sum()).backward()
+    return x.grad
+
+
+# %% tags=["predict", "hide-input", "slide", "Q37"]
+def slopes_of_gate():
+    return slopes(Gate)
+
+
+course.predict(
+    "07.gate",
+    "x is [2, -1]. What's x.grad?",
+    ["[1, 0]", "[1, 1]", "[2, 1]", "backward() raises an error"],
+    then=slopes_of_gate,
+    so=lambda ran: (
+        "backward() raises an error"
+        if ran.error
+        else f"[{', '.join(f'{slope:g}' for slope in ran.value.tolist())}]"
+    ),
+    why="A 1 arrives for each number of the mask, too, and backward adds it.",
+    at="Gate.backward returned",
+)
 
 # %% [markdown] tags=["explain", "slide"]
 # **2 and 1 instead of 1 and 0**, without any message. A float can have a gradient, and
@@ -316,10 +285,7 @@ class MarkedGate(Gate):
         return passed, mask
 
 
-x.grad = None
-passed, mask = MarkedGate.apply(x)
-(passed.sum() + mask.sum()).backward()
-x.grad, mask.requires_grad
+slopes(MarkedGate)
 
 # %% [markdown] tags=["explain"]
 # The derivative of the mask is 0 (where it exists), and the unmarked version treated it

@@ -70,25 +70,6 @@ course.predict(
 # engine refuses. The question is never "was it changed?" but **"does a node still need
 # the old value?"**
 
-# %% [markdown]
-# **Try.** Now we change `y` and not `h`. Guess, then run it. Then replace `h.exp()` by
-# `h.sin()`, and then by `h + 1`. Which of the three can do without its result?
-
-# %% tags=["try", "raises-exception"]
-x = mg.tensor(1.0, requires_grad=True)
-h = x * 2
-y = h.exp()
-y.add_(1)
-mg.autograd.grad(y, x)
-
-# %% [markdown] tags=["explain"]
-# <details><summary>Answer</summary>
-#
-# `exp` is refused now, because the changed `y` is what it saved. `sin` saved its input,
-# and `h + 1` saved nothing, so both can do without their result.
-#
-# </details>
-
 # %% [markdown] tags=["slide"]
 # ## A Function that changes its input
 #
@@ -112,39 +93,59 @@ class Add_(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict** three things about `h` after the call: its version (0, 1 or 2), its
-# `grad_fn` (still the product, or the new node), and whether `y` is `h`. Then step
-# through the call. In the graph, a flag *h* is attached to a node. Watch where it goes.
+# `h` is a product, so its `grad_fn` is the product's node. In the graph, a flag *h* is
+# attached to it. What becomes of `h` when `Add_` runs?
 
-# %% tags=["predict", "step", "slide"]
-# %%step
+
+# %% tags=["slide"]
+def added_in_place():
+    x = mg.tensor(3.0, requires_grad=True)
+    b = mg.tensor(4.0, requires_grad=True)
+    h = x * 2
+    Add_.apply(h, b)
+    return h._version, h.grad_fn.name()
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "08.add",
+    "After Add_.apply(h, b): what are h._version and the node of h?",
+    [
+        "1, and the product's node",
+        "2, and the product's node",
+        "1, and Add_'s node",
+        "2, and Add_'s node",
+    ],
+    then=added_in_place,
+    so=lambda ran: "{}, and {}'s node".format(
+        ran.value[0], "Add_" if "Add_" in ran.value[1] else "the product"
+    ),
+    why="`add_` counts one change, the mark counts another, and whatever uses `h` from "
+    "here on has to send its gradient through the new node.",
+    at="ctx becomes the output's grad_fn",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# `add_` in forward made the version 1, and `apply` made it 2 because of the mark:
+# forward may have written in a way that isn't counted, such as through NumPy. And the
+# `grad_fn` of `h` is the new node now, with the product's node behind it. So `h` has a
+# path to both leaves:
+
+# %% tags=["explain", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
 b = mg.tensor(4.0, requires_grad=True)
 h = x * 2
-y = Add_.apply(h, b)
-
-# %% tags=["explain"]
-y is h, h._version, h.grad_fn.name(), h.grad_fn.next_functions[0][0].name()
-
-# %% tags=["explain"]
-mg.autograd.grad(h, [x, b])
-
-# %% [markdown] tags=["explain", "slide"]
-# `y` and `h` are one tensor, at version 2. `add_` in forward made it 1, and `apply`
-# made it 2 because of the mark: forward may have written in a way that isn't counted,
-# such as through NumPy. And the `grad_fn` of `h` is the new node now, with the
-# product's node behind it. Whatever uses `h` from here on uses the new value, so its
-# gradient has to go through the new node: 1 for `b`, and 2 arrives at `x`.
+Add_.apply(h, b) is h, mg.autograd.grad(h, [x, b])
 
 # %% [markdown] tags=["slide"]
 # ## What happens without the mark?
 #
 # The same Function without `mark_dirty`. Again `h` is 10 afterwards: twice `x`, plus
-# `b`. **Predict**: are the two gradients still 2 and 1? (With `allow_unused` you get
-# None instead of an error for an input that no path leads to.)
+# `b`. Compare the two gradients with those above. (With `allow_unused` you get None
+# instead of an error for an input that no path leads to.)
 
 
-# %% tags=["predict", "slide", "Q24"]
+# %% tags=["slide", "Q24"]
 class Untold(Add_):
     @staticmethod
     def forward(ctx, a, b):
@@ -165,16 +166,15 @@ mg.autograd.grad(h, [x, b], allow_unused=True)
 # %% [markdown] tags=["slide"]
 # ## The leaf rule
 #
-# So far `h` was a result. `x` is a leaf: you made it, and you want its gradient.
-# **Predict.** What does the same line do to `x`: version 1, or an error?
+# So far `h` was a result. `x` is a leaf: you made it, and you want its gradient. So the
+# same line is refused:
 
-# %% tags=["predict", "raises-exception", "slide", "Q32"]
+# %% tags=["raises-exception", "slide", "Q32"]
 x.add_(1)
 
 # %% [markdown] tags=["explain", "slide"]
-# It's refused. After a recorded change, `x` would be a result with a node behind it,
-# and you couldn't reach the leaf whose gradient you want. What do you *mean* by the
-# change?
+# After a recorded change, `x` would be a result with a node behind it, and you couldn't
+# reach the leaf whose gradient you want. What do you *mean* by the change?
 #
 # | you mean | write |
 # |---|---|
@@ -265,8 +265,8 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # ## Which changes aren't counted?
 #
 # `y.detach()` and `y.data` are two more names for the memory of `y`, both without
-# history. The rule below needs its result. **Predict** for each of the two: right, an
-# error, or silently wrong?
+# history. The rule below needs its result, and we write zeros into it between forward
+# and backward: once through each name.
 
 
 # %% tags=["slide"]
@@ -283,19 +283,36 @@ class Exp(mg.autograd.Function):
         return grad_output * result
 
 
-# %% tags=["predict", "raises-exception", "slide", "Q52"]
-x = mg.tensor(3.0, requires_grad=True)
-y = Exp.apply(x)
-y.detach().zero_()
-mg.autograd.grad(y, x)
+def ends(zeroed):
+    x = mg.tensor(3.0, requires_grad=True)
+    y = Exp.apply(x)
+    zeroed(y)
+    try:
+        return f"{mg.autograd.grad(y, x)[0].item():.4g}"
+    except RuntimeError:
+        return "an error"
 
-# %% tags=["explain", "slide", "Q52"]
-y = Exp.apply(x)
-y.data.zero_()
-mg.autograd.grad(y, x)
+
+# %% tags=["predict", "hide-input", "slide", "Q52"]
+def both_names():
+    through_detach = ends(lambda y: y.detach().zero_())
+    return through_detach, ends(lambda y: y.data.zero_())
+
+
+course.predict(
+    "08.data",
+    "e to the power of 3 is 20.09. First through detach, then through data: what comes "
+    "out?",
+    ["20.09, then 20.09", "an error, then an error", "an error, then 0", "0, then 0"],
+    then=both_names,
+    so=lambda ran: ", then ".join(ran.value),
+    why="`detach` shares the version with `y`; `data` counts for itself, so the engine "
+    "can't see the change.",
+    at="SavedModifiedError",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# A gradient of 0 for e to the power of 3. `detach` shares the memory *and* the version,
+# A gradient of 0, where 20.09 is right. `detach` shares the memory *and* the version,
 # and so does a *view*, a part such as `y[0]`. `.data` shares only the memory and counts
 # for itself; so does a NumPy array. The saved value still looks like version 0, and the
 # engine can't see the change. (Teaching mode compares a checksum and warns you; PyTorch

@@ -19,15 +19,15 @@ from minigrad.course.author import build
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = {
-    "01_where_ctx_comes_from": 10,
-    "02_what_should_ctx_remember": 6,
-    "03_how_long_does_it_remember": 4,
-    "04_who_needs_a_gradient": 9,
-    "05_how_backward_finds_its_way": 8,
-    "06_shapes_that_stretched": 4,
-    "07_several_outputs": 7,
+    "01_where_ctx_comes_from": 12,
+    "02_what_should_ctx_remember": 8,
+    "03_how_long_does_it_remember": 5,
+    "04_who_needs_a_gradient": 10,
+    "05_how_backward_finds_its_way": 10,
+    "06_shapes_that_stretched": 7,
+    "07_several_outputs": 8,
     "08_changing_things_in_place": 8,
-    "09_forward_without_ctx": 7,
+    "09_forward_without_ctx": 10,
     "11_going_forwards": 8,
     "11_going_forwards": 8,
     "12_trading_memory_for_time": 6,
@@ -87,7 +87,7 @@ def answers(source: Path, module: Any) -> list[str]:
         except Exception as error:
             assert "raises-exception" in cell.tags
             value = kind_of(error)
-        if value is not None and not isinstance(value, mock.MagicMock):
+        if value is not None and "MagicMock" not in repr(value):
             values.append(re.sub(r" object at 0x\w+", "", repr(value)))
     return values
 
