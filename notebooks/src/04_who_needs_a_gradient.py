@@ -181,7 +181,7 @@ g = mg.ones(2, 4)
 # pass disappears.
 
 # %% tags=["explain", "slide"]
-Frugal.apply(data, weight.detach()).grad_fn is None
+Frugal.apply(data, weight.detach()).requires_grad
 
 # %% tags=["because"]
 course.because(

@@ -71,7 +71,7 @@ def test_saved_values_are_stale_from_the_very_step_that_changes_them(
     assert "now v1" not in " ".join(saved.all_inner_texts())
     page.evaluate("at => player.player.go(at)", at)
     assert "CubeBackward" in page.locator(".pane.ctx .note").inner_text()
-    assert "saved at v0, now v1" in saved.first.inner_text()
+    assert "saved at version 0, now version 1" in saved.first.inner_text()
     others = page.evaluate(
         "at => Object.values(player.player.story.stateAt(at).ctxs)"
         ".flatMap(Object.values).filter((ref) => ref?.now === 1).length",

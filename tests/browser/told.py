@@ -144,8 +144,12 @@ def words(trace: Trace, ref: dict[str, Any] | None) -> str:
     said.append(f"{value['dtype']} {shape_words(value['shape'])}")
     if ref["t"] == "S":
         stale = ref["now"] != ref["ver"]
-        said.append(f"⚠ saved at v{ref['ver']}, now v{ref['now']}" if stale else "")
-        said.append("" if stale else f"saved at v{ref['ver']}")
+        said.append(
+            f"⚠ saved at version {ref['ver']}, now version {ref['now']}"
+            if stale
+            else ""
+        )
+        said.append("" if stale else f"saved at version {ref['ver']}")
         said.append("" if ref["out"] is None else f"output {ref['out']}")
     if ref["t"] == "T":
         said.append(f"v{ref['ver']}" if ref["ver"] else "")

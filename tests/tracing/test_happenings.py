@@ -118,11 +118,11 @@ def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value() -> None:
     }
     assert list(told) == ["CubeBackward", "MulBackward0"]
     for (text,) in told.values():
-        assert "y float32 [2] ⚠ saved at v0, now v1" in text
+        assert "y float32 [2] ⚠ saved at version 0, now version 1" in text
     # nothing is at work then: the learner's own ctx is the one that is shown
     shown = folding.state_at(trace.data, at)["ctx"]
     assert names[shown["id"]] == "CubeBackward"
-    assert "now v1" in shown["entries"]["saved.0"]
+    assert "now version 1" in shown["entries"]["saved.0"]
 
 
 def test_change_in_place_after_backward_is_on_no_ctx() -> None:

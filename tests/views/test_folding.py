@@ -133,14 +133,14 @@ def test_story_level_has_fewer_stops_than_everything() -> None:
 
 def test_changed_version_is_said() -> None:
     entries = folding.state_at(stories.grid(), 3)["ctx"]["entries"]
-    assert "⚠ saved at v0, now v1" in entries["saved.0"]
+    assert "⚠ saved at version 0, now version 1" in entries["saved.0"]
     assert "now" not in entries["saved.1"]
 
 
 def test_large_array_shows_its_range_instead_of_numbers() -> None:
     entries = folding.state_at(stories.grid(), 3)["ctx"]["entries"]
-    says = "image float32 [20\u00d720] saved at v0 only a corner is shown; all: -1 … 1"
-    assert entries["saved.1"] == says
+    says = "image float32 [20\u00d720] saved at version 0 only a corner is shown"
+    assert entries["saved.1"] == f"{says}; all: -1 … 1"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,8 @@ def prose(cell: Cell) -> str:
 def code(cell: Cell, *, solved: bool) -> str:
     """The text of a code cell, its solution regions kept or turned into TODOs.
 
-    A line ``# %%step`` or ``# %matplotlib`` becomes the magic that it names.
+    A line ``# %%step`` or ``# %matplotlib`` becomes the magic that it names; what only
+    ruff reads is left out.
     """
     out: list[str] = []
     opened = -1
@@ -137,7 +138,7 @@ def code(cell: Cell, *, solved: bool) -> str:
         elif _LOOSE_OPEN.fullmatch(line):
             raise cell.error(offset, "write '# region solution: <what to write>'")
         elif opened < 0 or solved:
-            out.append(re.sub(r"^# (?=%)", "", line))
+            out.append(re.sub(r"^# (?=%)|  # noqa\b.*", "", line))
     if opened >= 0:
         raise cell.error(opened, "this solution region is never closed")
     text = "\n".join(out)

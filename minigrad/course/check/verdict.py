@@ -68,7 +68,14 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The first line: exercise, title and state."""
-        line = f"{SIGNS[self.state]} {self.heading}: {self.state}"
+        state = self.state
+        if (
+            state == SOLVED
+            and self.outcomes
+            and not all(o.right for o in self.outcomes)
+        ):
+            state = "answered"
+        line = f"{SIGNS[self.state]} {self.heading}: {state}"
         if self.state != SOLVED or not self.points:
             return line
         return f"{line} ({count_of(self.points, 'point')})"
@@ -92,17 +99,13 @@ class Verdict:
         if self.half_step:
             rows.append(("half a step", self.half_step))
         if any(finding.evidence or finding.crashed for finding in self.findings):
-            rows.append(
-                ("numbers", f"drawn anew by every check (here: seed {self.seed})")
-            )
+            rows.append(("numbers", "new in every check"))
         if self.case is not None:
-            rows.append(
-                ("see it", f'`course.step_through("{self.exercise}")` shows this case')
-            )
+            call = f'mg.course.step_through("{self.exercise}")'
+            rows.append(("see it", f"`{call}` shows this case"))
         for remark in self.remarks:
             said = f"{remark.what}. {remark.story} {remark.next_step}"
-            label = f"remark ({remark.id})" if remark.id else "remark"
-            rows.append((label, " ".join(said.split())))
+            rows.append(("remark", " ".join(said.split())))
         return rows
 
     def __repr__(self) -> str:
@@ -141,8 +144,7 @@ def rows_of(findings: tuple[Finding, ...]) -> list[Row]:
     for finding in findings:
         rows += [("what happened", finding.what), ("where", finding.where)]
         if finding.story:
-            name = f"{finding.name} ({', '.join(finding.ids)})"
-            known = f"{name}. {finding.story}" if finding.ids else finding.story
+            known = f"{finding.name}. {finding.story}" if finding.ids else finding.story
             rows.append(("looks like", known))
         if finding.next_step:
             rows.append(("try", " ".join(finding.next_step.split())))

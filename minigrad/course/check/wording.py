@@ -116,7 +116,7 @@ def inputs_at(
 def value_text(value: Any, at: tuple[int, ...], shape: tuple[int, ...]) -> str:
     """``= 2.5``, or the shape of what is too long to be quoted."""
     if not isinstance(value, np.ndarray):
-        return f"= {value!r}"
+        return f"= {value:.6g}" if isinstance(value, float) else f"= {value!r}"
     number = element(value, at, shape)
     if number is not None:
         return f"= {number:.6g}"

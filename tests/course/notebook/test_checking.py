@@ -52,7 +52,7 @@ def test_check_shows_a_solved_exercise(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_check_raises_the_whole_message_where_nothing_is_displayed() -> None:
-    with pytest.raises(CheckFailed, match=r"upstream gradient ignored \(C01\)") as seen:
+    with pytest.raises(CheckFailed, match="upstream gradient ignored") as seen:
         check("01.4", Wrong, strict=True)
     assert seen.value.verdict.state == "wrong"
     assert isinstance(seen.value, AssertionError)
@@ -74,14 +74,14 @@ def test_traceback_in_a_notebook_is_one_line() -> None:
     assert lines == ["CheckFailed: 01.4 Mul, your first Function: wrong, see above"]
 
 
-def test_every_check_draws_new_numbers_and_says_which() -> None:
+def test_every_check_draws_new_numbers_from_a_seed_it_keeps_to_itself() -> None:
     seen = []
     for _ in range(3):
         with pytest.raises(CheckFailed) as caught:
             check("01.4", Wrong, strict=True)
         verdict = caught.value.verdict
         seen.append(verdict.seed)
-        assert f"seed {verdict.seed}" in verdict.message
+        assert "seed" not in verdict.message
         again = examine("01.4", Wrong, seed=verdict.seed)
         assert again.evidence == verdict.evidence
         assert again.mistakes == verdict.mistakes
@@ -110,13 +110,13 @@ def test_html_says_what_the_text_says_and_is_escaped() -> None:
     assert "a &lt; b &amp; c" in html
     html = examine("01.4", Wrong)._repr_html_()
     assert 'data-state="wrong" data-mistakes="C01"' in html
-    assert "upstream gradient ignored (C01)" in html
+    assert "upstream gradient ignored. " in html
 
 
 def test_remark_is_shown_on_a_solved_exercise() -> None:
     text = examine("01.4", Remarked).message
     assert text.startswith("✓ 01.4")
-    assert "remark (A08): forward without @staticmethod." in text
+    assert "remark: forward without @staticmethod." in text
 
 
 def test_no_message_holds_the_solution() -> None:
