@@ -344,9 +344,9 @@ mg.plot_lines(
 #
 # ## Now you
 #
-# [Five exercises](../exercises/03_how_long_does_it_remember/03_how_long_does_it_remember.ipynb);
-# in 03.3 you close a leak. Then [lesson 04](04_who_needs_a_gradient.ipynb). Your
-# progress so far:
+# [Five exercises](../exercises/03_how_long_does_it_remember/03_how_long_does_it_remember.ipynb)
+# (03.4 is extra); in 03.3 you close a leak. Then
+# [lesson 04](04_who_needs_a_gradient.ipynb). Your progress so far:
 
 # %%
 course.progress("03")

@@ -97,10 +97,13 @@ course.predict(
     "b[0] is used in all three rows. What's the first number of b.grad?",
     ["1", "10", "37, the mean of 1, 10 and 100", "111, their sum"],
     then=there_and_back,
-    so=lambda ran: {1: "1", 10: "10", 37: "37, the mean of 1, 10 and 100"}.get(
-        round(ran.value[0].item()), "111, their sum"
-    ),
-    why="Nothing is lost and nothing is averaged: a first column adds up.",
+    so=lambda ran: {
+        1: "1",
+        10: "10",
+        37: "37, the mean of 1, 10 and 100",
+        111: "111, their sum",
+    }[round(ran.value[0].item())],
+    why="Nothing is lost and nothing is averaged: the first column of g adds up.",
     at="b.grad was empty",
 )
 
@@ -317,9 +320,9 @@ b.grad
 # %% [markdown]
 # ## Now you
 #
-# [Six exercises](../exercises/06_shapes_that_stretched/06_shapes_that_stretched.ipynb);
-# in 06.5 a bias learns too fast, but the weight beside it doesn't. Then
-# [lesson 07](07_several_outputs.ipynb). Your progress so far:
+# [Six exercises](../exercises/06_shapes_that_stretched/06_shapes_that_stretched.ipynb)
+# (06.4 and 06.6 are extra); in 06.5 a bias learns too fast, but the weight beside it
+# doesn't. Then [lesson 07](07_several_outputs.ipynb). Your progress so far:
 
 # %%
 course.progress("06")

@@ -359,8 +359,8 @@ course.because(
 #
 # ## Now you
 #
-# [Six exercises](../exercises/08_changing_things_in_place/08_changing_things_in_place.ipynb);
-# in 08.6 you build your own version counter. Your progress so far:
+# [Six exercises](../exercises/08_changing_things_in_place/08_changing_things_in_place.ipynb)
+# (08.5 and 08.6 are extra); in 08.3 you repair the silent 18. Your progress so far:
 
 # %%
 course.progress("08")

@@ -6,7 +6,7 @@
 # * check each as often as you like, on numbers that are new every time,
 # * read what a wrong gradient looks like, and step through the case that shows it.
 #
-# Take them in any order; the easy ones stand first. None needs more than the lessons
+# Take them in any order; the easy ones come first. None needs more than the lessons
 # before it, and each says what it asks. `gym()` shows how far you are;
 # `hint("gym.Power")` helps with one of them, more directly each time.
 
@@ -23,7 +23,7 @@ gym()
 # ## MulConstant, a tensor times a number
 #
 # The smallest Function that needs ctx. The factor is a plain number, so it needs no
-# gradient, and yet backward cannot do without it. Where do you keep it? (About 8
+# gradient, but backward can't do without it. Where do you keep it? (About 8
 # minutes.)
 
 # %%
@@ -207,8 +207,8 @@ check("gym.ReLU", ReLU)
 # %% [markdown]
 # ## NumpySin, a function outside the graph
 #
-# Sometimes a step is computed by a library that autograd knows nothing of. You can
-# still give it a gradient; what you cannot give it so is a second one. (About 12
+# Sometimes a step is computed by a library that autograd knows nothing about. You
+# can still give it a gradient, but not a second one that way. (About 12
 # minutes.)
 
 # %%
@@ -240,7 +240,7 @@ check("gym.NumpySin", NumpySin)
 # ## CubeDoubleBackward: Cube, derived twice
 #
 # Here the second derivative is the point. A gradient that is right may still lose its
-# own gradient, in silence, and the way you save decides it. (About 12 minutes.)
+# own gradient, silently, and how you save decides it. (About 12 minutes.)
 
 # %%
 exercise("gym.CubeDoubleBackward")
@@ -298,8 +298,8 @@ check("gym.StraightThroughRound", StraightThroughRound)
 # %% [markdown]
 # ## GradientReversal, a mirror for gradients
 #
-# Forward does nothing at all, and backward turns the gradient round. Two parts of a
-# network can so be trained to work against each other. (About 8 minutes.)
+# Forward does nothing, and backward turns the gradient round. That's how two parts of a
+# network can be trained to work against each other. (About 8 minutes.)
 
 # %%
 exercise("gym.GradientReversal")
@@ -327,8 +327,8 @@ check("gym.GradientReversal", GradientReversal)
 # %% [markdown]
 # ## JvpMul, a product in both directions
 #
-# A product once more, and this time in both directions: backward for gradients that
-# come from above, jvp for tangents that travel along with the values. (About 20
+# A product once more, this time in both modes: backward for upstream gradients, jvp for
+# tangents that travel along with the values. (About 20
 # minutes.)
 
 # %%
@@ -366,7 +366,7 @@ check("gym.JvpMul", JvpMul)
 # %% [markdown]
 # ## BroadcastAdd, a sum of two shapes
 #
-# A small tensor added to a large one is copied, without a word. Each copy sends its
+# A small tensor added to a large one is copied silently. Each copy sends its
 # gradient back, and the small tensor gets them all. (About 18 minutes.)
 
 # %%
@@ -545,7 +545,7 @@ check("gym.Embedding", Embedding)
 # ## TwoOutputs
 #
 # One Function, two results. A caller may use both of them or only one, and a gradient
-# that does not arrive comes as None if you ask for it. (About 15 minutes.)
+# that doesn't arrive comes as None if you ask for it. (About 15 minutes.)
 
 # %%
 exercise("gym.TwoOutputs")
@@ -581,7 +581,7 @@ check("gym.TwoOutputs", TwoOutputs)
 # %% [markdown]
 # ## SortWithIndices
 #
-# The values are sorted, and the places where they came from are returned beside them.
+# It returns the sorted values, and the places that they came from.
 # One of the two outputs has a gradient, the other has none. (About 15 minutes.)
 
 # %%
@@ -613,8 +613,8 @@ check("gym.SortWithIndices", SortWithIndices)
 # %% [markdown]
 # ## InplaceScale
 #
-# It changes the caller's tensor instead of making a new one. The engine has to be
-# told, or gradients would be computed with numbers that are gone. (About 10 minutes.)
+# It changes the caller's tensor instead of making a new one. You have to tell the
+# engine, or it would compute gradients with numbers that are gone. (About 10 minutes.)
 
 # %%
 exercise("gym.InplaceScale")
@@ -645,7 +645,7 @@ check("gym.InplaceScale", InplaceScale)
 # ## InplaceSquare
 #
 # In place again, and this time backward needs the value that you are about to
-# overwrite. Decide what to keep before it is gone. (About 12 minutes.)
+# overwrite. Decide what to keep before it's gone. (About 12 minutes.)
 
 # %%
 exercise("gym.InplaceSquare")
@@ -709,8 +709,8 @@ check("gym.Dropout", Dropout)
 # %% [markdown]
 # ## Linear, a layer that does no needless work
 #
-# The layer that networks are made of. Three inputs, three gradients, and often some of
-# them are needed by nobody: then do not compute them. (About 25 minutes.)
+# The layer that networks are made of. Three inputs, three gradients, and often one of
+# them isn't needed: then don't compute it. (About 25 minutes.)
 
 # %%
 exercise("gym.Linear")

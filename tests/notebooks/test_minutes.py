@@ -22,7 +22,7 @@ LESSONS = sorted((ROOT / "notebooks/src").glob("[0-9][0-9]_*.py"))
 FOR_EACH = {"predict": 0.75, "step": 1.5, "try": 2.0, "because": 1.0}
 NOTE = re.compile(
     r"\*\*Minutes\.\*\* (\d+) alone: (\d+) for the lesson, (\d+) for its exercises"
-    r"(?: \(and (\d+) for the extra ones?\))?;"
+    r"(?: \(and (\d+) for the extra [\d., ]+\))?;"
 )
 
 

@@ -112,7 +112,7 @@ def diagnose(function: Any, *example_inputs: Any, seed: int = 0) -> Diagnosis:
     """
     engine = engine_of(function)
     if engine is None:
-        what = f"it was given {_described(function)}, which is no Function class"
+        what = f"it was given {_described(function)}, which isn't a Function class"
         fix = "give the class itself: diagnose(MyFunction, x, y)"
         raise errors.ArgumentTypeError(errors.message("diagnose", what, fix))
     inputs = tuple(_plain(engine, value) for value in example_inputs)

@@ -58,7 +58,7 @@ def examine(
     call into compiled code, or if it catches BaseException over and over.
     """
     if answer is NO_ANSWER:
-        return verdict_of(exercise, NOT_TRIED, note="There is no answer yet.")
+        return verdict_of(exercise, NOT_TRIED, note="There's no answer yet.")
     if exercise.questions and exercise.kind in "PI":
         return _examine_questions(exercise, answer)
     if exercise.lines:

@@ -105,7 +105,7 @@ def refusing(name: str) -> types.FunctionType:
     """A function that says why it is none."""
     says = (
         f"{name} does the work that this exercise asks for, so the engine's own was"
-        " taken away while it is graded: write it with the operations that it is made"
+        " taken away while it is graded: write it with the operations that it's made"
         " of"
     )
     made: dict[str, Callable[..., Any]] = {}

@@ -54,8 +54,8 @@ QUESTIONS = {
     "tensor, or which function of minigrad, does the same?",
     "Boolean value of Tensor": "A comparison gives one true or false for each element. "
     "Which line wants a single one, as `if`, `and` and `max` do?",
-    "context manager protocol": "What stands behind `with` is called, as a function "
-    "is. Which two signs are missing there?",
+    "context manager protocol": "What comes after `with` has to be called, like a "
+    "function. Which two signs are missing there?",
 }
 """A question for some words of an exception."""
 
@@ -137,7 +137,7 @@ def _changed(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         what = f"after forward, {names} no longer holds the numbers it came with"
         yield Finding(("M02",), what, where)
     elif trial.dirty:
-        yield Finding(("M03",), "a tensor was marked dirty that is no input", where)
+        yield Finding(("M03",), "a tensor was marked dirty that isn't an input", where)
 
 
 def _not_in_place(case: CaseFile, trial: Trial) -> Iterator[Finding]:
@@ -146,10 +146,10 @@ def _not_in_place(case: CaseFile, trial: Trial) -> Iterator[Finding]:
     changes = any(t.changed for _, t in case.plain)
     returned = trial.outputs[0].is_input == 0
     if changes and not trial.dirty:
-        what = f"{x} was changed in place, and mark_dirty was not called"
+        what = f"{x} was changed in place, and mark_dirty wasn't called"
         yield Finding(("M02",), what, where)
     elif trial.dirty and trial.dirty != (0,):
-        what = f"the tensor that was marked dirty is not the one given as {x}"
+        what = f"the tensor that was marked dirty isn't the one given as {x}"
         yield Finding(("M03",), what, where)
     elif trial.dirty and not returned:
         what = f"{x} was marked dirty, and forward returned another tensor"
@@ -239,10 +239,10 @@ def _finding(
             f"for {fact.case.name}, {name} is {got.dtype}; it should be {right.dtype}"
         )
         ids = ("T01",) if got.dtype == np.float32 else ("T03",)
-        story = "The numbers are right; their dtype is not that of the input."
+        story = "The numbers are right; their dtype isn't that of the input."
         if not is_float(got) or not is_float(right):
             ids = UNNAMED
-            story = "The numbers are right; their dtype is not what the task asks for."
+            story = "The numbers are right; their dtype isn't what the task asks for."
         return Finding(ids, what, where, looks_like="" if ids == ("T01",) else story)
     what, evidence = wording.of_result(case, fact, trial, place, right)
     if error_of(got, right) <= COARSE:
@@ -339,7 +339,7 @@ def style(case: CaseFile) -> Iterator[Finding]:
     if case.contract.without_ctx and not case.declared.own_setup_context:
         yield Finding(
             ("A09",),
-            "forward takes ctx, and there is no setup_context",
+            "forward takes ctx, and there's no setup_context",
             f"{case.name}.forward",
             looks_like="The first style. Here forward must take no ctx: it computes, "
             "and setup_context fills ctx.",
@@ -352,6 +352,6 @@ def marks(case: CaseFile) -> Iterator[Finding]:
         for _, trial in case.plain:
             if i not in trial.marked and len(trial.outputs) > i:
                 name = wording.output_name(case, i)
-                what = f"{name} was not marked as non-differentiable"
+                what = f"{name} wasn't marked as non-differentiable"
                 yield Finding(("N05",), what, f"{case.name}.forward")
                 return

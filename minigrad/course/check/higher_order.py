@@ -97,7 +97,7 @@ def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
         ids = (
             ("L20",) if partial_match.largest(fact) >= partial_match.LARGE else ("L19",)
         )
-        return Finding(ids, f"for {fact.case.name}, {what} is not finite", where)
+        return Finding(ids, f"for {fact.case.name}, {what} isn't finite", where)
     what += " is missing or wrong"
     ids = ("D01",) if second.recorded and _keeps_intermediates(case) else ("D02",)
     return Finding(ids, what, where)
@@ -226,7 +226,7 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         seen = np.zeros_like(right) if got is None else got
         if error_of(seen, right) <= CLOSE / 10:
             continue
-        what += ", the tangent of the result is not what these contribute"
+        what += ", the tangent of the result isn't what these contribute"
         turned = tuple(reversed(run.tangents))
         swaps = _can_turn(run.tangents) and len(turned) == 2
         if swaps and _agrees(case, fact):

@@ -80,7 +80,7 @@ def watchable(name: str, thing: Any) -> Any:
         raise errors.ArgumentTypeError(
             errors.message(
                 "watch",
-                f"{name} is a {type(thing).__name__}, which cannot be watched",
+                f"{name} is a {type(thing).__name__}, which can't be watched",
                 "watch a Tensor, or a node such as y.grad_fn",
             )
         ) from None

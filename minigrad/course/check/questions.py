@@ -74,7 +74,7 @@ def answers_of(exercise: Exercise, answer: object) -> Answers:
     known = [question.id for question in questions]
     for key in given:
         if key not in known:
-            raise unusable(exercise, f"there is no question {key!r}")
+            raise unusable(exercise, f"there's no question {key!r}")
     missing = [key for key in known if not given.get(key, "").strip()]
     if missing:
         raise unusable(exercise, f"no answer to question {missing[0]}")
@@ -171,7 +171,7 @@ def mistakes(found: Sequence[Outcome]) -> list[Finding]:
         findings.append(
             Finding(
                 (),
-                f"{outcome.said!r} is {'not a number' if is_text else 'not right'}",
+                f"{outcome.said!r} isn't {'a number' if is_text else 'right'}",
                 f"question {question.id}: {question.text}",
                 looks_like=outcome.looks_like,
                 hint="Write a number alone, in digits." if is_text else question.hint,
@@ -190,14 +190,14 @@ def misplaced_lines(exercise: Exercise, order: Sequence[str]) -> Finding | None:
         if name not in lines:
             return Finding(
                 (),
-                f"there is no line {name!r}; the lines are {', '.join(lines)}",
+                f"there's no line {name!r}; the lines are {', '.join(lines)}",
                 "the list of line ids",
                 hint="Write the ids in the order in which the lines are to run.",
             )
         if lines[name].mistake:
             return Finding(
                 (),
-                f"line {name}, {lines[name].text.strip()!r}, does not belong here",
+                f"line {name}, {lines[name].text.strip()!r}, doesn't belong here",
                 f"line {name}",
                 looks_like=lines[name].mistake,
                 hint=lines[name].hint,

@@ -103,7 +103,7 @@ def zeros_arrive(case: CaseFile) -> Iterator[Finding]:
     if case.contract.materialize_grads:
         return
     if any(trial.materialize_grads for _, trial in case.plain):
-        what = "for an output that nobody used, backward is given zeros, not None"
+        what = "for an unused output, backward gets zeros, not None"
         yield Finding(("N03",), what, case.name)
 
 
@@ -116,7 +116,7 @@ def one_tensor_twice(case: CaseFile) -> Iterator[Finding]:
         if got is None or error_of(got, right) > coarse(case.tolerance(trial)):
             x = case.argument(0)
             call = f"{case.name}.apply({', '.join([x] * len(trial.inputs))})"
-            what = f"for {fact.case.name}, the gradient of {x} after {call} is not the"
+            what = f"for {fact.case.name}, the gradient of {x} after {call} isn't the"
             what += " sum of what each of its places should get"
             hint = "Which line of yours treats one tensor in two places differently?"
             yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
@@ -158,7 +158,7 @@ def drawn_again(case: CaseFile) -> Iterator[Finding]:
             again = _differs(case, i)
             if again or _is_another_draw(got, trial.inputs, y, g):
                 what = f"for {fact.case.name}, the zeros of the gradient for"
-                what += f" {case.argument(i)} are not where the result has its zeros"
+                what += f" {case.argument(i)} aren't where the result has its zeros"
                 what += ", and a second backward gives others" if again else ""
                 yield Finding(("S09",), what, case.slot(i))
                 return
@@ -210,7 +210,7 @@ def two_live_calls(case: CaseFile) -> Iterator[Finding]:
             f" b = {case.name}.apply(...) with other numbers,"
         )
         if wrong:
-            what += f" the gradients of the {trial.name} call are not its own"
+            what += f" the gradients of the {trial.name} call aren't its own"
         else:
             what += " backward of b changed the gradients that a had returned"
         where = f"{case.name}, two calls alive at once"

@@ -63,8 +63,8 @@ def numbers_saved(case: CaseFile) -> Iterator[Finding]:
             ("A14",),
             f"{names} came in as {number} and went to save_for_backward as {tensor}",
             f"{case.name}, what forward leaves on ctx",
-            looks_like="A number cannot change in place, and takes no memory worth a"
-            " word: it needs nothing of what saving gives a tensor.",
+            looks_like="A number can't change in place, and takes almost no memory: it "
+            "needs nothing of what saving does for a tensor.",
         )
 
 

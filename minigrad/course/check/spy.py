@@ -251,7 +251,7 @@ def crash_of(stage: str, error: BaseException) -> Crash:
     try:
         text = str(error)
     except Exception:  # the text of an exception is code of the answer, too
-        text = "(its text cannot be read)"
+        text = "(its text can't be read)"
     if not theirs:
         return Crash(stage, kinds, text, inside=False)
     last = theirs[-1]

@@ -213,7 +213,7 @@ def hint(exercise_id: str) -> Hint:
     kinds = [entry["kind"] for entry in journal.entries(exercise.id)]
     given = kinds.count(journal.HINTED)
     if given >= len(exercise.hints):
-        return Hint(f"{exercise.hints[-1]} (There is no more direct hint.)")
+        return Hint(f"{exercise.hints[-1]} (There's no more direct hint.)")
     if given and journal.CHECKED not in kinds[last_of(kinds, journal.HINTED) :]:
         last = exercise.hints[given - 1]
         return Hint(f"{last} (For the next hint, try something and check it first.)")

@@ -48,7 +48,7 @@ def note(kind: str, exercise: str, **details: Any) -> None:
     except OSError as error:
         _unkept.append(entry)
         warnings.warn(
-            f"your progress could not be written to {path} ({error}); it is kept "
+            f"your progress couldn't be written to {path} ({error}); it is kept "
             "until this notebook's kernel stops",
             UserWarning,
             stacklevel=3,

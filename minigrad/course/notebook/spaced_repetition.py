@@ -230,7 +230,7 @@ def ask(ids: list[str]) -> Sheet:
         if name not in known:
             raise errors.ArgumentValueError(
                 errors.message(
-                    "cards", f"there is no card {name!r}", f"use {', '.join(known)}"
+                    "cards", f"there's no card {name!r}", f"use {', '.join(known)}"
                 )
             )
     return sheet_of("Do you remember?", [known[name] for name in ids])

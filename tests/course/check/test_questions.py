@@ -29,7 +29,7 @@ def test_right_answer_is_found_by_running_and_is_none_of_the_wrong_ones(
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ({"z": "a"}, "there is no question 'z'"),
+        ({"z": "a"}, "there's no question 'z'"),
         ({"a": "true"}, "no answer to question b"),
         (["true"], "got 1 answer for 5 questions"),
         (["maybe"] * 5, "'maybe' is no answer to question a"),

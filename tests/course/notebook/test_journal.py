@@ -87,7 +87,7 @@ def test_outside_a_workspace_entries_last_for_the_session(
 
 def test_journal_that_cannot_be_written_is_said_and_kept(workspace: Path) -> None:
     (workspace / "progress.jsonl").mkdir()
-    with pytest.warns(UserWarning, match="could not be written to .*progress.jsonl"):
+    with pytest.warns(UserWarning, match="couldn't be written to .*progress.jsonl"):
         journal.note("checked", "01.1")
     (workspace / "progress.jsonl").rmdir()
     assert kinds() == ["checked"]

@@ -135,7 +135,7 @@ def test_recall_judges_and_keeps_each_answer() -> None:
     assert "1 of 2 remembered" in form.outcome
     rights = {e["exercise"]: e["right"] for e in journal.entries()}
     assert rights == {"00.r1": False, "01.r1": True}
-    with pytest.raises(ArgumentValueError, match=r"there is no card '00\.r9'"):
+    with pytest.raises(ArgumentValueError, match=r"there's no card '00\.r9'"):
         course.cards(["00.r9"])
 
 
