@@ -13,7 +13,13 @@ from minigrad.course.exercises import catalogue as exercises
 from minigrad.course.notebook import checking
 from minigrad.course.notebook.faq import answers
 from minigrad.course.notebook.links import link
-from minigrad.course.notebook.progress import GREEN, GREY, Standing, standing_of
+from minigrad.course.notebook.progress import (
+    GREEN,
+    GREY,
+    Standing,
+    said_of,
+    standing_of,
+)
 from minigrad.course.notebook.spaced_repetition import code, review
 
 NAME = "home.ipynb"
@@ -137,7 +143,7 @@ def box(one: Standing) -> str:
     area, _, name = one.exercise.id.partition(".")
     heading = one.exercise.heading
     colour = GREEN if one.state == SOLVED else GREY
-    title = html.escape(f"{heading}: {one.state}", quote=True)
+    title = html.escape(said_of(one), quote=True)
     text = f"<span title='{title}'>{name} {SIGNS[one.state]}</span>"
     style = (
         f"border-bottom: 3px solid {colour}; margin-right: 0.5em; white-space: nowrap"

@@ -116,7 +116,7 @@ class LessonProgress(Progress):
         if following:
             minutes = f"about {following.minutes} minutes"
             lines.append(f"Next: {following.heading} ({minutes})")
-        lines.append("All lessons: course.progress()")
+        lines.append("All lessons: course.home()")
         if journal.file() is None:
             lines.append(OUTSIDE)
         return "\n".join(lines)
@@ -133,15 +133,20 @@ OUTSIDE = (
 )
 
 
-def line_of(one: Standing) -> str:
-    """One exercise as a line: a sign, its title, its state."""
+def said_of(one: Standing) -> str:
+    """One exercise in words: its title, whether it is extra, its state."""
     extra = " (extra)" if one.exercise.is_extra else ""
-    return f"{SIGNS[one.state]} {one.exercise.heading}{extra}: {one.state}"
+    return f"{one.exercise.heading}{extra}: {one.state}"
+
+
+def line_of(one: Standing) -> str:
+    """One exercise as a line, with a sign before it."""
+    return f"{SIGNS[one.state]} {said_of(one)}"
 
 
 def cell_of(one: Standing) -> str:
     """One exercise as a small box: its number, a sign, its state as a tooltip."""
-    title = html.escape(line_of(one).removeprefix(f"{SIGNS[one.state]} "))
+    title = html.escape(said_of(one))
     name = one.exercise.id.removeprefix("gym.")
     colour = GREEN if one.state == SOLVED else GREY
     return (

@@ -60,7 +60,7 @@ def test_progress_of_a_lesson_is_a_few_lines_and_the_next_step() -> None:
         "  ○ 00.2 Fix one line: not tried",
         "  ○ 00.3 Read the box: not tried",
         "Next: 00.2 Fix one line (about 5 minutes)",
-        "All lessons: course.progress()",
+        "All lessons: course.home()",
     ]
     assert "<b>Lesson 00: 1 of 3 exercises solved</b>" in shown._repr_html_()
     for name in ("00.2", "00.3"):
