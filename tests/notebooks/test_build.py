@@ -214,3 +214,10 @@ more()
     assert question["source"] == [f"{build.FIRST_LINE}\n", "ask()"]
     assert "".join(answer["source"]) == build.folded("The answer.")
     assert after["source"] == ["Open."]
+
+
+def test_no_notebook_holds_what_only_ruff_reads() -> None:
+    root = Path(__file__).parents[2]
+    books = [p for p in root.glob("*/**/*.ipynb") if p.parts[-2] != "src"]
+    assert len(books) > 20
+    assert [p.name for p in books if "noqa" in p.read_text("utf8")] == []

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from minigrad.course.author import build
+from minigrad.course.check import Verdict
+from minigrad.errors import ArgumentValueError
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,6 +138,17 @@ def test_rules_refuse_a_careless_notebook() -> None:
     assert "no cell tagged predict" in found
     assert "no answer after the Try" in found
     assert "recall cards" in found
+
+
+@pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
+def test_what_a_verdict_says_to_step_through_works_in_the_notebook(path: Path) -> None:
+    case = Verdict("gym.Power", "gym.Power", "wrong", case=0)
+    (said,) = re.findall("`(.*?)`", case.message)
+    first = next(text_of(cell) for cell in cells_of(path) if not cell.markdown)
+    names: dict[str, object] = {}
+    exec("\n".join(re.findall("^import.*|^from.*", first, re.MULTILINE)), names)
+    with pytest.raises(ArgumentValueError, match=r"no check of gym\.Power in this"):
+        eval(said, names)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)

@@ -133,6 +133,8 @@ def test_recall_judges_and_keeps_each_answer() -> None:
     answers = {"00.r1": "the left one", "01.r1": "once for each call of apply"}
     form._handle_custom_msg({"answer": answers}, [])
     assert "1 of 2 remembered" in form.outcome
+    assert ": answered" in form.outcome
+    assert ": solved" not in form.outcome
     rights = {e["exercise"]: e["right"] for e in journal.entries()}
     assert rights == {"00.r1": False, "01.r1": True}
     with pytest.raises(ArgumentValueError, match=r"there's no card '00\.r9'"):
