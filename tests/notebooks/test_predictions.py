@@ -108,7 +108,7 @@ def test_folded_text_can_be_unfolded() -> None:
     (lesson,) = [path for path in LESSONS if path.stem.startswith("05_")]
     cells = nbformat.read(lesson, as_version=4).cells
     folded = [cell.source for cell in cells if cell.source.startswith(FOLD)]
-    assert len(folded) == 2
+    assert len(folded) == 3
     assert "details" not in unfolded(folded[0])
 
 
