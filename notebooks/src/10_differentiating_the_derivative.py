@@ -548,4 +548,4 @@ y = mg.relu(x @ w1 + b1) @ w2 + b2
 # link back to this lesson. Where you stand:
 
 # %%
-course.progress()
+course.progress("10")
