@@ -28,7 +28,7 @@ LESSONS = {
     "07_several_outputs": 8,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 10,
-    "10_differentiating_the_derivative": 13,
+    "10_differentiating_the_derivative": 16,
     "11_going_forwards": 10,
     "11_going_forwards": 8,
     "12_trading_memory_for_time": 6,
