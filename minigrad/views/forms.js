@@ -57,7 +57,7 @@ function questions(spec, form) {
 }
 
 // Two lists. A line is dragged to its place; or Enter or a double click moves it over,
-// and Alt with an arrow moves it up or down in the program.
+// and Alt with an arrow moves it up or down in the program. A letter chooses its line.
 function order(spec, form) {
   const lines = new Map(spec.lines.map(({ id, text }) => [id, text]));
   const mine = (spec.kept ?? []).filter((id) => lines.has(id));
@@ -143,6 +143,8 @@ function order(spec, form) {
         const ids = idsOf(ul);
         if (ids.length) choose(ids[0]);
       }
+      const typed = idsOf(ul).find((id) => id.startsWith(event.key));
+      if (typed && !event.ctrlKey && !event.metaKey) choose(typed);
       if (!step) return;
       event.preventDefault();
       const ids = idsOf(ul);

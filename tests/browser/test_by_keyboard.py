@@ -121,7 +121,7 @@ def assemble(sheet: Typist, index: int, order: str) -> None:
     sheet.run(index)
     for name in order:
         sheet.go_to(index)
-        sheet.tab_to("SELECT")
+        sheet.tab_to("Lines left over")
         sheet.press(name, "Enter")
     sheet.commit(index)
 

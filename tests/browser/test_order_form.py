@@ -118,6 +118,16 @@ def test_keys_alone_move_lines_over_up_and_down(show: Any) -> None:
     assert first not in committed(page)
 
 
+def test_letter_chooses_its_line(show: Any) -> None:
+    page = show([])
+    page.focus(REST)
+    page.keyboard.press("c")
+    page.keyboard.press("Enter")
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    assert committed(page) == ["c", "b"]
+
+
 def test_buttons_move_the_chosen_line(show: Any) -> None:
     page = show(["a"])
     page.click("#minigrad-1-b")
