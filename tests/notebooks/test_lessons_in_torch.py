@@ -30,9 +30,8 @@ LESSONS = {
     "09_forward_without_ctx": 10,
     "10_differentiating_the_derivative": 16,
     "11_going_forwards": 10,
-    "11_going_forwards": 8,
-    "12_trading_memory_for_time": 6,
-    "13_is_my_gradient_right": 11,
+    "12_trading_memory_for_time": 8,
+    "13_is_my_gradient_right": 13,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
