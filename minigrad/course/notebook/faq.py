@@ -206,7 +206,7 @@ def search(
             }
             for each in asked
         ]
-        + [{one.section: 2, one.words: 0.7} for one in sections]
+        + [{one.section: 3, one.words: 0.7} for one in sections]
     )
     best = ranking.best(question)
     note = ""
