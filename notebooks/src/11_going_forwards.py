@@ -18,12 +18,12 @@ mg.teaching()
 course.recall("11")
 
 # %% [markdown] tags=["slide"]
-# ## What travels with a value?
+# ## What's a tangent?
 #
 # Backward tells you how one result depends on every input. Now you want something else:
-# you change an input, and ask how fast everything after it changes. For that, each
-# value carries a second number, its **tangent**: how fast it changes along the
-# direction that you chose. A Function's rule for tangents is a method called **jvp**.
+# you change an input, and ask how fast everything after it changes. How fast a value
+# changes along the direction that you chose is its **tangent**. A Function's rule for
+# tangents is a method called **jvp**.
 
 
 # %% tags=["slide"]
@@ -50,12 +50,12 @@ class Mul(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # backward gets one gradient for each output. jvp gets one tangent for each input: `x_t`
-# for x, `y_t` for y. It returns the tangent of the result, which moves for two reasons,
-# because x moves and because y does. (`save_for_forward` has its own section below.)
+# for x, `y_t` for y; zeros for a tensor that doesn't change. It returns the tangent of
+# the result, a sum of two terms: one because x changes, one because y does.
+# (`save_for_forward` comes later.)
 #
-# **Look.** `make_dual` gives x the tangent 1: x changes at speed 1, and b doesn't
-# change. Tangents are drawn in purple. When does each one appear: with its value, or
-# after all values are there?
+# **Look.** `make_dual` gives x the tangent 1; b gets none. Tangents are drawn in
+# purple. When does each one appear: with its value, or after all values are there?
 
 # %% tags=["step", "slide"]
 # %%step
@@ -70,7 +70,9 @@ with mg.autograd.forward_ad.dual_level():
 # there before the power is computed. The power has a jvp of its own: at 2, the cube has
 # the slope 3 · 2² = 12, and 12 times 0.5 is 6. When the last value is there, its
 # derivative is there, too. A value together with its tangent is called a **dual
-# number**; inside the `dual_level` block tensors can be one. (`view` makes x from a.)
+# number**. It's one inside the `dual_level` block only; there, `unpack_dual(y)` gives
+# you both parts. (`view` makes x from a. `a` requires grad so that the picture has
+# nodes; what they keep for backward isn't used here.)
 
 # %% [markdown] tags=["slide"]
 # You'll rarely write that block. `mg.func.jvp(f, inputs, tangents)` does the same: it
@@ -139,11 +141,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# In reverse, `square` has no node, so backward takes it for a constant. Going forwards,
-# nobody asks for nodes: `square` got its tangent 6 when it got its value 9. So forward
-# mode doesn't care about `requires_grad` or `no_grad`, and it doesn't keep anything for
-# later. If you want a value to count as a constant in both directions, use `detach()`,
-# which drops the tangent, too.
+# In reverse, `square` has no node, so backward takes it for a constant: 9. Going
+# forwards, no node is needed: `square` got its tangent 6 with its value 9, and the
+# product gets 1 · 9 + 3 · 6 = 27. Forward mode ignores `requires_grad` and `no_grad`,
+# and keeps nothing for later. If you want a value to count as a constant in both
+# directions, use `detach()`, which drops the tangent, too.
 
 
 # %% tags=["slide"]
@@ -157,8 +159,9 @@ mg.func.grad(cut)(x), mg.func.jvp(cut, (x,), (mg.tensor(1.0),))[1]
 # %% [markdown] tags=["slide"]
 # ## What does jvp find in saved_tensors?
 #
-# Here's exp with a jvp, and no backward yet. It saves its result, as you know it from
-# lesson 02, and jvp reads `saved_tensors`, as backward would. What's in there?
+# Here's exp with a jvp. It saves its result as in lesson 02, where backward read it
+# from `saved_tensors` (we leave that backward out here). Now jvp reads it. What's in
+# there?
 
 
 # %% tags=["slide"]
@@ -198,10 +201,11 @@ class Saved(Exp):
 mg.func.jvp(Saved.apply, (mg.tensor(0.0),), (mg.tensor(1.0),))
 
 # %% [markdown] tags=["explain", "slide"]
-# Don't ask `ctx.needs_input_grad` before you save for jvp: it speaks of backward alone,
-# and stays False for an input that has a tangent and doesn't require grad. For a tensor
-# without a tangent, jvp gets zeros, so its formula works as it is. For an argument that
-# isn't a tensor, it gets None.
+# Don't make this save depend on `ctx.needs_input_grad`. That's about backward only: for
+# an input with a tangent, but without `requires_grad`, it's False, and jvp still runs.
+#
+# For an argument that isn't a tensor, jvp gets None. And if a Function has no jvp at
+# all, you get an error as soon as a tangent reaches it, not zeros.
 
 # %% [markdown] tags=["slide"]
 # ## Do jvp and backward agree?
@@ -233,7 +237,7 @@ class SumAndProduct(Mul):
 # If both rules belong to the same J, then g · (Jv) and (Jᵀg) · v are the same number:
 # in both, each slope is multiplied with one g and one v, and all are added. That's the
 # **dot-product test**; for a linear forward it's the adjoint test of lesson 06.
-# (`mg.func.vjp` returns the value, and a function that goes back with a g of yours.)
+# (`mg.func.vjp` returns the value, and a function that maps your g to Jᵀg.)
 
 
 # %% tags=["slide"]
@@ -246,7 +250,8 @@ def dot_product_test(function):
     v = mg.tensor([1.0, 0.5]), mg.tensor([-1.0, 2.0])
     g = mg.tensor([4.0, 1.0]), mg.tensor([2.0, -3.0])
     Jv = mg.func.jvp(function.apply, inputs, v)[1]
-    JTg = mg.func.vjp(function.apply, *inputs)[1](g)
+    _, pull_back = mg.func.vjp(function.apply, *inputs)
+    JTg = pull_back(g)
     return dot(g, Jv), dot(JTg, v)
 
 
@@ -333,16 +338,30 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# backward multiplies g with Jᵀ. Going back through backward itself multiplies with the
-# transpose of Jᵀ, and that's J. So this function runs your backward once, on a g that
-# requires grad (zeros will do), and records it. The second way back goes through the
-# recorded multiplications, not through your backward. Your jvp plays no part: it runs
-# under `mg.func.jvp` and `dual_level` only.
+# Think of backward as a function of g, with x fixed. It maps g to Jᵀg. That's linear in
+# g, so its Jacobian is the matrix Jᵀ, for every g. A backward pass multiplies with the
+# transpose of a Jacobian. So when you differentiate Jᵀg with respect to g, not x, and
+# use v as the upstream gradient, you get (Jᵀ)ᵀ v, and that's Jv. Here it is by hand:
+
+
+# %% tags=["slide"]
+x, v = mg.tensor(3.0, requires_grad=True), mg.tensor(1.0)
+g = mg.tensor(0.0, requires_grad=True)
+(JTg,) = mg.autograd.grad(Square.apply(x), x, g, create_graph=True)
+mg.autograd.grad(JTg, g, v)
+
+# %% [markdown] tags=["explain", "slide"]
+# The first `grad` runs your backward, and records grad_output · 2 · x. g can be 0,
+# because the slope of that in g is 2x, whatever g is. The second `grad` goes through
+# the recorded multiplications, not through your backward. Your jvp isn't needed, so
+# this works for a Function that has none. jvp runs only when a tangent comes along, as
+# in `mg.func.jvp`.
 
 # %% tags=["because", "hide-input"]
 course.because(
     "11.because",
-    "How can two ways back give a derivative that goes forwards? One sentence, for "
+    "If a wrong backward returned grad_output * grad_output * 2 * x, "
+    "autograd.functional.jvp would return the slope 0. Why? One sentence, for "
     "yourself; it isn't graded.",
 )
 
@@ -359,12 +378,12 @@ def wide(x):
 
 
 def forwards(x):
-    return [mg.func.jvp(wide, (x,), (v,))[1] for v in mg.eye(3)]
+    return [mg.func.jvp(wide, (x,), (v,))[1] for v in mg.eye(len(x))]
 
 
 def backwards(x):
-    pull_back = mg.func.vjp(wide, x)[1]
-    return [pull_back(g)[0] for g in mg.eye(1000)]
+    y, pull_back = mg.func.vjp(wide, x)
+    return [pull_back(g)[0] for g in mg.eye(len(y))]
 
 
 # %% [markdown] tags=["slide"]
@@ -394,12 +413,12 @@ answers[max([least for least in answers if least <= ratio])]
 # |---|---|---|
 # | all of J, n inputs and m outputs | n | m |
 # | the gradient of a loss, m = 1 | n | 1 |
-# | how all outputs change along one v | 1 | m, or two, as above |
+# | how all outputs change along one v | 1 | m, or 2 with `functional.jvp` |
 #
-# Training has millions of inputs and one loss, so it goes in reverse. Forward mode wins
-# with few inputs, or with one direction; and it keeps no saved tensors, however long
-# the program is. `mg.func.jacfwd` and `mg.func.jacrev` build J each way, with `vmap`
-# instead of the loop.
+# Training has millions of parameters and one loss, so it goes in reverse. Forward mode
+# wins with few inputs, or with one direction; and it keeps no saved tensors, however
+# long the program is. `mg.func.jacfwd` and `mg.func.jacrev` build J each way, without a
+# loop of yours.
 
 # %% [markdown] tags=["slide"]
 # ## Forward over reverse
@@ -419,10 +438,11 @@ mg.func.jvp(mg.func.grad(h), (x,), (v,))
 
 # %% [markdown] tags=["explain", "slide"]
 # First the gradient (30, 9), then H times v: [[10, 6], [6, 0]] times (1, 2) is (22, 6).
-# Lesson 10 went back twice for that, and so had to record the first way back. Here the
-# tangent just runs along: with the values on the way there, and with the gradients on
-# the way back. If Functions of yours are in `h`, they need a jvp, and a backward made
-# of tensor operations.
+# Lesson 10 ran backward twice for that, and had to record the first backward pass. Here
+# h runs on dual numbers. What it saves for backward is dual, too, so each gradient that
+# backward computes from it gets its tangent at once. (Those saved tensors wait, as in
+# any backward pass; nothing more is kept for jvp.) If Functions of yours are in `h`,
+# they need a jvp, and a backward made of tensor operations.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

@@ -29,7 +29,7 @@ LESSONS = {
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 10,
     "10_differentiating_the_derivative": 16,
-    "11_going_forwards": 10,
+    "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
     "13_is_my_gradient_right": 13,
 }
