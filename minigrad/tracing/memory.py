@@ -56,7 +56,7 @@ class Memory:
 
     def look_at_node(self, node: Any, owner: str, label: str) -> int:
         """Note what ``node`` holds now; the bytes that it holds of new."""
-        saved = node._saved
+        saved = getattr(node, "_saved", FREED)  # torch's nodes show none
         for packed in () if saved is FREED else saved:
             if packed.__class__ is HookedRecord:
                 self._packed[owner] = weakref.ref(node), label

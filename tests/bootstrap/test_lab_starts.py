@@ -16,7 +16,10 @@ PATIENCE = 60
 
 def log_of_lab(workspace: Path, home: Path, *arguments: str) -> str:
     """What JupyterLab says until it serves a page, or ends, or takes too long."""
-    command = [sys.executable, *_bootstrap.lab_arguments(workspace, arguments)]
+    command = [
+        sys.executable,
+        *_bootstrap.lab_arguments(workspace, _bootstrap.FIRST_LESSON, arguments),
+    ]
     environ = {
         **_bootstrap.lab_environ(os.environ),
         "HOME": str(home),

@@ -262,12 +262,12 @@ SHRINKS = {
     "w.data.mul_(0.5)": "was made before shrink(w)",
     "w = w / 2": "is [",
     "w.mul_(0.5)": "InplaceError",
-    "w.requires_grad_(False).mul_(0.5)": "requires no grad any more",
+    "w.requires_grad_(False).mul_(0.5)": "doesn't require grad any more",
 }
 HALVES = {
     "w / 2": "",
     "w.clone().mul_(0.5)": "",
-    "w.detach() / 2": "no way back to w",
+    "w.detach() / 2": "no path back to w",
     "w * w / w.detach() / 2": "the gradient of w is",
 }
 

@@ -133,7 +133,7 @@ def test_result_that_is_kept_weakly_is_gone_in_the_box_too(graded: Grade) -> Non
 SAID = {
     "every path anew, however often": "still running",
     "endings by heart": "one that was made up",
-    "a class that everything belongs to": "nothing is raised where",
+    "a class that everything belongs to": "nothing is raised, and",
     "the names of what is tested": "hands_on refuses a Round",
     "the order of what is tested": "hands_on refuses a Round",
 }

@@ -24,6 +24,12 @@ from minigrad.course.check.probes.packing import (
     stored,
     there_and_back,
 )
+from minigrad.course.check.probes.second_order import (
+    Product,
+    Step,
+    product_of,
+    stepped,
+)
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
 
@@ -45,6 +51,8 @@ LOOKS: dict[str, Callable[..., Any]] = {
         checkpointed,
         judged,
         sloped,
+        product_of,
+        stepped,
     )
 }
 
@@ -63,4 +71,6 @@ RECORDS = (
     Checkpointed,
     Judged,
     Sloped,
+    Product,
+    Step,
 )

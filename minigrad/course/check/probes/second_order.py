@@ -1,0 +1,107 @@
+"""Answers that differentiate twice: a Hessian times a vector, a gradient penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import nn
+from minigrad.course.check.facts import Array, Crash
+from minigrad.course.check.spy import crash_of
+
+NAMES = ("W", "b", "u", "c")
+
+
+class Mixed:
+    """(a . x)³ + b . x³, which counts the backward passes that reach its x."""
+
+    def __init__(self, a: Array, b: Array) -> None:
+        self.a, self.b, self.passes = a, b, 0
+
+    def __call__(self, x: Any) -> Any:
+        inner = x * 1
+        if inner.requires_grad:
+            inner.register_hook(self._count)
+        a, b = minigrad.tensor(self.a), minigrad.tensor(self.b)
+        return (a * inner).sum() ** 3 + (b * inner**3).sum()
+
+    def _count(self, gradient: Any) -> None:
+        self.passes += 1
+
+
+@dataclass(frozen=True)
+class Product:
+    """What was returned, None if it was no tensor but a ``kind``.
+
+    ``grad``: what x.grad held afterwards, where it held ones before. ``passes``: how
+    many backward passes reached x.
+    """
+
+    result: Array | None = None
+    kind: str = ""
+    grad: Array | None = None
+    passes: int = 0
+    crash: Crash | None = None
+
+
+def product_of(answer: Any, a: Array, b: Array, x: Array, v: Array) -> Product:
+    """The Hessian of a mixed function at x times v, as the answer computes it."""
+    function, leaf = Mixed(a, b), minigrad.tensor(x, requires_grad=True)
+    leaf.grad = minigrad.tensor(np.ones_like(x))
+    try:
+        result = answer(function, leaf, minigrad.tensor(v))
+    except Exception as error:
+        return Product(crash=crash_of("", error))
+    is_tensor = isinstance(result, minigrad.Tensor)
+    return Product(
+        result.detach().numpy().copy() if is_tensor else None,
+        type(result).__name__,
+        None if leaf.grad is None else leaf.grad.detach().numpy().copy(),
+        function.passes,
+    )
+
+
+class Critic(nn.Module):
+    """tanh(x W' + b) u' + c, one score for each row."""
+
+    def __init__(self, weights: tuple[Array, ...]) -> None:
+        super().__init__()
+        for name, value in zip(NAMES, weights, strict=True):
+            setattr(self, name, nn.Parameter(minigrad.tensor(value)))
+
+    def hidden(self, x: Any) -> Any:
+        """What goes into the last layer."""
+        return minigrad.tanh(x @ self.W.T + self.b)
+
+    def forward(self, x: Any) -> Any:
+        return self.hidden(x) @ self.u.T + self.c
+
+    def slopes(self, x: Any) -> Any:
+        """The gradient of each row's score, by a formula: for one backward pass."""
+        return (self.u * (1 - self.hidden(x) ** 2)) @ self.W
+
+
+@dataclass(frozen=True)
+class Step:
+    """The parameters after a training step, one after the other."""
+
+    after: Array | None = None
+    crash: Crash | None = None
+
+
+def stepped(
+    answer: Any, weights: tuple[Array, ...], x: Array, rate: float, before: float
+) -> Step:
+    """One training step of a critic whose gradients hold ``before``."""
+    critic = Critic(weights)
+    for parameter in critic.parameters():
+        parameter.grad = minigrad.full_like(parameter, before).detach()
+    try:
+        answer(critic, minigrad.tensor(x), rate)
+    except Exception as error:
+        return Step(crash=crash_of("", error))
+    parts = [p.detach().numpy().ravel() for p in critic.parameters()]
+    return Step(np.concatenate(parts))
