@@ -17,8 +17,8 @@ from tests.browser.told import Trace, differences, stops, told, trace_in
 
 Event = dict[str, Any]
 
-# The lesson's players that open without a prediction, from top to bottom.
-NO_GRAPH, BACKWARD = range(2)
+# The lesson's player that opens without a prediction.
+BACKWARD = 0
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +58,10 @@ def test_all_cells_of_the_lesson_run(lesson: Notebook) -> None:
         assert raised == ("raises-exception" in cell["tags"]), cell["source"]
 
 
-@pytest.mark.parametrize("number", [NO_GRAPH, BACKWARD], ids=["no-graph", "backward"])
 def test_ten_steps_forward_and_three_back_show_what_the_records_say(
-    lesson: Notebook, number: int
+    lesson: Notebook,
 ) -> None:
-    frame, trace = at_start(lesson, number)
+    frame, trace = at_start(lesson, BACKWARD)
     assert differences(on_screen(frame), told(trace, 0)) == []
     way = [*range(1, 11), 9, 8, 7]
     for move, stop in zip(TEN_FORWARD + THREE_BACK, way, strict=True):
@@ -73,11 +72,10 @@ def test_ten_steps_forward_and_three_back_show_what_the_records_say(
         assert differences(screen, told(trace, position)) == []
 
 
-@pytest.mark.parametrize("number", [NO_GRAPH, BACKWARD], ids=["no-graph", "backward"])
 def test_every_position_of_a_player_shows_what_the_records_say(
-    lesson: Notebook, number: int
+    lesson: Notebook,
 ) -> None:
-    frame, trace = at_start(lesson, number)
+    frame, trace = at_start(lesson, BACKWARD)
     last = len(trace["events"])
     for position in [*range(last + 1), *reversed(range(last))]:
         go(frame, position)
@@ -137,7 +135,7 @@ def test_an_altered_record_differs_from_the_screen(
 
 
 def test_an_altered_line_differs_from_the_screen(lesson: Notebook) -> None:
-    frame, trace = at_start(lesson, NO_GRAPH)
+    frame, trace = at_start(lesson, BACKWARD)
     lines = [i for i, event in enumerate(trace["events"]) if event["k"] == "line"]
     go(frame, lines[-1] + 1)
     told_of_line: dict[str, Any] = told(trace, lines[-1] + 1)

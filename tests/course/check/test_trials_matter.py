@@ -149,6 +149,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P18", "Trial.marked", "SortWithIndices", "DoesNotMark", (1,)),
     ("P18", "Trial.materialize_grads", "TwoOutputs", "DoesNotAskForNone", False),
     ("P19", "Declared.not_static", "GradientReversal", "NotStatic", ()),
+    ("P19", "Declared.once_differentiable", "NumpySin", "DecoratesForward", ()),
     ("P19", "Declared.saved_names", "Linear", "ReadInOtherOrder", ()),
     ("P19", "Declared.unpacked_names", "Linear", "ReadInOtherOrder", ()),
     ("P19", "Declared.state_on_class", "MulConstant", "ConstantOnTheClass", ()),
