@@ -62,13 +62,13 @@ class Interpreter:
         raise NotImplementedError
 
 
-active: dict[Interpreter, None] = {}
-"""Those that are open, in all threads: while empty, no call looks further."""
+active: dict[Interpreter, int] = {}
+"""How often each is open, in all threads: while empty, no call looks further."""
 
 everywhere: tuple[Interpreter, ...] = ()
 """Those that are under the stacks of all threads, the outermost first."""
 
-_changing: Final = threading.Lock()
+_changing: Final = threading.RLock()
 
 
 def top() -> Interpreter | None:
@@ -104,7 +104,7 @@ def put_everywhere(interpreter: Interpreter) -> None:
     """Open an interpreter under the stacks of all threads."""
     global everywhere
     with _changing:
-        active[interpreter] = None
+        active[interpreter] = 1
         everywhere += (interpreter,)
 
 
@@ -124,17 +124,27 @@ def opened_here() -> tuple[Interpreter, ...]:
 
 @contextmanager
 def opened(interpreter: Interpreter) -> Iterator[None]:
-    """``interpreter`` on top of this thread's stack, for a ``with`` block."""
+    """``interpreter`` on top of this thread's stack, for a ``with`` block.
+
+    It may be opened again, also while it's open: it closes with the last block.
+    """
     mode = _this_thread.mode
     outer = mode.interpreters
     try:
-        active[interpreter] = None
+        with _changing:
+            active[interpreter] = active.get(interpreter, 0) + 1
+            interpreter.is_open = True
         mode.interpreters = (*outer, interpreter)
         yield
     finally:
         mode.interpreters = outer
-        interpreter.is_open = False
-        active.pop(interpreter, None)
+        with _changing:
+            left = active.get(interpreter, 1) - 1
+            interpreter.is_open = left > 0
+            if left:
+                active[interpreter] = left
+            else:
+                active.pop(interpreter, None)
 
 
 @contextmanager

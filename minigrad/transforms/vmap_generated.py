@@ -2,7 +2,9 @@
 
 A Function is made for the call that takes and gives whole batches. Each of its methods
 opens a vmap of the same size, and calls the learner's method inside it: that sees one
-example. What it saves is unwrapped, and wrapped again when backward reads it.
+example. What it saves is unwrapped, and wrapped again when backward reads it. What it
+keeps elsewhere, such as in an attribute of ctx, stays an example: the methods share one
+vmap, which opens again for each of them.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from minigrad.engine.core.ctx import FunctionMeta, rule_of
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.examples import moved
-from minigrad.engine.interpreters import opened
+from minigrad.engine.interpreters import opened, opened_here
 from minigrad.engine.structural import SumTo
+from minigrad.transforms.transform import depth_of
 from minigrad.transforms.vmap_tensor import BatchedTensor, pull
 
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ class Batch:
 
     def __init__(self, function: type[Function], transform: Vmap, in_dims: Any) -> None:
         self.function = function
-        self.transform = transform
+        self.transform = transform.another()
         self.in_dims = in_dims
         self.out_dims: Any = None
         self.saved_dims: Any = ()
@@ -63,10 +66,10 @@ class Batch:
 
     @contextmanager
     def open(self) -> Iterator[Vmap]:
-        """A vmap like the one that the call came from."""
-        transform = self.transform.another()
-        with opened(transform):
-            yield transform
+        """The vmap of the methods, inside of whatever is open now."""
+        self.transform.depth = depth_of(opened_here()) + 1
+        with opened(self.transform):
+            yield self.transform
 
     def forward(self, *values: Any) -> Any:
         """The learner's forward on one example, and its output for all."""

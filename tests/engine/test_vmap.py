@@ -1,5 +1,6 @@
 """vmap: its arguments, what the mapped function sees, and custom Functions under it."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -397,6 +398,143 @@ def test_generated_rule_reduces_a_gradient_to_the_shape_of_the_example(
     x = batch(torch).requires_grad_()
     torch.vmap(square(torch, **more).apply, in_dims=1)(x).sum().backward()
     assert x.grad.tolist() == [[4.0, 4.0]] * 3
+
+
+class Kept:
+    """What a setup_context keeps besides saved tensors."""
+
+
+def keep(ctx: Any, how: str, x: Any, output: Any, torch: Any) -> None:
+    """Put on ctx what ``slope_kept`` needs, in one of several ways."""
+    if how == "saved too":
+        ctx.save_for_backward(x)
+    if how == "number":
+        ctx.factor = 2.0
+    if how == "constant":
+        ctx.factor = torch.tensor(2.0, dtype=torch.float64)
+    if how == "output":
+        ctx.y = output
+    if how == "made":
+        ctx.slope = x * 2
+    if how == "list":
+        ctx.list = []
+        ctx.list.append(x)
+    if how == "object":
+        ctx.kept = Kept()
+        ctx.kept.x = x
+    ctx.x = x
+
+
+def slope_kept(ctx: Any, how: str) -> Any:
+    """2 * x, from what ``keep`` has put on ctx."""
+    return {
+        "input": lambda: 2 * ctx.x,
+        "saved too": lambda: ctx.saved_tensors[0] + ctx.x,
+        "number": lambda: ctx.factor * ctx.x,
+        "constant": lambda: ctx.factor * ctx.x,
+        "output": lambda: 2 * ctx.y / ctx.x,
+        "made": lambda: ctx.slope,
+        "list": lambda: 2 * ctx.list[0],
+        "object": lambda: 2 * ctx.kept.x,
+    }[how]()
+
+
+KEPT = ("input", "saved too", "number", "constant", "output", "made", "list", "object")
+
+
+def keeping(torch: Any, how: str) -> Any:
+    """x * x with a generated rule, which keeps x in an attribute of ctx."""
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        keep(ctx, how, inputs[0], output, torch)
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * slope_kept(ctx, how)
+
+    own = {"setup_context": setup_context, "backward": backward, "jvp": backward}
+    if how == "saved too":
+        del own["jvp"]  # torch gives jvp what save_for_forward has saved
+    static = {name: staticmethod(method) for name, method in own.items()}
+    return square(torch, generate_vmap_rule=True, **static)
+
+
+@pytest.mark.rule("M04")
+@pytest.mark.parametrize("how", KEPT)
+def test_generated_rule_keeps_attributes_of_ctx_as_examples(
+    torch: Any, how: str
+) -> None:
+    F, (vmap, grad) = keeping(torch, how), (torch.vmap, torch.func.grad)
+    x, xs = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64), batch(torch)
+    slopes = (2 * xs).tolist()
+
+    def total(x: Any) -> Any:
+        return F.apply(x).sum()
+
+    assert vmap(grad(F.apply))(x).tolist() == [2.0, 4.0, 6.0]
+    assert vmap(grad(total), in_dims=1, out_dims=1)(xs).tolist() == slopes
+    assert vmap(vmap(grad(F.apply)))(xs).tolist() == slopes
+    assert grad(lambda x: vmap(total, in_dims=1)(x).sum())(xs).tolist() == slopes
+    assert grad(lambda x: vmap(vmap(F.apply))(x).sum())(xs).tolist() == slopes
+    assert vmap(grad(lambda x: vmap(F.apply)(x).sum()))(xs).tolist() == slopes
+    diagonal = [[2.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 6.0]]
+    assert torch.func.jacrev(vmap(F.apply))(x).tolist() == diagonal
+    if how != "made":
+        assert vmap(grad(grad(F.apply)))(x).tolist() == [2.0, 2.0, 2.0]
+    if how != "saved too":
+        _, tangents = torch.func.jvp(vmap(F.apply), (x,), (x,))
+        assert tangents.tolist() == [2.0, 8.0, 18.0]
+    y = x.clone().requires_grad_()
+    vmap(F.apply)(y).sum().backward()
+    assert y.grad.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_attribute_of_ctx_is_an_example_in_a_backward_inside_of_other_vmaps() -> None:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.x = inputs[0]
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        return minigrad.func.grad(lambda x: x * x * grad)(ctx.x)
+
+    static = {"setup_context": setup_context, "backward": backward}
+    own = {name: staticmethod(method) for name, method in static.items()}
+    F = square(minigrad, generate_vmap_rule=True, **own)
+    x = minigrad.tensor([1.0, 2.0, 3.0])
+    _, pull_back = minigrad.func.vjp(vmap(F.apply), x)
+    grads = minigrad.arange(24.0).reshape(2, 2, 2, 3)
+    slopes = vmap(vmap(vmap(lambda grad: pull_back(grad)[0])))(grads)
+    assert slopes.tolist() == (2 * x * grads).tolist()
+
+
+def test_attribute_of_ctx_is_an_example_in_two_backwards_at_once() -> None:
+    first_is_in, second_is_over = threading.Event(), threading.Event()
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.x = inputs[0]
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        if not first_is_in.is_set():
+            first_is_in.set()
+            assert second_is_over.wait(30)
+        return grad * 2 * ctx.x
+
+    static = {"setup_context": setup_context, "backward": backward}
+    own = {name: staticmethod(method) for name, method in static.items()}
+    x = leaf(minigrad, 1.0, 2.0, 3.0)
+    y = vmap(square(minigrad, generate_vmap_rule=True, **own).apply)(x).sum()
+    found: list[Any] = []
+
+    def run() -> None:
+        (slope,) = minigrad.autograd.grad(y, x, retain_graph=True)
+        found.append(slope.tolist())
+
+    first = threading.Thread(target=run)
+    first.start()
+    assert first_is_in.wait(30)
+    run()
+    second_is_over.set()
+    first.join()
+    assert found == [[2.0, 4.0, 6.0]] * 2
+    assert not interpreters.active
 
 
 @pytest.mark.rule("M05")
