@@ -86,7 +86,7 @@ def look_at_saved(node: Any) -> None:
             "",
             f"unseen {place}",
             f"{function.__name__}.backward",
-            f"saved value {place + 1} holds other numbers than forward saved, and is "
+            f"saved value #{place + 1} holds other numbers than forward saved, and is "
             f"still at version {version}: nobody counted the change, so no error stops "
             "this gradient",
             "change the tensor itself, not its .data and not an array on its memory",

@@ -211,11 +211,11 @@ def look_at_changes(function: type[Function], ctx: Any) -> None:
             continue
         changed = then.in_numbers()
         if shares_memory(then.tensor, dirty):
-            what = f"saved value {place + 1} is marked dirty and changed after: "
+            what = f"saved value #{place + 1} is marked dirty and changed after: "
             fix = "save a copy of the old value, or save after the change"
             tell(function, "M04", str(place), where, what + changed, fix, "08")
         else:
-            what = f"saved value {place + 1} was changed after it was saved: {changed}"
+            what = f"saved value #{place + 1} was changed after it was saved: {changed}"
             fix = "save what backward needs when it has its last value, or a copy"
             tell(function, "S03", str(place), where, what, fix, "03")
 
@@ -233,7 +233,7 @@ def look_for_intermediates(
         if is_among(tensor, inputs) or is_among(tensor, results):
             continue
         what = (
-            f"saved value {place + 1}, of shape {tuple(tensor.shape)}, is neither an "
+            f"saved value #{place + 1}, of shape {tuple(tensor.shape)}, is neither an "
             "input nor an output"
         )
         fix = "save inputs and outputs, or mark backward @once_differentiable"

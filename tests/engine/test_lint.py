@@ -225,7 +225,7 @@ def test_saved_input_overwritten_under_mark_dirty_is_noticed() -> None:
     function = rule(minigrad, forward, lambda ctx, grad: grad * 2)
     ((id, text),) = of_call(function, leaf(minigrad, 1.0, 3.0) * 1)
     assert id == "M04"
-    assert "saved value 1 is marked dirty and changed after: 1 of 2 elements" in text
+    assert "saved value #1 is marked dirty and changed after: 1 of 2 elements" in text
 
 
 def test_value_overwritten_after_it_was_saved_is_noticed() -> None:
@@ -237,7 +237,7 @@ def test_value_overwritten_after_it_was_saved_is_noticed() -> None:
 
     ((id, text),) = of_call(rule(minigrad, forward, lambda ctx, grad: grad * 2))
     assert id == "S03"
-    assert "saved value 2 was changed after it was saved: 2 of 2 elements" in text
+    assert "saved value #2 was changed after it was saved: 2 of 2 elements" in text
 
 
 def test_value_overwritten_before_it_is_saved_is_fine() -> None:
@@ -270,7 +270,7 @@ def doubled(ctx: Any, grad: Any) -> Any:
 def test_saved_intermediate_is_noticed() -> None:
     ((id, text),) = of_backward(intermediate(lambda x: x.exp(), doubled))
     assert id == "D01"
-    assert "saved value 1, of shape (2,), is neither an input nor an output" in text
+    assert "saved value #1, of shape (2,), is neither an input nor an output" in text
 
 
 def test_saved_intermediate_is_fine_where_nothing_is_lost() -> None:
@@ -420,7 +420,7 @@ def test_change_that_no_version_counts_is_noticed_in_backward(change: Any) -> No
     heard = said(lambda: y.sum().backward(retain_graph=True))
     ((id, text),) = heard
     assert id == ""
-    assert "F.backward: saved value 1 holds other numbers than forward saved" in text
+    assert "F.backward: saved value #1 holds other numbers than forward saved" in text
     assert "still at version 0" in text
     assert said(lambda: y.sum().backward()) == []
 
@@ -430,7 +430,7 @@ def test_exchanged_data_of_a_saved_input_is_noticed() -> None:
     y = exp().apply(x)
     exchanged(x)
     ((_, text),) = said(lambda: y.sum().backward())
-    assert "saved value 3 holds other numbers" in text
+    assert "saved value #3 holds other numbers" in text
 
 
 def test_change_that_the_version_counts_is_left_to_the_error() -> None:
