@@ -22,8 +22,8 @@ course.recall("10")
 #
 # A slope changes with x, too, and how fast it does is the **second derivative**. To get
 # it, you differentiate the slope, so the slope needs a graph of its own. You ask for
-# one with `create_graph=True`. (`mg.autograd.grad(y, x)` returns the gradients as a
-# tuple, and leaves x.grad alone.)
+# one with `create_graph=True`. (`mg.autograd.grad(y, x)` returns a tuple, and leaves
+# x.grad alone.)
 
 
 # %% tags=["slide"]
@@ -59,8 +59,8 @@ slope.backward()
 # backward gives 2. `SquareBackward` isn't called again.
 
 # %% [markdown]
-# **Try.** Here you can change x; the player runs the program again each time. Say first
-# which numbers at graph 2 will change with x, and whether x.grad in the end will.
+# **Try.** Here you can change x; the player runs the program again each time. Say
+# first: will the slope change with x? And x.grad in the end?
 
 
 # %% tags=["try"]
@@ -82,12 +82,13 @@ mg.live(twice, x=mg.tensor(3.0, requires_grad=True))
 
 # %% [markdown] tags=["slide"]
 # `mg.is_grad_enabled()` says whether operations are being recorded (PyTorch calls this
-# the grad mode). The engine sets it before it calls your backward. This Square notes
-# it, and is asked for its slope in three ways. Each pair shows the mode inside
-# backward, and whether the slope has a graph.
-
+# the grad mode). This Square notes the mode inside its backward, and is asked for its
+# slope in three ways. Each pair shows that mode, and whether the slope has a graph.
 
 # %% tags=["slide", "Q65"]
+modes = []
+
+
 class Noting(Square):
     @staticmethod
     def backward(ctx, grad_output):
@@ -96,19 +97,17 @@ class Noting(Square):
 
 
 def noted(**options):
-    modes.clear()
+    x = mg.tensor(3.0, requires_grad=True)
     (slope,) = mg.autograd.grad(Noting.apply(x), x, **options)
-    return modes[0], slope.requires_grad
+    return modes[-1], slope.requires_grad
 
 
-modes = []
 noted(), noted(retain_graph=True), noted(create_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# Backward runs with recording off, unless you ask for `create_graph`. `retain_graph` is
-# something else: it keeps what the *first* graph saved, for another pass, and makes no
-# second graph. (`create_graph` retains, too: the second graph may lead back into the
-# first one.)
+# Here backward ran with recording off, unless `create_graph` asked for it.
+# `retain_graph` is something else: it keeps what the *first* graph saved, for another
+# pass, and makes no second graph. (`create_graph` retains, too; you'll soon see why.)
 #
 # Now the call of `grad` is inside `no_grad`. What does that change, if anything?
 
@@ -117,10 +116,9 @@ noted(), noted(retain_graph=True), noted(create_graph=True)
 def within_no_grad():
     x = mg.tensor(3.0, requires_grad=True)
     y = Noting.apply(x)
-    modes.clear()
     with mg.no_grad():
         (slope,) = mg.autograd.grad(y, x, create_graph=True)
-    return modes[0], slope.requires_grad
+    return modes[-1], slope.requires_grad
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
@@ -185,23 +183,30 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Look at the picture. The slope is a sum of two. One addend leads through `Cube` to u.
-# The other one is what the marked backward returned, and the mark has put a node behind
-# it, called `Error`. Its edge leads to a leaf of its own, not to u. `grad` runs what's
-# on the way to u, so it never comes to `Error`, and 36 of the 48 are missing.
+# u_slope, the slope of u * Cube(u), is Cube(u) plus u times Cube's slope: 8 + 24.
+#
+# * 8 is what forward returned. Its edge leads to Cube's node, so back into the first
+#   graph (that's why `create_graph` retains). Cube.backward runs again and gives **12**.
+#   The mark allows it: running twice isn't being differentiated.
+# * 24 is what the marked backward returned. Inside it the mark switches recording off,
+#   so 24 has no history. The mark makes it a leaf that requires grad, just to record a
+#   node on it: `Error`, which raises when it runs. Its edge leads to that leaf, not to u.
+#
+# In lesson 05, `backward()` followed every edge. `grad` is asked for u alone, so it only
+# follows those on a way to u. `Error` never runs, and 24's share, 36, is missing.
 
 # %% [markdown]
-# **Try.** `u_slope.backward()` doesn't ask for one leaf: it goes wherever the graph
-# goes. What will it do here? Decide, then run this.
+# **Try.** `u_slope.backward()` isn't asked for u alone, but for every leaf. What will it
+# do here? Decide, then run this.
 
 # %% tags=["try", "raises-exception"]
 u_slope.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# It runs into `Error`, which raises. So `backward()` tells you of the mark, and `grad`
-# doesn't. And `Error` is only there if the gradient that *arrives* has a graph. Here it
-# has one, since u multiplies the cube. Below, the cube is added to x², so a plain 1
-# arrives. The right second derivative is 6x + 2, which is 14.
+# It runs into `Error`, which raises. But the mark is wrapped round backward, so it sees
+# the gradient that *arrives*, not what backward takes out of ctx. It makes `Error` only
+# if that gradient requires grad. Above it did: u arrived. Below, the cube is added to
+# x², so a plain 1 arrives. The right second derivative is 6x + 2, which is 14.
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(2.0, requires_grad=True)
@@ -211,16 +216,16 @@ slope.backward()
 x.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# 2, and not even `backward()` says so. So an error from the mark is reliable, and
-# silence isn't. If you want to be sure, `gradgradcheck` compares second derivatives
-# with small differences (lesson 13).
+# 2, and not even `backward()` raises. So an error from the mark is reliable: there is a
+# marked backward on the way. Silence isn't. To be sure, let `gradgradcheck` compare
+# second derivatives with small differences (lesson 13).
 
 # %% [markdown] tags=["slide"]
 # ## Why can't I call numpy() in backward?
 #
-# Which backward would you mark? One that leaves the graph, say for NumPy. In forward
-# nothing is recorded anyway, so NumPy does no harm there. Here both methods use it:
-# that's how you make a NumPy function differentiable. The first derivative is right.
+# Which backward would you mark? One that leaves the graph, say for NumPy. (In forward
+# nothing is recorded anyway.) Here both methods use it: that's how you make a NumPy
+# function differentiable. The first derivative is right.
 
 
 # %% tags=["slide", "Q36"]
@@ -240,15 +245,15 @@ x = mg.tensor(2.0, requires_grad=True)
 mg.autograd.grad(NumpyCube.apply(x), x)
 
 # %% [markdown] tags=["slide"]
-# With `create_graph` the same backward raises an error: recording is on now, x requires
-# a gradient, and what NumPy does with it would go unrecorded.
+# With `create_graph` the same backward raises: recording is on now, x requires grad, and
+# what NumPy does with it would go unrecorded.
 
 # %% tags=["raises-exception", "slide", "Q06"]
 mg.autograd.grad(NumpyCube.apply(x), x, create_graph=True)
 
 # %% [markdown] tags=["slide"]
-# The message proposes `detach()`, and people do what it says. `second` computes a
-# second derivative at 2. That of x * Detached(x) should be 48 again.
+# The message proposes `detach()`, so let's do that. `second` computes a second
+# derivative at 2. That of x * Detached(x) should be 48 again.
 
 
 # %% tags=["explain", "slide", "Q56"]
@@ -269,11 +274,11 @@ def second(f):
 second(lambda x: x * Detached.apply(x))
 
 # %% [markdown] tags=["explain", "slide"]
-# 12, and no error. The slope of x * F(x) has two parts, F(x) and x * F'(x). The second
-# one came out of NumPy, so for the graph it's a constant, and its 36 are lost. With
-# `detach()` nobody will ever tell. Above such a backward put `@once_differentiable`:
-# inside it recording is off, so you don't need `detach()`, and `backward()` will speak
-# up where it can.
+# 12, and no error. Again the slope is 8 + 24. The 24 came out of NumPy, so the graph has
+# it as a constant, and the 36 are lost. With `detach()` no call ever raises; you'd need
+# `gradgradcheck`. So put `@once_differentiable` above such a backward: recording is off
+# inside, so you don't need `detach()`, and `backward()` raises where it can. (To make
+# it right, let backward call a second Function, with a backward of its own.)
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -283,11 +288,11 @@ course.because(
 )
 
 # %% [markdown] tags=["slide"]
-# ## Why is my second derivative wrong?
+# ## What if there are two arguments?
 #
-# `Func` is out of PyTorch's documentation of `save_for_backward`, but for one line that
-# is left out here. Both its gradients are right, and we differentiate each of them for
-# the other argument.
+# `Func` is copied from PyTorch's documentation of `save_for_backward`, with one line
+# left out. Both its gradients are right, and we differentiate each of them for the
+# other argument.
 
 
 # %% tags=["slide"]
@@ -314,8 +319,7 @@ b = mg.tensor(2.0, dtype=mg.float64, requires_grad=True)
 
 
 def slopes_of(function):
-    with mg.teaching(False):  # it would say too much here
-        return mg.autograd.grad(function.apply(a, b, 4), (a, b), create_graph=True)
+    return mg.autograd.grad(function.apply(a, b, 4), (a, b), create_graph=True)
 
 
 def both_orders(gx, gy):
@@ -326,16 +330,12 @@ def both_orders(gx, gy):
 
 # %% [markdown] tags=["slide"]
 # For a smooth function like this one, the order doesn't matter: the slope for x,
-# differentiated for y, equals the slope for y, differentiated for x. Both are 1 + z,
-# which is 5.
+# differentiated for y, equals the slope for y, differentiated for x: 1 + z.
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
-gx, gy = slopes_of(Func)
-
-
 def orders_of_func():
-    return both_orders(gx, gy)
+    return both_orders(*slopes_of(Func))
 
 
 course.predict(
@@ -345,14 +345,13 @@ course.predict(
     then=orders_of_func,
     so=lambda ran: "{:g} and {:g}".format(*ran.value),
     why="gy is made with w, and for the graph w is a constant: forward made it.",
-    at=["backward begins"] * 2,
+    at=["backward begins"] * 3,
 )
 
 # %% [markdown] tags=["explain", "slide"]
 # w = x * z changes with x, but only forward knew. Inputs and outputs have a place in
-# the graph; a value from the middle of forward has none. `gradcheck` compares gradients
-# with small differences, and is content. `gradgradcheck` does the same with the
-# gradients of gradients, and isn't. (Teaching mode has a word on it, too.)
+# the graph; a value from the middle of forward has none. Teaching mode warned you of it.
+# `gradcheck` compares first derivatives only, and passes. `gradgradcheck` doesn't.
 
 # %% tags=["explain", "slide", "Q22"]
 checks = (mg.autograd.gradcheck, mg.autograd.gradgradcheck)
@@ -364,8 +363,8 @@ checks = (mg.autograd.gradcheck, mg.autograd.gradgradcheck)
 # is `@once_differentiable`, so PyTorch's Func may save what it likes.
 
 # %% [markdown]
-# **Try.** This one computes w in backward, and saves neither w nor out, which backward
-# never used. What do both orders give now?
+# **Try.** This one computes w in backward, and saves only what it needs for that. What
+# do both orders give now?
 
 
 # %% tags=["try"]
@@ -387,14 +386,13 @@ both_orders(*slopes_of(Recomputes))
 
 # %% [markdown] tags=["explain"]
 # 5 and 5. Under `create_graph` the line that makes w is recorded, with its edge to x.
-# One multiplication more, one saved tensor less.
 
 # %% [markdown] tags=["slide"]
 # ## Why is it None, zero, or an error?
 #
-# Not every strange answer is a mistake. Here are the three kinds, without any Function
-# of your own. First the error: the slope of 3x is 3, whatever x is. So nothing of it
-# was recorded, and there's nothing to differentiate.
+# Not every strange answer is a mistake. Here are three, without any Function of your
+# own. First the error: the slope of 3x is 3, whatever x is. So nothing of it was
+# recorded, and there's nothing to differentiate. (Nor to fix.)
 
 
 # %% tags=["raises-exception", "slide", "Q56"]
@@ -420,16 +418,78 @@ none, zero
 
 # %% [markdown] tags=["explain", "slide"]
 # In all three cases the true second derivative is 0. But a cut graph gives the same
-# error, and the same None. So ask: does the slope depend on x? If it does, and you get
-# one of these, look for detach, NumPy, `no_grad`, or a value from the middle of
-# forward.
+# error, and the same None. Worse, a graph that's cut in part gives a wrong number, like
+# 12, 2 and 1 above. So if the slope does depend on x, or `gradgradcheck` fails, look for
+# detach, NumPy, `no_grad`, a mark, or a value from the middle of forward.
+
+# %% [markdown] tags=["slide"]
+# ## What if x has a thousand numbers?
+#
+# Then there are a thousand slopes, and each has a thousand derivatives: H[i, j] is that
+# of slopes[i] for x[j]. This matrix of a million numbers is the **Hessian**. You rarely
+# need it whole. Multiply the slopes by weights v, add them up, and differentiate that
+# one number for x[j]: you get the sum of all v[i] * H[i, j]. That's the Hessian times v,
+# for the price of one more backward pass.
+
+# %% tags=["slide"]
+x = mg.ones(1000, requires_grad=True)
+v = mg.zeros(1000)
+v[0] = 1.0
+y = (x**2).sum() ** 2
+(slopes,) = mg.autograd.grad(y, x, create_graph=True)
+(product,) = mg.autograd.grad((slopes * v).sum(), x)
+slopes[:3], product[:3]
+
+# %% [markdown] tags=["explain", "slide"]
+# Each slope is 4 * sum(x²) * x, which is 4000 here. This v is 1 in one place, so the
+# product is one row of the Hessian: how fast the first slope changes with each x. (A
+# column has the same numbers, since the order doesn't matter.)
+
+# %% [markdown] tags=["slide"]
+# ## How do I train on a slope?
+#
+# A model can be too steep: a small change of its input changes the result a lot. A
+# **gradient penalty** adds the slope to the loss, so backward goes through the slope to
+# the parameters. Here the penalty is all there is. (No input of relu is 0.)
+
+
+# %% tags=["slide"]
+def without_grad():
+    x = mg.tensor([[1.0, 2.0]], requires_grad=True)
+    w1 = mg.tensor([[1.0, 0.3, 1.0], [0.5, -1.0, 1.0]], requires_grad=True)
+    b1 = mg.tensor([0.1, 0.2, 0.3], requires_grad=True)
+    w2 = mg.tensor([[1.0], [0.5], [2.0]], requires_grad=True)
+    b2 = mg.tensor([0.1], requires_grad=True)
+    y = mg.relu(x @ w1 + b1) @ w2 + b2
+    (slopes,) = mg.autograd.grad(y.sum(), x, create_graph=True)
+    (slopes**2).sum().backward()
+    four = {"w1": w1, "b1": b1, "w2": w2, "b2": b2}
+    return [name for name, tensor in four.items() if tensor.grad is None]
+
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "10.penalty",
+    "Which does without_grad return: for which of the four is .grad still None?",
+    ["none of them", "b2", "b1, b2", "w2, b2"],
+    then=without_grad,
+    so=lambda ran: ", ".join(ran.value) or "none of them",
+    why="No slope depends on b2. The slopes' graph leads to b1, with zeros.",
+    at="b1.grad was empty",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# b2 is added last, so no slope depends on it. b1 gets zeros: the slopes' graph leads to
+# it through relu, whose second derivative is 0. Without `create_graph` the slopes are
+# constants: add such a penalty to your usual loss, and it trains without an error, as if
+# the penalty weren't there. In 10.6 you write the step.
 
 # %% [markdown] tags=["slide"]
 # ## Several calls of forward: which backward runs first?
 #
-# Each call has its own node, however often you call one Function. `Named` writes down
-# whose backward runs. There are three calls, one inside the other: first, second,
-# third. **Predict** the names in the first pass, and those that the second pass adds.
+# Each call has its own node. `Named` writes down whose backward runs, for three calls,
+# one inside the other. **Predict** the names in the first pass, and those that the
+# second pass adds.
 
 
 # %% tags=["slide"]
@@ -455,58 +515,10 @@ mg.autograd.grad(slope, x)
 first_pass, ran[3:]
 
 # %% [markdown] tags=["explain", "slide"]
-# Third, second, first: of the nodes that are ready, the one whose call came last goes
-# first (lesson 05). In the second pass the nodes of graph 2 are the newest. After them
-# come second and first, because what these returned was saved as the next one's x. What
-# third returned was saved by none, so no edge leads there.
-
-# %% [markdown] tags=["slide"]
-# ## What if x has a thousand numbers?
-#
-# Then the slope has a thousand, and each of these has a thousand derivatives. All of
-# them are a matrix of a million numbers, the **Hessian**. You rarely need it whole.
-# Multiply the slopes by weights v, add them up, and differentiate that one number: what
-# comes back is the Hessian times v, for the price of one more backward pass.
-
-# %% tags=["slide"]
-x = mg.ones(1000, requires_grad=True)
-v = mg.zeros(1000)
-v[0] = 1.0
-y = (x**2).sum() ** 2
-(slopes,) = mg.autograd.grad(y, x, create_graph=True)
-(product,) = mg.autograd.grad((slopes * v).sum(), x)
-slopes[:3], product[:3]
-
-# %% [markdown] tags=["explain", "slide"]
-# Each slope is 4 * sum(x²) * x, which is 4000 here. This v is 1 in one place, so the
-# product is one column of the Hessian: how fast each slope changes with the first x.
-# The first slope by 4008, all others by 8. Another v would mix the columns, at the same
-# price.
-
-# %% [markdown] tags=["slide"]
-# ## How do I train on a slope?
-#
-# A model can be too steep: a small change of its input changes the result a lot. A
-# **gradient penalty** adds the slope to the loss, so backward goes through the slope to
-# the parameters. Here the penalty is all there is. **Predict.** For which of the four
-# is `.grad` still None afterwards? (No input of relu is 0.)
-
-# %% tags=["predict", "slide"]
-x = mg.tensor([[1.0, 2.0]], requires_grad=True)
-w1 = mg.tensor([[1.0, 0.3, 1.0], [0.5, -1.0, 1.0]], requires_grad=True)
-b1 = mg.tensor([0.1, 0.2, 0.3], requires_grad=True)
-w2 = mg.tensor([[1.0], [0.5], [2.0]], requires_grad=True)
-b2 = mg.tensor([0.1], requires_grad=True)
-y = mg.relu(x @ w1 + b1) @ w2 + b2
-(slopes,) = mg.autograd.grad(y.sum(), x, create_graph=True)
-(slopes**2).sum().backward()
-[parameter.grad is None for parameter in (w1, b1, w2, b2)]
-
-# %% [markdown] tags=["explain", "slide"]
-# Only b2: it's added last, so no slope depends on it. b1 gets zeros: the graph of the
-# slopes leads back through relu to it, and relu's second derivative is 0. Without
-# `create_graph` the slopes would be constants, and a loss of score plus penalty would
-# train without an error, as if there were no penalty. In 10.6 you write such a step.
+# Third, second, first: in a chain, each node needs the gradient from the one before. In
+# the second pass, graph 2 leads into the first graph wherever a call saved what another
+# returned. Third saved second's result, and second saved first's, so these two run
+# again. Nothing saved third's result, so no edge leads to its node.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -531,8 +543,8 @@ y = mg.relu(x @ w1 + b1) @ w2 + b2
 #
 # <details><summary>When does once_differentiable speak up?</summary>
 #
-# When backward() comes to the node that it left. It leaves one only if the gradient that
-# arrived has a graph, and grad(slope, x) walks past it.
+# When backward() comes to `Error`, the node that the mark made. The mark makes one only
+# if the gradient that arrived requires grad, and grad(slope, x) doesn't run it.
 #
 # </details>
 
