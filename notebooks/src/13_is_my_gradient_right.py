@@ -3,7 +3,7 @@
 #
 # You will
 # * measure a slope without any backward, and compare,
-# * find out what such a comparison notices and what it misses,
+# * let gradcheck do it, and say what its answer means,
 # * go through a card of five questions when a gradient looks wrong.
 
 # %%
@@ -40,7 +40,7 @@ class Cube(mg.autograd.Function):
 # %% [markdown] tags=["slide"]
 # **Look.** x is [2, -1], and the step is 0.001 for element 0 alone. Follow what goes
 # into each of the two calls and what comes out. Which numbers differ, and by how much?
-# The slope 3x² is 12 at 2 and 3 at -1. Which of them does the last line find?
+# The slope 3x² is 12 at 2 and 3 at -1. What are the two elements of `slope`?
 
 # %% tags=["step", "slide"]
 # %%step --level picture
@@ -49,11 +49,14 @@ step = mg.tensor([0.001, 0.0], dtype=mg.float64)
 up, down = Cube.apply(x + step), Cube.apply(x - step)
 slope = (up - down) / 0.002
 
+# %% tags=["slide"]
+up, down, slope
+
 # %% [markdown] tags=["explain", "slide"]
-# Only element 0 of the two results differs: 8.012 and 7.988. Their difference is 0.024,
-# and divided by 0.002 that's 12, up to a millionth. backward was never asked. For a
-# whole gradient do the same for each element: two calls of forward an element. That's
-# far too slow for training, and just right for a test.
+# The results differ in element 0 alone: 8.012 and 7.988. Their difference is 0.024, and
+# divided by 0.002 that's 12, up to a millionth. Element 1 didn't move, so its 3 isn't
+# found: that takes two more calls, with its own step. Two calls of forward for each
+# element are far too slow for training, and just right for a test.
 
 # %% [markdown] tags=["slide"]
 # ## How small should the step be?
@@ -89,10 +92,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The result isn't a little off, it's off by 91 %. Near 100 it would be 0: there the
-# step vanishes altogether. So check in float64, whose numbers are half a billion times
-# closer together. Even there a step can be too small, or too large. Here's the error
-# for the cube at 2, over the step: -6 means a step of 1e-6, or an error of 1e-6.
+# It's off by 91 %: near 20 the next float32 number is 1.9e-6 away, and that's how far
+# each step went. Near 100 the step would vanish altogether. So check in float64, whose
+# numbers are half a billion times closer together. Even there a step can be too small,
+# or too large. Here's how the error of the cube's slope at 2 depends on the step. Both
+# are powers of ten: -6 means 1e-6.
 
 
 # %% tags=["slide"]
@@ -111,13 +115,13 @@ mg.plot_lines(
     {"float64": errors},
     x="step, as a power of ten",
     y="error, as a power of ten",
-    says="To the left of the lowest point rounding grows, to the right the bend of x³.",
+    says="Left of the lowest point the error is rounding, right of it the bend of x³.",
 )
 
 # %% [markdown]
-# **Try.** Move the slider: it's the step's power of ten. Where is the error smallest in
-# float64? At -12, look at the two results that are subtracted: how many digits do they
-# share?
+# **Try.** Move the slider: it's the step's power of ten. At -12, look at the two results
+# that are subtracted: to how many digits do they agree? At -1 rounding hardly matters.
+# Why is the slope off by 0.01?
 
 
 # %% tags=["try"]
@@ -125,23 +129,23 @@ def difference(exponent=-6):
     x, eps = mg.tensor(2.0, dtype=mg.float64), 10.0**exponent
     up, down = Cube.apply(x + eps), Cube.apply(x - eps)
     slope = (up - down).item() / (2 * eps)
+    print("up", up.item(), "down", down.item())
     print("slope", slope, "error", abs(slope - 12))
 
 
 mg.live(difference, exponent=(-12, -1))
 
 # %% [markdown] tags=["explain"]
-# At -5. At -12 the results are 8.000000000012001 and 7.999999999987999, so of sixteen
-# digits the first eleven cancel, and the slope is made of the rest. At -1 rounding
-# doesn't matter, but x³ bends within the step, and the error is 0.01. Most checks take
-# 1e-6, in float64.
+# 8.000000000012001 and 7.999999999987999 agree to eleven digits of sixteen, and the
+# slope is made of the rest. At -1 it's x³ itself: it bends within the step. Most checks
+# take 1e-6, in float64.
 
 # %% [markdown] tags=["slide"]
 # ## What does gradcheck notice?
 #
 # `mg.autograd.gradcheck` measures the slope of every output by every element of x, and
-# compares them with those that backward gives. It answers True, or raises an error.
-# Here it's asked to answer False instead. All three Functions below compute x * x.
+# compares them with those that backward gives. It answers True, or raises an error;
+# here it's asked to answer False instead of raising. Here are three ways to write x * x.
 
 
 # %% tags=["slide"]
@@ -208,7 +212,7 @@ course.predict(
     ],
     then=two_calls_of_OnClass,
     so=lambda ran: ", ".join(verdicts()),
-    why="It makes one call at a time, at nearly one place, and nobody else holds its "
+    why="It makes one call at a time, at nearly one place, and nothing else holds its "
     "tensors. Below, two calls of OnClass: one gets the other's slope.",
     at="OnClass.backward returned",
 )
@@ -216,7 +220,7 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # gradcheck asks whether the slopes are right at this point, for one call alone, and
 # they are. Each of these Functions goes wrong only together with something else: a
-# second call, a change in place, somebody who still needs the gradient that was sent.
+# second call, a change in place, code that still needs the gradient it sent.
 # So test that, too. If all is well, the three functions below give 2, 2 and 1.
 
 
@@ -259,27 +263,29 @@ course.because(
 )
 
 # %% [markdown]
-# **Try.** This backward clips what arrives, "to be on the safe side". For the nine
-# slopes of three results by three inputs, a single 1 and zeros are sent back each time.
-# Are all nine right? And does gradcheck accept -3 times this Function?
+# **Try.** This backward clamps what arrives, "to be on the safe side". `jacobian` finds
+# nine slopes, of three results by three elements: for each result it sends back a 1 for
+# that one and 0 for the others. Are all nine right? And does gradcheck accept -3 times
+# this Function?
 
 
 # %% tags=["try"]
-class Clipped(Cube):
+class Clamped(Cube):
     @staticmethod
     def backward(ctx, grad_output):
         return Cube.backward(ctx, grad_output.clamp(-1, 1))
 
 
 x = mg.tensor([0.5, -1.5, 2.0], dtype=mg.float64, requires_grad=True)
-nine = mg.autograd.functional.jacobian(Clipped.apply, x)
+nine = mg.autograd.functional.jacobian(Clamped.apply, x)
 right = mg.allclose(nine, (3 * x**2).diag())
-right, mg.autograd.gradcheck(lambda x: -3 * Clipped.apply(x), x, raise_exception=False)
+right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception=False)
 
 # %% [markdown] tags=["explain"]
-# Yes and no. 0 and 1 aren't clipped, so all slopes are right; but -3 is, and so is
-# nearly everything that arrives in training. What a test sends back decides what it
-# sees: our gradcheck sends random numbers too, and PyTorch's doesn't.
+# Yes and no. 0 and 1 aren't changed, so all slopes are right; but -3 is, and so is
+# every larger gradient in training. What a test sends back decides what it sees. Without
+# the -3, PyTorch's gradcheck says True. Ours still says False: it sends random numbers
+# as well.
 
 # %% [markdown] tags=["slide"]
 # ## When does gradcheck fail although the rule is right?
@@ -303,9 +309,9 @@ slopes, [mg.autograd.gradcheck(f, x, raise_exception=False) for f in ways]
 
 # %% [markdown] tags=["explain", "slide"]
 # None of the four is wrong: at a corner any value between 0 and 1 is allowed. Only the
-# one that says 0.5 passes, by luck. Move the point and all of them pass. The next two
-# have nothing to do with corners: the first input's elements share one place in memory,
-# so moving one moves all. The second Function changes its own ctx in backward.
+# one that says 0.5 passes, by luck. Move the point and all of them pass. Now two
+# failures without a corner. First, an input whose two elements share one place in
+# memory: moving one moves both. Then a backward that's right only once.
 
 
 # %% tags=["raises-exception", "slide", "Q62"]
@@ -326,9 +332,10 @@ x = mg.tensor([0.5, -1.5], dtype=mg.float64, requires_grad=True)
 mg.autograd.gradcheck(Counts.apply, x)
 
 # %% [markdown] tags=["explain", "slide"]
-# *Not reentrant* means: the same question, asked twice, got two answers. A right rule
-# also fails in float32, and with random numbers in forward. So a failure isn't yet a
-# wrong rule. And a True says little if
+# *Not reentrant* means: the same question, asked twice, got two answers (at -1.5 first
+# 13.5, then 27), so this rule is wrong. A right rule also fails in float32, as its
+# steps are rounded, and if forward draws random numbers, as each call draws others. So
+# a failure isn't yet a wrong rule. And a True says little if
 #
 # * inputs are equal, so two exchanged gradients are equal, too,
 # * slopes are below 0.00001, the tolerance,
@@ -405,10 +412,9 @@ x.grad.dtype, x.grad.tolist()
 # %% [markdown] tags=["slide"]
 # ## Where does nan come from?
 #
-# nan means *not a number*; 0 / 0 is one. *Anomaly mode* is for debugging: it looks for
-# nan in backward. Here it's on while forward and backward run. The slope of the square
-# root is infinite at 0, so one branch sends inf to x, and the other one -inf. The value
-# of loss is 0.
+# nan means *not a number*; 0 / 0 is one. *Anomaly mode* looks for nan in backward. It's
+# slow, so it's only for debugging. Here it's on while forward and backward run. The
+# slope of the square root is infinite at 0. The value of loss is 0.
 
 
 # %% tags=["slide"]
@@ -444,10 +450,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Anomaly mode looks at what each node returns in backward, and only for nan. inf isn't
-# nan, and a sum that's made at a leaf is returned by no node. Nor does it look at
-# forward. When it does find a nan, an error names the node, and a warning the line of
-# forward that made it. It's slow, so take it out again. Next, a loss that's a plain 2.
+# Anomaly mode looks at what each node returns in backward, and only for nan. The roots
+# returned inf and -inf, which were added at the leaf, where no node follows. (If one
+# did, it would be named for the nan it was given.) Nor does it look at forward. If it
+# finds a nan, an error names the node, and a warning the line of forward that made it.
+# Now one that it finds, though the loss is 2.
 
 # %% tags=["slide"]
 x = mg.tensor([0.0, 4.0], requires_grad=True)
@@ -461,20 +468,30 @@ with mg.autograd.set_detect_anomaly(True):
 # %% [markdown] tags=["explain", "slide"]
 # Where x is 0, `where` sends sqrt the gradient 0. The slope of sqrt is inf there, and 0
 # times inf is nan. `where` chooses among results: both branches have run, and both get
-# a gradient.
+# a gradient. The cure is a second `where`, before the root: where x is 0, sqrt gets 1
+# instead, and its slope there is finite.
+
+# %% tags=["slide"]
+x = mg.tensor([0.0, 4.0], requires_grad=True)
+safe = mg.where(x > 0, x, mg.ones(2))
+mg.where(x > 0, safe.sqrt(), x).sum().backward()
+x.grad.tolist()
 
 # %% [markdown] tags=["slide"]
 # ## The card
 #
-# When training goes wrong and you suspect a Function, ask these in their order. They're
-# cheapest first, and the first *no* is your bug.
+# When training goes wrong and you suspect a Function, ask these in their order, as each
+# relies on those before it. The first *no* tells you where to look.
 #
 # 1. **Is it in the graph?** The result's `grad_fn` has your Function's name.
 # 2. **Do shape and dtype fit?** Of each gradient, those of its input.
-# 3. **Does gradcheck pass?** float64, all inputs different, away from corners.
-# 4. **Do two calls pass?** Both forwards, then both backwards. And one call whose input
-#    changes in place before backward: right, or an error.
-# 5. **Is anomaly mode silent,** and is the loss finite?
+# 3. **Does gradcheck pass,** for -3 times the Function, too? float64, all inputs
+#    different, away from corners.
+# 4. **Do two calls pass?** Both forwards, then both backwards; what you sent back must
+#    be unchanged. And if an input changes in place before backward, you get the right
+#    gradient or an error.
+# 5. **Is anomaly mode silent,** and are the loss and all gradients finite, so neither
+#    nan nor inf?
 
 # %% [markdown]
 # **Try.** Question 1 for this call. The forward of `Halve` takes no ctx, so it can be
@@ -515,28 +532,28 @@ Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
 # <details><summary>Why float64 and a step of 1e-6?</summary>
 #
 # A larger step sees the function bend; a smaller one drowns in rounding. In float32
-# rounding is half a billion times coarser: a step of 1e-6 nearly vanishes.
+# rounding is half a billion times coarser: it can double the slope, or make it 0.
 #
 # </details>
 #
 # <details><summary>gradcheck passes. What may still be wrong?</summary>
 #
-# What it never tried: two calls before a backward, a change in place in between, other
-# upstream gradients, values far from its point.
+# What it never tried: two calls before a backward, a change in place in between, values
+# far from its point, and in PyTorch upstream gradients other than 0 and 1.
 #
 # </details>
 #
 # <details><summary>What does anomaly mode look for?</summary>
 #
-# nan in what a node returns in backward. Not inf, not nan in forward, and not what's
-# added up at a leaf.
+# nan in what a node returns in backward. Not inf, not nan in forward, and not the sum
+# of what arrives at a leaf.
 #
 # </details>
 
 # %% [markdown]
 # **In PyTorch this is** the same, but for one thing: its `gradcheck` sends no random
 # upstream gradient. Put `import torch as mg` in the first cell, leave out the lines
-# that teach (`teaching`, `course`, the stepper, the plot), and every value above stays
+# that teach (`teaching`, `course`, the stepper, the plot), and every number above stays
 # as it is.
 #
 # ## Now you

@@ -31,7 +31,7 @@ LESSONS = {
     "10_differentiating_the_derivative": 16,
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
-    "13_is_my_gradient_right": 13,
+    "13_is_my_gradient_right": 15,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
