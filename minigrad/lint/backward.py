@@ -105,7 +105,8 @@ def look_at_writes(node: Any, given: list[tuple[int, Snapshot]]) -> None:
                 str(place),
                 f"{function.__name__}.backward",
                 f"wrote into grad_output {place + 1}: {before.in_numbers()}",
-                "make a new tensor: write grad_output * 2, not grad_output.mul_(2)",
+                "make a new tensor: write grad_output * 2, not grad_output *= 2 or "
+                "grad_output.mul_(2)",
                 "08",
             )
 

@@ -356,6 +356,7 @@ def test_writing_into_grad_output_is_noticed() -> None:
     ((id, text),) = said(run)
     assert id == "M01"
     assert "F.backward: wrote into grad_output 1: 1 of 1 elements changed" in text
+    assert "not grad_output *= 2 or grad_output.mul_(2)" in text
 
 
 def test_gradient_handed_on_unchanged_is_fine() -> None:
