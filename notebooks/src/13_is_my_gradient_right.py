@@ -119,9 +119,9 @@ mg.plot_lines(
 )
 
 # %% [markdown]
-# **Try.** Move the slider: it's the step's power of ten. At -12, look at the two results
-# that are subtracted: to how many digits do they agree? At -1 rounding hardly matters.
-# Why is the slope off by 0.01?
+# **Try.** Move the slider: it's the step's power of ten. At -12, look at the two
+# results that are subtracted: to how many digits do they agree? At -1 rounding hardly
+# matters. Why is the slope off by 0.01?
 
 
 # %% tags=["try"]
@@ -145,7 +145,8 @@ mg.live(difference, exponent=(-12, -1))
 #
 # `mg.autograd.gradcheck` measures the slope of every output by every element of x, and
 # compares them with those that backward gives. It answers True, or raises an error;
-# here it's asked to answer False instead of raising. Here are three ways to write x * x.
+# here it's asked to answer False instead of raising. These Functions are three ways to
+# write x * x.
 
 
 # %% tags=["slide"]
@@ -283,9 +284,9 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 
 # %% [markdown] tags=["explain"]
 # Yes and no. 0 and 1 aren't changed, so all slopes are right; but -3 is, and so is
-# every larger gradient in training. What a test sends back decides what it sees. Without
-# the -3, PyTorch's gradcheck says True. Ours still says False: it sends random numbers
-# as well.
+# every larger gradient in training. What a test sends back decides what it sees.
+# Without the -3, PyTorch's gradcheck says True. Ours still says False: it sends random
+# numbers as well.
 
 # %% [markdown] tags=["slide"]
 # ## When does gradcheck fail although the rule is right?
