@@ -220,11 +220,12 @@ class Recorder(Interpreter):
             node = next((one for one in nodes if isinstance(one, _FunctionBase)), None)
             applied = Applied(function, tuple(needs), node is not None)
             self._note(applied, specs, [node, *arrays])
-        elif isinstance(result, tuple):
-            self._note(function.forward, specs, arrays)
+            return result
+        is_ordered = lies_in_another_order(function, inputs)
+        forward: Any = Ordered(function) if is_ordered else function.forward
+        if isinstance(result, tuple):
+            self._note(forward, specs, arrays)
         else:
-            is_ordered = lies_in_another_order(function, inputs)
-            forward: Any = Ordered(function) if is_ordered else function.forward
             shape = arrays[0].shape
             is_fixed = function.elementwise and shape
             self._note(forward, specs, arrays[0], None if is_fixed else shape)
@@ -624,7 +625,9 @@ def lies_in_another_order(function: type[Builtin], inputs: tuple[Any, ...]) -> b
     apart = [one for one in arrays if not one.flags.c_contiguous]
     if function.in_rows:
         return bool(apart)
-    return function.elementwise and any([one.ndim > 1 for one in apart])
+    bases = [base for base in function.__mro__ if base is not Builtin]
+    own = any(["_in_memory_order" in vars(base) for base in bases])
+    return (function.elementwise or own) and any([one.ndim > 1 for one in apart])
 
 
 def is_part(value: Any) -> bool:
