@@ -132,7 +132,7 @@ def test_answer_that_never_ends_is_stopped_with_case_and_phase(
 ) -> None:
     began = time.monotonic()
     verdict = examine("01.4", answer, seconds=0.3)
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 10.0  # on a busy machine; it would never end
     assert verdict.state == "crashed"
     assert "for three numbers, " in verdict.message
     assert f"{phase} was still running" in verdict.message
