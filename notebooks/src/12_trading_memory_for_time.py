@@ -55,7 +55,8 @@ sine(mg.tensor([0.1, 2.0], requires_grad=True))
 # %% [markdown] tags=["explain", "slide"]
 # What `pack` returned is in the box, 4 bytes instead of 8, and the first number isn't
 # quite 0.1 any more. `unpack` runs in backward, long after the block: the pair of
-# functions belongs to each value that was saved inside. Neither hook is recorded.
+# functions belongs to each value that was saved inside. Recording is off in both: what
+# they compute gets no graph.
 
 # %% [markdown]
 # **Try.** You can type other numbers for `x`. Which of these three survives `to_half`?
@@ -66,8 +67,8 @@ sine(mg.tensor([0.1, 2.0], requires_grad=True))
 mg.live(sine, x=mg.tensor([0.1, 3001.0], requires_grad=True))
 
 # %% [markdown] tags=["explain"]
-# None of them. 0.1 loses digits that hardly matter. 3001 becomes 3000 (above 2048,
-# float16 only has the even numbers), and the cosine of 3000 is quite another number.
+# None of them. 0.1 loses digits that hardly matter. 3001 becomes 3000 (from 2048 to
+# 4096, float16 only has the even numbers), and the gradient is -0.98 instead of -0.71.
 # 70000 is above the largest float16, so it's `inf`, and the gradient is `nan`.
 
 # %% [markdown] tags=["slide"]
@@ -107,19 +108,19 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Right would be 10 and 27.18. Without hooks the engine saves the tensor *and its
-# version*, and when backward reads it, it compares the two: an error (lesson 08). With
-# hooks it keeps what `pack` returned, and that may be anything. It can't tell whether a
-# later change matters, so it checks nothing. Here `pack` returned the tensor itself,
-# and `mul_` wrote into it. (Teaching mode warns about such a `pack`. PyTorch doesn't.)
-# If `pack` returns a copy, `saved.clone()`, `mul_` does no harm: you get 10 and 27.18.
+# Right would be 10 and 27.18: the upstream gradient, 10 from `mul_`, times what `exp`
+# saved, 1 and 2.718. But `pack` returned `y` itself, and `mul_` wrote into it, so the
+# saved numbers are 10 times too large by then. Without hooks you'd get an error: the
+# engine saves the tensor *and its version*, and compares in backward (lesson 08). With
+# hooks it keeps what `pack` returned. That may be anything, so no version is compared.
+# (Teaching mode warns about such a `pack`. PyTorch doesn't.) If `pack` returns a copy,
+# `saved.clone()`, you get 10 and 27.18.
 
 # %% [markdown] tags=["slide"]
 # ## Which values go through pack?
 #
 # `Gate` keeps three things: a saved tensor, a tensor as an attribute, and a number.
-# (Teaching mode warns about the second, as in lesson 02.) The hooks write down what
-# they're called with. **Predict.** Which of the three does `pack` get?
+# `pack` writes down what it gets. **Predict.** Which of the three is that?
 
 
 # %% tags=["slide"]
@@ -149,15 +150,15 @@ with mg.autograd.graph.saved_tensors_hooks(noting, to_single):
 packed
 
 # %% [markdown] tags=["explain", "slide"]
-# Only the saved tensor. Attributes aren't the engine's: it doesn't release them, check
-# them or pack them. So if you keep tensors as attributes, the people who use your
-# Function can't move them to disk, and a checkpoint (further down) can't drop them.
+# Only the saved tensor. The engine doesn't pack attributes, as it doesn't check or
+# release them (lesson 02, and the warning). So if you keep tensors there, hooks can't
+# move them to disk, and a checkpoint (further down) can't drop them.
 
 # %% [markdown] tags=["slide"]
 # ## How often is unpack called?
 #
-# This Function saves three tensors. Say `pack` has written each of them to a file, and
-# `unpack` reads the file. backward takes them out of `ctx.saved_tensors` one at a time.
+# This Function saves three tensors, and backward takes them out of `ctx.saved_tensors`
+# one at a time. Imagine that `pack` has written each of them to a file.
 
 
 # %% tags=["slide"]
@@ -176,8 +177,9 @@ class Volume(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# To see how often a file would be read, `unpack` counts here. **Predict.** One forward
-# and one backward run under the hooks. What does the last line show: 1, 3, 6 or 9?
+# How often would a file be read? Here `pack` is `to_half`, and `unpack` counts.
+# **Predict.** Forward and backward run once each. What does the last line show: 1, 3, 6
+# or 9?
 
 
 # %% tags=["predict", "slide", "Q66", "Q98"]
@@ -195,8 +197,8 @@ len(reads)
 
 # %% [markdown] tags=["explain", "slide"]
 # 9. `ctx.saved_tensors` looks like a tuple that's just there, but it's made anew at
-# each read, with all its values. Nothing stays in between, or the memory that you saved
-# would be taken again. So read once: `a, b, c = ctx.saved_tensors`. That's 3. A second
+# each read, with all its values. Nothing stays in between: it would take up the memory
+# that the hooks freed. So read once: `a, b, c = ctx.saved_tensors`. That's 3. A second
 # backward reads again, and so does a look at `volume.grad_fn.saved_tensors` in a
 # debugger. An `unpack` that deletes its file fails then.
 
@@ -218,7 +220,8 @@ len(reads)
 # The other way is to keep nothing of a part of forward but its inputs. When backward
 # needs a value from inside, it runs that part again. That's a **checkpoint**:
 # `checkpoint(function, x)` returns `function(x)`. (`use_reentrant=False` chooses the
-# newer of PyTorch's two versions. It's made of saved-tensor hooks.)
+# newer of PyTorch's two versions. It's made of saved-tensor hooks. The older one starts
+# a backward inside backward: it's *reentrant*.)
 #
 # A checkpoint can be inside another one. `runs` counts how often `f` runs.
 
@@ -251,16 +254,16 @@ course.predict(
     ["1", "2", "3", "4"],
     then=nested,
     so=lambda ran: f"{ran.value}",
-    why="The outer second run needs only inner's x, so it ends before f is called.",
+    why="The outer second run only fetches inner's x, so it ends before f is called.",
     at="What the checkpoint had forgotten is there again",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A second run ends as soon as everything that the first one saved is there again. What
-# did the outer one save? Nothing from `f`: that's the business of the inner checkpoint,
-# which keeps its argument, x. So the outer run starts `inner`, has that x, and stops
-# right there. Then the inner one runs `f`, for the second time. (A part that saves
-# nothing, like `x * 2 + 1`, never runs again.)
+# A second run ends once everything that the first one saved is there again. The sine in
+# `f` saves under the inner checkpoint's hooks. So what did the outer one drop? Only x.
+# The inner checkpoint needs its argument to run `f` again, so it saves x, under the
+# outer one's hooks. In backward, the outer one runs `inner` again only to fetch that x,
+# and stops before `f` is called. Then the inner one runs `f`: the second time.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -286,9 +289,12 @@ y = checkpoint(two_sines, x, use_reentrant=False)
 y.backward(mg.ones(1000))
 
 # %% [markdown] tags=["explain", "slide"]
-# After forward no box holds a value, and nothing is kept. In backward the first sine
-# runs again: it gives the second one its input, the last value that was saved. Now the
-# most is kept, two arrays, 8,000 bytes. Each is let go when its node is done.
+# After forward no box holds a value. (The checkpoint itself keeps x. It's no node, so
+# the strip doesn't count that.) In backward the first sine runs again: it gives the
+# second one its input, the last value that was saved. This run has a graph of its own,
+# with a third SinBackward0, which goes at once. Your two nodes get what it computed, and
+# now the most is kept: two arrays, 8,000 bytes. Each is let go when its node is done.
+# (A part that saves nothing, like `x * 2 + 1`, never runs again.)
 
 # %% [markdown] tags=["slide"]
 # ## How many checkpoints?
@@ -317,40 +323,43 @@ def train(segments):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict.** Without a checkpoint the peak is about 66 arrays. With which number of
+# **Predict.** Without a checkpoint the peak is about 64 arrays. With which number of
 # segments is it lowest: 1 (a checkpoint around everything), 8, 32, or 64 (a checkpoint
-# around each layer)? And is there one for which it isn't lower than 66? Then run both
+# around each layer)? And is there one for which it isn't lower than 64? Then run both
 # cells: the second one draws what the first one has measured.
 
 # %% tags=["slide"]
-x = mg.ones(10_000, requires_grad=True)
+x = mg.ones(100_000, requires_grad=True)
 counts = [1, 2, 4, 8, 16, 32, 64]
 none = course.peak_bytes(lambda: layers(64)(x).sum().backward()) / x.nbytes
 peaks = [course.peak_bytes(train, n) / x.nbytes for n in counts]
 
 # %% tags=["predict", "hide-input", "slide"]
+lowest = counts[peaks.index(min(peaks))]
 mg.plot_lines(
     counts,
     {"measured": peaks, "segments + 64 / segments": [n + 64 / n for n in counts]},
     x="number of segments",
     y="arrays alive at most",
-    says=f"The peak is lowest with 8 segments. Without a checkpoint it's {none:.0f}.",
+    says=f"The peak is lowest with {lowest} segments. "
+    f"Without a checkpoint it's {none:.0f}.",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# n segments keep n inputs, and one segment has 64 / n values: n + 64 / n, and a few for
-# the gradients. That's lowest where both parts are equal, at n = 8, the square root of
-# 64. A checkpoint around everything gains nothing: in backward all 64 values are back
-# at once. With the best n, 10,000 layers need about 200 arrays, and one more run of
-# forward.
+# n segments keep n inputs, and one segment has 64 / n values: n + 64 / n. That's lowest
+# where both parts are equal, at n = 8, the square root of 64. A checkpoint around
+# everything gains nothing: in backward all 64 values are back at once. Nor do 64 of
+# them: they keep 64 inputs. With the best n, 10,000 layers need about 200 arrays, and
+# one more run of forward.
 
 # %% [markdown] tags=["slide"]
 # ## What does a second run need?
 #
-# If you write a checkpoint yourself, backward calls the function again and goes
-# backward through it. Two things have to be right. First, in which grad mode does it
-# run? Here a backward looks around: is recording on, and has a new result a graph,
-# without and with `enable_grad`?
+# You can write a checkpoint as a Function (the reentrant version is one). forward saves
+# x alone. backward makes a leaf of x, cut off from its history, runs the function on it
+# again, and goes backward through that. The leaf's `.grad` is what it returns. Two
+# things have to be right. First, the grad mode. Here a backward looks around: is
+# recording on, and has a new result a graph, without and with `enable_grad`?
 
 
 # %% tags=["slide", "Q54"]
@@ -373,11 +382,11 @@ LooksAround.apply(mg.ones(1, requires_grad=True)).backward()
 seen
 
 # %% [markdown] tags=["explain", "slide"]
-# Recording is off in backward, so what you compute there has no graph. Inside
-# `enable_grad` it has one, and you can call `.backward(grad_output)` on it. Second,
-# random numbers: dropout that draws again drops other elements. PyTorch's checkpoint
-# notes the random state before the first run, and sets it again before the second. You
-# can switch that off. Then each gradient should equal the result it belongs to:
+# Unless you ask for `create_graph`, recording is off in backward, so what you compute
+# there has no graph. Inside `enable_grad` it has one. Second, random numbers: dropout
+# that draws again drops other elements. PyTorch's checkpoint notes the random state
+# before the first run, and sets it again before the second. You can switch that off.
+# Each gradient should equal the result it belongs to. With the switch on, then off:
 
 
 # %% tags=["explain", "slide"]
@@ -398,9 +407,8 @@ agrees(True), agrees(False)
 # ## In which order do hooks run?
 #
 # Saved-tensor hooks aren't the only ones. A hook on a *tensor* gets its gradient (and
-# may return another). A hook on a *node* runs after its rule, a prehook before it. `h`
-# is used twice, and backward runs twice. **Predict** the order, and how often each is
-# called.
+# may return another); a *node* can have hooks and prehooks. `h` is used twice, and
+# backward runs twice. **Predict** the order, and how often each is called.
 
 # %% tags=["predict", "slide", "Q64", "Q99"]
 calls = []
@@ -417,9 +425,8 @@ calls
 
 # %% [markdown] tags=["explain", "slide"]
 # Tensor, prehook, rule, hook of the node; and at a leaf, after `.grad` is written, its
-# own. The order in which you register them doesn't matter, except among hooks of one
-# kind. `h` is used twice, but its node runs once a backward, with the sum 12, so each
-# hook is called once. Two backwards: twice.
+# own. The order in which you register them matters only among hooks of one kind. `h` is
+# used twice, but its node runs once a backward, with the sum 12. Two backwards: twice.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -444,17 +451,18 @@ calls
 #
 # <details><summary>How many checkpoints do n equal layers need?</summary>
 #
-# About the square root of n. The peak is then about twice that many arrays, and forward
-# runs once more. The second run has to be recorded, and has to draw the same random
-# numbers.
+# About the square root of n. The peak is then about twice the square root, in arrays,
+# and forward runs once more. The second run has to be recorded, and has to draw the same
+# random numbers.
 #
 # </details>
 
 # %% [markdown]
 # **In PyTorch this is** the same: nine calls, and the silent 100 and 271.8. Put
 # `import torch as mg` in the first cell, leave out the lines that teach (`teaching`,
-# `course`, `live`, `plot_lines` and the stepper), and every value above stays as it is.
-# What you'd measure is GPU memory: `torch.cuda.max_memory_allocated()`.
+# `course`, `live`, `plot_lines` and the stepper), and every other value above stays as
+# it is. Instead of `peak_bytes` you'd measure GPU memory:
+# `torch.cuda.max_memory_allocated()`.
 #
 # ## Now you
 #
