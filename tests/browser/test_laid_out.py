@@ -138,7 +138,7 @@ def test_scene_is_whole_at_every_width(
         (".listing { height: 60px; flex: none }", "the first line of a listing is cut"),
         (".line .text { min-width: 900px }", "a marked line is cut"),
         (".ctx .body { padding-bottom: 999px }", "an entry of ctx is cut"),
-        (".scene { transform: translateY(-300px) }", "the picture is cut"),
+        (".scene { transform: translateY(-600px) }", "the picture is cut"),
     ],
 )
 def test_what_is_cut_or_covered_is_found(

@@ -60,10 +60,13 @@ async function stand(root, main, options) {
   const player = mount(place, trace, options);
   performance.mark("mounted");
   const keyed = player.players?.[0] ?? player;
-  // On a page of its own keys work at once, whatever has the focus.
-  document.body.addEventListener("keydown", (event) => {
-    if (parent === window && event.target === document.body) onKey(keyed, event);
-  });
+  // On a page of its own keys work at once, whatever has the focus. (In a notebook a
+  // listener would keep a player that is out of sight.)
+  if (parent === window) {
+    document.body.addEventListener("keydown", (event) => {
+      if (event.target === document.body) onKey(keyed, event);
+    });
+  }
   if (trace.meta.play && !keyed.position && !keyed.still.matches) keyed.play();
   await farFromView(place);
   Object.assign(options, place.player.place());
