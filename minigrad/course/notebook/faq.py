@@ -24,9 +24,6 @@ BUILT_SECTIONS = "minigrad/course/notebook/sections.tsv"
 SHOWN = 3
 """How many questions or sections a search shows."""
 
-ENOUGH = 0.4
-"""The share of the words asked for that an answer should have."""
-
 
 @dataclass(frozen=True)
 class Question:
