@@ -185,44 +185,32 @@ def search(
     sections: Sequence[Section],
 ) -> Answers:
     """The cells of the questions and sections that fit best."""
-    texts = {(one.notebook, one.section): one.words for one in sections}
-    rows = {each.id: [row for row in table if row.id == each.id] for each in asked}
-    ranking = Ranking(
-        [
-            {
-                each.asks: 3,
-                each.original: 2,
-                " ".join(each.also): 2,
-                " ".join([row.section for row in rows[each.id]]): 1,
-                " ".join(
-                    [
-                        texts.get((row.notebook, row.section), "")
-                        for row in rows[each.id]
-                    ]
-                ): 0.3,
-            }
-            for each in asked
-        ]
-        + [{one.section: 3, one.words: 0.7} for one in sections]
-    )
-    best = ranking.best(question)
-    note = ""
+    words_in = {(one.notebook, one.section): one.words for one in sections}
+    cells, texts = [], []
+    for each in asked:
+        rows = [row for row in table if row.id == each.id]
+        headings = " ".join([row.section for row in rows])
+        around = [words_in.get((row.notebook, row.section), "") for row in rows]
+        pasted = " ".join(each.also)
+        ours, theirs = (each.asks, 3), (each.original, 2)
+        weighed = [ours, theirs, (pasted, 2), (headings, 1), (" ".join(around), 0.3)]
+        cells.append(rows)
+        texts.append(weighed)
+    for one in sections:
+        cells.append([Answer("", one.notebook, one.section, one.cell)])
+        texts.append([(one.section, 3), (one.words, 0.7)])
+    ranking = Ranking(texts)
+    best, found = ranking.best(question), Answers()
     if not best:
         best = ranking.best(ranking.nearest_words(question))
-        note = f"Nothing found for {question!r}. The nearest are:"
-    found = Answers()
-    found.note = note
+        found.note = f"Nothing found for {question!r}. The nearest are:"
     shown: set[tuple[str, str]] = set()
-    taken = 0
+    groups = 0
     for _, number in best:
-        if number < len(asked):
-            cells = rows[asked[number].id]
-        else:
-            one = sections[number - len(asked)]
-            cells = [Answer("", one.notebook, one.section, one.cell)]
-        new = [cell for cell in cells if (cell.notebook, cell.section) not in shown]
-        if new and taken < SHOWN:
-            taken += 1
-            found += new
-            shown |= {(cell.notebook, cell.section) for cell in new}
+        new = [c for c in cells[number] if (c.notebook, c.section) not in shown]
+        shown |= {(c.notebook, c.section) for c in new}
+        found += new
+        groups += bool(new)
+        if groups == SHOWN:
+            break
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 SATURATION, LENGTH = 1.2, 0.4
@@ -86,11 +86,11 @@ def stem(word: str) -> str:
 class Ranking:
     """Texts that can be asked; a text is parts with a weight each."""
 
-    def __init__(self, texts: Sequence[Mapping[str, float]]) -> None:
+    def __init__(self, texts: Sequence[Sequence[tuple[str, float]]]) -> None:
         self.counts: list[dict[str, float]] = []
         for parts in texts:
             count: dict[str, float] = {}
-            for part, weight in parts.items():
+            for part, weight in parts:
                 for word in words(part):
                     count[word] = count.get(word, 0) + weight
             self.counts.append(count)

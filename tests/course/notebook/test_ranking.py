@@ -29,19 +29,24 @@ def test_name_from_code_counts_whole_and_in_parts() -> None:
 
 def test_text_with_the_rarer_word_comes_first_and_one_without_not_at_all() -> None:
     texts = ["gradient hook", "gradient graph", "gradient of memory", "numbers"]
-    ranking = Ranking([{text: 1} for text in texts])
+    ranking = Ranking([[(text, 1)] for text in texts])
     assert ranking.best("hooks see the gradient")[0][1] == 0
     assert {number for _, number in ranking.best("a gradient")} == {0, 1, 2}
     assert ranking.best("zebra") == []
 
 
 def test_heavier_part_of_a_text_decides() -> None:
-    ranking = Ranking([{"hook": 1, "graph": 3}, {"hook": 3, "graph": 1}])
+    ranking = Ranking([[("hook", 1), ("graph", 3)], [("hook", 3), ("graph", 1)]])
     assert ranking.best("hook")[0][1] == 1
     assert ranking.best("graph")[0][1] == 0
 
 
 def test_misspelt_word_leads_to_those_spelt_much_like_it() -> None:
-    ranking = Ranking([{"broadcast": 1}, {"hook": 1}])
+    ranking = Ranking([[("broadcast", 1)], [("hook", 1)]])
     assert ranking.nearest_words("broadcst") == "broadcast"
     assert ranking.nearest_words("zebra") == ""
+
+
+def test_same_words_twice_weigh_twice() -> None:
+    ranking = Ranking([[("hook", 1), ("graph", 3)], [("hook", 1), ("hook", 1)]])
+    assert ranking.best("hook")[0][1] == 1
