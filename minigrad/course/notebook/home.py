@@ -146,7 +146,7 @@ def box(one: Standing) -> str:
     title = html.escape(said_of(one), quote=True)
     text = f"<span title='{title}'>{name} {SIGNS[one.state]}</span>"
     style = (
-        f"border-bottom: 3px solid {colour}; margin-right: 0.5em; white-space: nowrap"
+        f"border-bottom: 3px solid {colour}; margin-right: 0.5em; display: inline-block"
     )
     return link(text, exercises_of(area), "" if area == GYM else heading, style)
 
