@@ -14,7 +14,7 @@ from minigrad.engine.core.node import (
     NOT_A_TENSOR,
     Edge,
     _FunctionBase,
-    edge_of,
+    collect_edges,
 )
 from minigrad.engine.core.saved import take, unpack_values
 from minigrad.engine.core.tensor import Array, Tensor
@@ -68,7 +68,9 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
             saved = take(self, saved)
         values: list[Array | None] = []
         for item in saved:
-            if type(item) is Tensor and item._version_counter is None:
+            if item is None:
+                values.append(None)
+            elif type(item) is Tensor and item._version_counter is None:
                 values.append(item.array)
             else:
                 values.append(unpack_values(item, self))
@@ -272,20 +274,17 @@ class Builtin(Function):
     @classmethod
     def _input_edges(cls, inputs: tuple[Any, ...]) -> tuple[Edge, ...]:
         """Where a gradient for each input goes."""
-        edges: list[Edge] = []
+        _, edges = collect_edges(inputs)
         without = cls.without_edges
-        for value in inputs:
-            if isinstance(value, Tensor) and not (without and len(edges) in without):
-                edges.append(edge_of(value))
-            else:
-                edges.append(cls._edge_of_number(len(edges)))
-        return tuple(edges)
-
-    @classmethod
-    def _edge_of_number(cls, position: int) -> Edge:
-        """What stands for the edge of an argument that no gradient goes to."""
-        is_operand = position < cls.operands and cls.numbers_have_edges
-        return None if is_operand else NOT_A_TENSOR
+        if not without and NOT_A_TENSOR not in edges:
+            return edges
+        operands = cls.operands if cls.numbers_have_edges else 0
+        fitted: list[Edge] = []
+        for position, edge in enumerate(edges):
+            if edge is NOT_A_TENSOR or position in without:
+                edge = None if position < operands else NOT_A_TENSOR
+            fitted.append(edge)
+        return tuple(fitted)
 
 
 def create_builtin_ctx(

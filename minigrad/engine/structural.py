@@ -94,15 +94,26 @@ class Expand(Builtin):
         return SumTo.of(grad, ctx.shape), None
 
 
+def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
+    """``array`` summed over the dimensions in which ``shape`` is shorter."""
+    new = array.ndim - len(shape)
+    if new:
+        array = np.add.reduce(array, axis=tuple(range(new)))
+    if array.shape == shape:
+        return array
+    stretched = tuple(
+        [i for i, length in enumerate(shape) if length == 1 != array.shape[i]]
+    )
+    return np.add.reduce(array, axis=stretched, keepdims=True) if stretched else array
+
+
 class SumTo(Builtin):
     """The sum over the copies that broadcasting made, back to ``shape``."""
 
     linear = True
     in_rows = True
 
-    @staticmethod
-    def forward(input: Array, shape: tuple[int, ...]) -> Array:
-        return sum_to(input, shape)
+    forward = staticmethod(sum_to)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -288,19 +299,6 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
         f"The expanded size of the tensor ({target[new + wrong]}) must match the "
         f"existing size ({shape[wrong]}) at non-singleton dimension {new + wrong}"
     )
-
-
-def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
-    """``array`` summed over the dimensions in which ``shape`` is shorter."""
-    new = array.ndim - len(shape)
-    if new:
-        array = np.add.reduce(array, axis=tuple(range(new)))
-    if array.shape == shape:
-        return array
-    stretched = tuple(
-        [i for i, length in enumerate(shape) if length == 1 != array.shape[i]]
-    )
-    return np.add.reduce(array, axis=stretched, keepdims=True) if stretched else array
 
 
 Tensor._sum_to = staticmethod(SumTo.of)

@@ -7,7 +7,7 @@ import importlib
 import os
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from minigrad.kernels import _math
 
 Twin = Callable[..., Any]
 Loop = Callable[..., None]
+Makes = Callable[..., tuple[Any, ...]]
 
 IN_ANY_ORDER = {"reassoc", "nsz", "arcp", "contract"}
 """Sums may be regrouped, which makes them several times as fast; NaN stays NaN."""
@@ -52,7 +53,7 @@ class kernel:
     def __init__(
         self,
         twin: Twin,
-        makes: Callable[..., tuple[Any, ...]] | None = None,
+        makes: Makes | None = None,
         *,
         regroups: bool = True,
     ) -> None:
@@ -62,16 +63,37 @@ class kernel:
         self._compiled: Loop | None = None
         self._usable = os.environ.get("MINIGRAD_JIT", "1") != "0"
 
+    _least = 0
+    """The twin is called for fewer elements, and where they are not in rows."""
+
     def __call__(self, loop: Loop) -> Callable[..., Any]:
         self._loop = loop
+        makes, least = self._makes, self._least
 
         @functools.wraps(loop)
         def launch(*inputs: Any) -> Any:
-            given = None if _plain or not self._usable else self._given(inputs)
-            if given is None:
+            # The loop takes one dtype, and row after row: each other layout would be
+            # compiled for itself. What it changes has to lie in that order.
+            dtype = inputs[0].dtype
+            suits = self._usable and not _plain and dtype.char in "fd"
+            in_rows = True
+            for value in inputs if suits else ():
+                if type(value) is ndarray:
+                    other, flags = value.dtype, value.flags
+                    if other is not dtype and other != dtype and other.kind == "f":
+                        suits = False
+                    if least and (value.size < least or not flags.c_contiguous):
+                        suits = False
+                    in_rows = in_rows and flags.carray
+            if not suits or not (in_rows or makes):
                 return self._twin(*inputs)
+
+            given = inputs if in_rows else tuple(map(put_in_order, inputs))
             try:
-                return self._run(given)
+                compiled = self._compiled or self._compile()
+                if makes is None:
+                    return compiled(*given)
+                return self._fill(compiled, given, makes)
             except Exception as error:
                 self._give_up(error)
                 return self._twin(*inputs)
@@ -80,33 +102,10 @@ class kernel:
         launch.twin = self._twin  # type: ignore[attr-defined]  # tests compare the two
         return launch
 
-    def _given(self, inputs: tuple[Any, ...]) -> Sequence[Any] | None:
-        """What the loop is called with; None if it is not for these inputs.
-
-        It takes one dtype, and row after row: each other layout would be compiled for
-        itself. What it changes has to lie in that order; others are copied.
-        """
-        dtype = inputs[0].dtype
-        if dtype.char not in "fd":
-            return None
-        as_wanted = True
-        for value in inputs:
-            if type(value) is ndarray:
-                other = value.dtype
-                if other is not dtype and other != dtype and other.kind == "f":
-                    return None
-                as_wanted = as_wanted and value.flags.carray
-        if as_wanted:
-            return inputs
-        return None if self._makes is None else [put_in_order(x) for x in inputs]
-
-    def _run(self, given: Sequence[Any]) -> Any:
-        loop = self._compiled or self._compile()
-        if self._makes is None:
-            loop(*given)
-            return None
-        outputs = self._makes(*given)
-        loop(*given, *outputs)
+    def _fill(self, compiled: Loop, given: tuple[Any, ...], makes: Makes) -> Any:
+        """The outputs, which the loop has filled."""
+        outputs = makes(*given)
+        compiled(*given, *outputs)
         return outputs if len(outputs) > 1 else outputs[0]
 
     def _compile(self) -> Loop:
@@ -136,20 +135,14 @@ class elementwise_kernel(kernel):
         super().__init__(twin, like_the_first, regroups=regroups)
         self._least = MANY if for_many else 0
 
-    def _given(self, inputs: tuple[Any, ...]) -> Sequence[Any] | None:
-        if self._least:
-            for value in inputs:
-                if value.size < self._least or not value.flags.c_contiguous:
-                    return None
-        return super()._given(inputs)
-
-    def _run(self, given: Sequence[Any]) -> Any:
+    def _fill(self, compiled: Loop, given: tuple[Any, ...], makes: Makes) -> Any:
         first = given[0]
         output = np.empty(first.shape, first.dtype)
-        loop = self._compiled or self._compile()
-        # What has no dimensions to count is a number of Python's.
-        every = *given, output
-        loop(*[x if getattr(x, "ndim", 1) == 1 else x.reshape(-1) for x in every])
+        flat = []
+        for value in (*given, output):
+            # What has no dimensions to count is a number of Python's.
+            flat.append(value if getattr(value, "ndim", 1) == 1 else value.reshape(-1))
+        compiled(*flat)
         return output
 
 

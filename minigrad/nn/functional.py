@@ -90,7 +90,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> minigrad.nn.functional.relu(minigrad.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
-    return applied(Relu, inplace, input)
+    return applied(Relu, True, input) if inplace else functions.relu(input)
 
 
 def leaky_relu(

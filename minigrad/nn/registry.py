@@ -51,9 +51,10 @@ class Registry:
 
         Raises: ModuleAttributeError.
         """
-        table = find(self, name)
-        if table is not None:
-            return table[name]
+        own = self.__dict__
+        for kind in KINDS:
+            if kind in own and name in own[kind]:
+                return own[kind][name]
         raise errors.ModuleAttributeError.at(
             type(self).__name__,
             f"'{type(self).__name__}' object has no attribute '{name}'",
@@ -61,10 +62,10 @@ class Registry:
         )
 
     def __delattr__(self, name: str) -> None:
-        table = find(self, name)
-        if table is not None:
-            del table[name]
-            return
+        for table in registered(self):
+            if name in table:
+                del table[name]
+                return
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
@@ -114,16 +115,6 @@ def registered(module: Registry) -> tuple[dict[str, Any], ...]:
     """The three tables by name; none before ``Module.__init__``."""
     own = vars(module)
     return tuple([own[kind] for kind in KINDS if kind in own])
-
-
-def find(module: Registry, name: str) -> dict[str, Any] | None:
-    """The table that has an entry ``name``; None if there is none."""
-    own = module.__dict__
-    for kind in KINDS:
-        if kind in own and name in own[kind]:
-            table: dict[str, Any] = own[kind]
-            return table
-    return None
 
 
 def forget(module: Registry, name: str, but: str) -> None:

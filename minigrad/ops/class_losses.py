@@ -314,24 +314,26 @@ def nll_loss_nd(
     options = weight, reduction, ignore_index
     if weight is not None:
         refuse_gradients("nll_loss_forward", weight=weight)
-    if input.ndim < 1:
+    shape = input.shape
+    if not shape:
         raise errors.ArgumentValueError.at(
             "nll_loss",
             "Expected 1 or more dimensions (got 0)",
             "give a score for each class",
         )
-    if input.ndim != 1 and len(input) != (len(target) if target.ndim else 1):
+    examples = (target.shape or (1,))[0]
+    if len(shape) > 1 and shape[0] != examples:
         raise errors.ArgumentValueError.at(
             "nll_loss",
-            f"Expected input batch_size ({input.shape[0]}) to match target "
-            f"batch_size ({(target.shape or (1,))[0]}).",
+            f"Expected input batch_size ({shape[0]}) to match target "
+            f"batch_size ({examples}).",
             "give one class for each row of scores",
         )
     loss: Tensor
-    if input.ndim in (1, 2, 4):
+    if len(shape) in (1, 2, 4):
         loss, _ = NllLoss.apply(input, target, *options)
         return loss
-    batch, classes, *rest = input.shape
+    batch, classes, *rest = shape
     if tuple(target.shape) != (batch, *rest):
         raise errors.ShapeError.at(
             "nll_loss",
@@ -390,7 +392,7 @@ def cross_entropy_loss(
         what = f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
         raise impossible(what, "give a number from 0 to 1")
     options = weight, reduction, ignore_index
-    if input.ndim == target.ndim and input.shape == target.shape:
+    if input.shape == target.shape:
         check_chances(input, target, weight, ignore_index)
         return of_chances(input, target, weight, reduction, label_smoothing)
     logs = LogSoftmax.apply(input, class_dim(input), None)

@@ -34,10 +34,10 @@ def layer_name(bias: Tensor | None, input: Tensor, weight: Tensor) -> str:
     """
     if bias is None:
         return product_name(input, weight)
-    if getattr(input, "ndim", 0) == 2:
+    array = input.array if isinstance(input, Tensor) else np.empty(0)
+    if array.ndim == 2:
         return "AddmmBackward0"
-    in_rows = isinstance(input, Tensor) and input.is_contiguous()
-    return "ViewBackward0" if in_rows else "AddBackward0"
+    return "ViewBackward0" if array.flags.c_contiguous else "AddBackward0"
 
 
 def bias_first(
@@ -95,12 +95,12 @@ class Linear(Builtin):
         # Each was kept only if the other needs a gradient.
         input, weight = ctx.saved_values
         into_input = into_weight = None
-        rows = rows_of(grad)
+        rows = grad if grad.ndim == 2 else rows_of(grad)
         if weight is not None:
             product = rows @ weight
             into_input = product if rows is grad else reshaped(product, ctx.shape)
         if input is not None:
-            into_weight = rows.T @ rows_of(input)
+            into_weight = rows.T @ (input if input.ndim == 2 else rows_of(input))
         return grad, into_input, into_weight
 
     @staticmethod

@@ -68,7 +68,9 @@ class Adam(Optimizer):
         if not state:
             self._begin(state, memory, group)
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
-        step = one_more(state["step"])
+        steps = state["step"].array
+        steps += 1
+        step = steps.item()
         if decay and group["decoupled_weight_decay"]:
             memory *= 1 - lr * decay
         elif decay:
@@ -96,15 +98,6 @@ class Adam(Optimizer):
         names = ["exp_avg", "exp_avg_sq"]
         for name in [*names, "max_exp_avg_sq"] if group["amsgrad"] else names:
             state[name] = Tensor(np.zeros_like(memory))
-
-
-def one_more(count: Tensor) -> float:
-    """Count one step, and say which it is."""
-    array = count.array
-    number: float = array.item() + 1
-    array[...] = number
-    count._bump_version()
-    return number
 
 
 class AdamW(Adam):

@@ -132,10 +132,13 @@ class Optimizer:
         for group in self.param_groups:
             upwards = group["maximize"]
             for param in group["params"]:
-                grad = param.grad
+                grad = param._grad
                 if grad is not None:
                     gradient = -grad.array if upwards else grad.array
-                    self._move(writable(param, where), gradient, param, group)
+                    memory = param.array
+                    if not memory.flags.carray:  # which holds each element once
+                        memory = writable(param, where)
+                    self._move(memory, gradient, param, group)
                     param._bump_version()
         return loss
 

@@ -392,8 +392,7 @@ class Recorder(Interpreter):
         if id(new.array) not in self._slots:
             args = values, self.spec(leaf.array)
             shown = [getattr(one, "base", None) is gradient for one in self._kept]
-            may = accumulate.is_whole(gradient) and not any(shown)
-            may = may and accumulate.has_layout_of(gradient, leaf.array)
+            may = not any(shown) and accumulate.can_be_grad(gradient, leaf.array)
             self._note(taken_over if may else accumulate.copied, args, new.array)
         self._note_grad(leaf, new)
 

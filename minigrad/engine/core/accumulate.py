@@ -37,7 +37,7 @@ def first_grad(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> T
         return Tensor(copied(gradient.array, leaf.array))
 
     is_held = references > OF_THE_LIST or (modes.observed and may_keep())
-    if is_held or not is_whole(gradient) or not has_layout_of(gradient, leaf.array):
+    if is_held or not can_be_grad(gradient, leaf.array):
         gradient = copied(gradient, leaf.array)
     return Tensor(gradient)
 
@@ -79,16 +79,16 @@ def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:
         )
 
 
-def is_whole(array: Array) -> bool:
-    """Whether it owns its memory, as no view nor number does, and may be written."""
-    flags = array.flags
-    return type(array) is np.ndarray and flags.owndata and flags.writeable
+def can_be_grad(values: Array, leaf: Array) -> bool:
+    """Whether it may be written, owns its memory, and lies there as ``.grad`` does.
 
-
-def has_layout_of(values: Array, leaf: Array) -> bool:
-    """Whether the elements lie in memory in the order that ``.grad`` has."""
+    No view owns its memory, nor does a number of NumPy's.
+    """
+    flags = values.flags
+    if type(values) is not np.ndarray or not (flags.owndata and flags.writeable):
+        return False
     if leaf.flags.c_contiguous:
-        return bool(values.flags.c_contiguous)
+        return bool(flags.c_contiguous)
     return values.strides == leaf.strides and is_dense(leaf)
 
 

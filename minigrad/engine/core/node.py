@@ -171,7 +171,7 @@ class _FunctionBase:
             elif hooks is not None:
                 packed.append(hooks.pack(tensor, self))
             elif tensor._version_counter is None and tensor._grad_node is not self:
-                packed.append(tensor)
+                packed.append(tensor)  # at version 0
             else:
                 packed.append(pack(tensor, self))
         self._saved = tuple(packed)

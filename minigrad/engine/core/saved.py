@@ -56,10 +56,6 @@ class Record:
         if self.tensor._detached_at is not None:
             check_detached(self.tensor, node)
 
-    def values(self) -> Array:
-        """What a rule computes with, where it sees arrays."""
-        return self.tensor.array
-
     def restore(self, node: _FunctionBase | None) -> Tensor:
         """The tensor in its place in the graph, whatever its version."""
         if self.output_nr is None:
@@ -104,10 +100,6 @@ class OwnOutput(Record):
         """
         if self.counter.value != self.version:
             raise modified_error(self, node)
-
-    def values(self) -> Array:
-        """What a rule computes with, where it sees arrays."""
-        return self.array
 
 
 class Freed(tuple[()]):
@@ -203,20 +195,22 @@ def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
     """
     if packed is None:
         return None
+    if type(packed) is OwnOutput:
+        if packed.counter.value != packed.version:
+            raise modified_error(packed, node)
+        return packed.array
     if isinstance(packed, Tensor):
-        counter = packed._version_counter
-        if counter is None or is_untouched(packed, counter):
-            return packed.array
-        packed = Record(packed, 0, None)
-    if isinstance(packed, Record):
-        packed.check(node)
-        return packed.values()
-    return packed.unpack(node).array
+        tensor, version = packed, 0
+    elif isinstance(packed, Record):
+        tensor, version = packed.tensor, packed.version
+    else:
+        return packed.unpack(node).array
 
-
-def is_untouched(tensor: Tensor, counter: VersionCounter) -> bool:
-    """Whether a tensor saved at version 0 passes every check, being no view."""
-    return counter.value == 0 and tensor._base is None and tensor._detached_at is None
+    counter = tensor._version_counter
+    is_as_saved = version == (0 if counter is None else counter.value)
+    if not is_as_saved or tensor._base is not None or tensor._detached_at is not None:
+        return unpack(packed, node).array  # which knows what is wrong, if anything is
+    return tensor.array
 
 
 def keep_tangent(tensor: Tensor, tangent: Tensor, level: Any) -> None:
