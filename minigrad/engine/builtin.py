@@ -95,16 +95,6 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
             self._forward_cls.setup_context(self, inputs, result)
         notify("edges_wired", self, result if type(result) is tuple else (result,))
 
-    def _run_backward(self, gradients: list[Any], create_graph: bool) -> Any:
-        for gradient in gradients:
-            if gradient is not None:
-                returned = self._forward_cls.backward(self, *gradients)
-                return returned if type(returned) is tuple else (returned,)
-        return (None,) * len(self._edges)
-
-    def _gradients_by_edge(self, returned: Any, as_tensors: bool) -> list[Any]:
-        return list(returned) if isinstance(returned, tuple) else [returned]
-
 
 class Builtin(Function):
     """A Function whose forward sees arrays instead of Tensors.

@@ -201,7 +201,9 @@ def spread(ctx: Any, grad: Any) -> Any:
     """A reduced value or its gradient, once for each element that went into it."""
     if grad.ndim > 0:  # a single number expands to any shape
         grad = reshaped(grad, ctx.kept_shape)
-    return Expand.of(grad, ctx.shape)
+    if isinstance(grad, Tensor):
+        return Expand.apply(grad, ctx.shape)
+    return np.broadcast_to(grad, ctx.shape)
 
 
 def copies(shape: tuple[int, ...], kept: tuple[int, ...]) -> int:

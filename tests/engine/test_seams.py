@@ -26,8 +26,11 @@ READERS = {
         "FunctionCtx.save_for_backward",
     },
     "engine/core/function.py": {"Function.apply"},
-    "engine/core/accumulate.py": {"first_grad"},
-    "engine/core/node.py": {"AccumulateGrad.__init__", "AccumulateGrad._accumulate"},
+    "engine/core/node.py": {
+        "AccumulateGrad.__init__",
+        "AccumulateGrad._accumulate",
+        "first_grad",
+    },
     "engine/fast_path.py": {
         "is_observed",
         "of_any_number",
@@ -43,7 +46,7 @@ READERS = {
 
 OWNERS = {
     "engine/anomaly.py": {"has"},
-    "engine/core/accumulate.py": {"may_keep"},
+    "engine/core/node.py": {"may_keep"},
     "lint/__init__.py": {"has"},
     "tracing/again.py": {"has"},
     "tracing/recorder.py": {"has"},

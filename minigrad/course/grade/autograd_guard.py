@@ -18,6 +18,7 @@ from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.backward import GraphTask, run_here
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.function import Function
+from minigrad.engine.core.node import _FunctionBase
 from minigrad.func import forward as func_forward
 from minigrad.transforms import forward_ad_builtins, forward_ad_interpreter
 
@@ -50,8 +51,9 @@ class Guard:
         node._run_backward = self._entering(node._run_backward)
         node.apply = self._entering(node.apply)
         node._edges = self._from_no_cell(node._edges)
+        base: Any = _FunctionBase
+        base._run_backward = self._outside(base._run_backward)
         builtin: Any = BuiltinBackward
-        builtin._run_backward = self._outside(builtin._run_backward)
         # Whoever calls such a rule by hand needs what its node has saved.
         builtin.saved_values = property(self._outside(builtin.saved_values.fget))
         # A level can be made by hand; a tangent cannot get anywhere without these.

@@ -9,12 +9,12 @@ that pack it).
 
 `Tensor.backward` (gradients.py, beside the core) makes a GraphTask and hands it to
 `run_task` (backward.py). `GraphTask.run` starts at the node of that tensor. It picks
-the newest node that has all its gradients, calls its rule (ctx.py: `_run_backward`;
-node.py: `saved_tensors`), checks what the rule returned (ctx.py: `gradients_by_edge`;
-`fit`; the words of every refusal are in validate.py) and adds each gradient to those
-waiting at the next node. hook_calls.py runs hooks around that. At a leaf,
-AccumulateGrad (node.py) adds what arrived into `.grad`, or lets the leaf keep it
-(accumulate.py). A tensor (tensor.py) only knows its node.
+the newest node that has all its gradients (AccumulateGrad before all others), calls its
+rule (ctx.py: `_run_backward`; node.py: `saved_tensors`), checks what the rule returned
+(ctx.py: `gradients_by_edge`; `fit`; the words of every refusal are in validate.py) and
+adds each gradient to those waiting at the next node. hook_calls.py runs hooks around
+that. At a leaf, AccumulateGrad (node.py) adds what arrived into `.grad`, or lets the
+leaf keep it. A tensor (tensor.py) only knows its node.
 
 `if observed:` stands at each event that observers, such as the recorder of the player,
 are told of. The flag says whether they want this call; `notify` tells them (observe.py,

@@ -1,63 +1,22 @@
-"""How a gradient becomes a leaf's ``.grad``: kept as it is, copied, or added to it."""
+"""What surrounds the change of a ``.grad``: a lock, hooks, and where it may lie."""
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import Final
 
 import numpy as np
 
-from minigrad.engine.core.tensor import Array, Gradient, Tensor
-from minigrad.engine.core.validate import cannot_add_to, check_value, hook_refused
-from minigrad.engine.grad_mode import modes
+from minigrad.engine.core.tensor import Array, Tensor
+from minigrad.engine.core.validate import check_value, hook_refused
 from minigrad.engine.hooks import Hooks
-from minigrad.engine.observe import may_keep, notify
+from minigrad.engine.observe import notify
 
 accumulating: Final = threading.RLock()
 """Held while a ``.grad`` is read and replaced: several threads may run backward.
 
 One that may be taken twice, since Ctrl-C and finalizers can run code at any point.
 """
-
-
-def first_grad(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> Tensor:
-    """The ``.grad`` of a leaf that had none: the array that arrived, or a copy.
-
-    The leaf may keep the array if nothing but the list ``gradients`` refers to it: no
-    ctx, hook, caller or other gradient, and no Tensor or view of theirs. A later change
-    of ``.grad`` would reach them. A variable is a reference, too, so Python is asked
-    for their number before there is one.
-    """
-    (references,) = map(sys.getrefcount, gradients)
-    (gradient,) = gradients
-    if isinstance(gradient, Tensor):
-        if create_graph:
-            return gradient.clone()  # it may be on its way to another leaf, too
-        return Tensor(copied(gradient.array, leaf.array))
-
-    is_held = references > OF_THE_LIST or (modes.observed and may_keep())
-    if is_held or not can_be_grad(gradient, leaf.array):
-        gradient = copied(gradient, leaf.array)
-    return Tensor(gradient)
-
-
-OF_THE_LIST: Final = 2
-"""The references that ``sys.getrefcount`` counts: the list's, and its own argument."""
-
-
-def sum_of(old: Tensor, gradient: Gradient, create_graph: bool) -> Tensor:
-    """``old`` after ``gradient`` was added in place; with a graph, a new Tensor."""
-    if isinstance(gradient, Tensor) and create_graph:
-        total: Tensor = old + gradient
-        return total
-    if not old.array.flags.writeable:
-        raise cannot_add_to(old)
-    if isinstance(gradient, Tensor):
-        return old.add_(gradient)  # with its tangents
-    np.add(old.array, gradient, out=old.array)
-    old._bump_version()
-    return old
 
 
 def run_post_accumulate(leaf: Tensor, hooks: Hooks) -> None:

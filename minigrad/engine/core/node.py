@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeAlias
@@ -10,19 +11,20 @@ import numpy as np
 
 from minigrad.engine.core.accumulate import (
     accumulating,
-    first_grad,
+    can_be_grad,
+    copied,
     run_post_accumulate,
-    sum_of,
 )
 from minigrad.engine.core.saved import Packed, pack, take, unpack
 from minigrad.engine.core.tensor import Array, Gradient, Tensor
 from minigrad.engine.core.validate import (
+    cannot_add_to,
     no_leaf_any_more,
     not_savable,
 )
 from minigrad.engine.grad_mode import _this_thread, modes
 from minigrad.engine.hooks import Attached, _HookMixin, attached_to_leaf
-from minigrad.engine.observe import notify
+from minigrad.engine.observe import may_keep, notify
 from minigrad.engine.tensor_grad import SameAsTensor
 
 FIRST_OF_ALL: Final = 2**64 - 1
@@ -72,6 +74,8 @@ class _FunctionBase:
     _saved: tuple[Packed, ...]
     _metadata: dict[str, Any]
     _attached: Attached | None
+
+    _forward_cls: ClassVar[Any]  # whose rule it calls
 
     # Attached by the module that defines them, which is built on this one.
     _input_metadata: ClassVar[Any]  # inspection
@@ -179,14 +183,21 @@ class _FunctionBase:
     def _run_backward(
         self, gradients: list[Gradient | None], create_graph: bool
     ) -> Any:
-        """Call the node's rule with one gradient for each of its outputs."""
-        raise NotImplementedError
+        """Call the node's rule with one gradient for each of its outputs.
+
+        So it is for a built-in operation; other nodes have their own way.
+        """
+        for gradient in gradients:
+            if gradient is not None:
+                returned = self._forward_cls.backward(self, *gradients)
+                return returned if type(returned) is tuple else (returned,)
+        return (None,) * len(self._edges)
 
     def _gradients_by_edge(
         self, returned: Any, as_tensors: bool
     ) -> list[Gradient | None]:
         """One gradient per edge, from whatever the rule returned."""
-        raise NotImplementedError
+        return list(returned) if isinstance(returned, tuple) else [returned]
 
 
 class AccumulateGrad(_FunctionBase, _HookMixin):
@@ -244,6 +255,45 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
             leaf._grad = new
         if modes.observed:
             notify("gradient_accumulated", leaf, old is None, gradients[0], new)
+
+
+def first_grad(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> Tensor:
+    """The ``.grad`` of a leaf that had none: the array that arrived, or a copy.
+
+    The leaf may keep the array if nothing but the list ``gradients`` refers to it: no
+    ctx, hook, caller or other gradient, and no Tensor or view of theirs. A later change
+    of ``.grad`` would reach them. A variable is a reference, too, so Python is asked
+    for their number before there is one.
+    """
+    (references,) = map(sys.getrefcount, gradients)
+    (gradient,) = gradients
+    if isinstance(gradient, Tensor):
+        if create_graph:
+            return gradient.clone()  # it may be on its way to another leaf, too
+        return Tensor(copied(gradient.array, leaf.array))
+
+    is_held = references > OF_THE_LIST or (modes.observed and may_keep())
+    if is_held or not can_be_grad(gradient, leaf.array):
+        gradient = copied(gradient, leaf.array)
+    return Tensor(gradient)
+
+
+OF_THE_LIST: Final = 2
+"""The references that ``sys.getrefcount`` counts: the list's, and its own argument."""
+
+
+def sum_of(old: Tensor, gradient: Gradient, create_graph: bool) -> Tensor:
+    """``old`` after ``gradient`` was added in place; with a graph, a new Tensor."""
+    if isinstance(gradient, Tensor) and create_graph:
+        total: Tensor = old + gradient
+        return total
+    if not old.array.flags.writeable:
+        raise cannot_add_to(old)
+    if isinstance(gradient, Tensor):
+        return old.add_(gradient)  # with its tangents
+    np.add(old.array, gradient, out=old.array)
+    old._bump_version()
+    return old
 
 
 def split_edge(edge: Edge) -> tuple[Any, int]:

@@ -209,7 +209,9 @@ def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
     counter = tensor._version_counter
     is_as_saved = version == (0 if counter is None else counter.value)
     if not is_as_saved or tensor._base is not None or tensor._detached_at is not None:
-        return unpack(packed, node).array  # which knows what is wrong, if anything is
+        # What is wrong, if anything is, a record knows.
+        record = packed if isinstance(packed, Record) else Record(packed, 0, None)
+        tensor = record.unpack(node)
     return tensor.array
 
 
