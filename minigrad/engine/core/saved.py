@@ -197,7 +197,7 @@ def unpack_values(packed: Packed, node: _FunctionBase) -> Array | None:
         return None
     if type(packed) is OwnOutput:
         if packed.counter.value != packed.version:
-            raise modified_error(packed, node)
+            packed.check(node)
         return packed.array
     if isinstance(packed, Tensor):
         tensor, version = packed, 0
