@@ -79,8 +79,9 @@ def question_form(
     outcome: str = "",
     locks: bool = False,
 ) -> Any:
-    """One part for each question (``id``, ``text``, ``choices``), and a button.
+    """One part for each question, and a button.
 
+    A question has ``id``, ``text`` and ``choices``, and may have a ``program``.
     With ``kept``, earlier answers, and ``outcome``, what was said to them, the form
     comes back as it was left.
     """

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigrad.course.notebook import faq, table_file
+from minigrad.course.notebook import concepts, faq, table_file
 
 TAGS = frozenset(
     {
@@ -249,7 +249,7 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
     }
 
 
-SELDOM_SOUGHT = re.compile(r"\d\d[. ]|Now you|What to remember")
+SELDOM_SOUGHT = re.compile(r"\d\d[. ]|Now you|What to remember|Form [AB],|For instructors")
 """Headings under which nothing is explained: exercises, and what closes a lesson."""
 
 
@@ -275,6 +275,7 @@ GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     op_stubs,
     table_file,
     search_tables,
+    concepts.built_page,
 )
 
 
