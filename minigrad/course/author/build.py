@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigrad.course.notebook import concepts, faq, table_file
+from minigrad.course.notebook import concepts, faq, paths, table_file
 
 TAGS = frozenset(
     {
@@ -253,6 +253,19 @@ SELDOM_SOUGHT = re.compile(r"\d\d[. ]|Now you|What to remember|Form [AB],|For in
 """Headings under which nothing is explained: exercises, and what closes a lesson."""
 
 
+MINUTES = re.compile(r"\*\*Minutes\.\*\* \d+ alone: (\d+) for the lesson")
+
+
+def lesson_minutes(root: Path | None = None) -> dict[str, str]:
+    """The minutes of each lesson without its exercises, from the instructor's notes."""
+    root = root or Path(__file__).resolve().parents[3]
+    rows = ["lesson\tminutes"]
+    for path in sorted(root.glob("notebooks/src/*.instructor.md")):
+        if said := MINUTES.search(path.read_text("utf8")):
+            rows.append(f"{path.name[:2]}\t{said[1]}")
+    return {paths.BUILT_MINUTES: "\n".join(rows) + "\n"}
+
+
 def by_section(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
     """The cells under each heading."""
     found: list[tuple[str, list[Cell]]] = []
@@ -276,6 +289,7 @@ GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     table_file,
     search_tables,
     concepts.built_page,
+    lesson_minutes,
 )
 
 

@@ -1,6 +1,6 @@
 """What a learner uses in a notebook: forms, checks, hints, progress, recall, search."""
 
-from minigrad.course.notebook import concepts, faq, journal
+from minigrad.course.notebook import concepts, faq, journal, paths
 from minigrad.course.notebook.checking import Hint, check, examine, hint
 from minigrad.course.notebook.concepts import concept_test
 from minigrad.course.notebook.faq import answers
@@ -29,6 +29,7 @@ __all__ = [
     "hint",
     "home",
     "journal",
+    "paths",
     "predict",
     "progress",
     "recall",
