@@ -295,7 +295,7 @@ leaf.grad
 # a tuple of length 1. Run it, read the last line of the error, and repair the class.
 
 
-# %% tags=["try", "raises-exception"]
+# %% tags=["try", "raises-exception", "Q92"]
 class CustomFunction(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):

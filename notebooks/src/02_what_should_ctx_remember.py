@@ -142,7 +142,7 @@ course.because(
 # is the class from above; here `factor` is 3.0, not a tensor.
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q91"]
 def saves_a_number():
     x = mg.tensor(2.0, requires_grad=True)
     return BySaving.apply(x, 3.0).grad_fn.saved_tensors

@@ -26,7 +26,7 @@ course.recall("07")
 # look at them later.
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q93"]
 arrived = []
 
 
