@@ -461,7 +461,7 @@ course.predict(
 x = mg.tensor([0.0, 4.0], requires_grad=True)
 mg.where(x > 0, x.sqrt(), x).sum().item()
 
-# %% tags=["raises-exception", "slide"]
+# %% tags=["raises-exception", "slide", "Q94"]
 with mg.autograd.set_detect_anomaly(True):
     loss = mg.where(x > 0, x.sqrt(), x).sum()
     loss.backward()

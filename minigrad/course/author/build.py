@@ -241,7 +241,9 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
                 [prose(c) if c.markdown else code(c, solved=False) for c in members]
             )
             if number and firsts and not SELDOM_SOUGHT.match(section):
-                words = faq.distinct_words(text)
+                # An exercise explains nothing: it is found by its title alone.
+                exercise = re.match(r"\d\d\.", section)
+                words = "" if exercise else faq.distinct_words(text)
                 sections.append(faq.Section(notebook, section, firsts[0], words))
     return {
         faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found)),
@@ -249,8 +251,8 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
     }
 
 
-SELDOM_SOUGHT = re.compile(r"\d\d[. ]|Now you|What to remember|Form [AB],|For instructors")
-"""Headings under which nothing is explained: exercises, and what closes a lesson."""
+SELDOM_SOUGHT = re.compile(r"\d\d |Now you|What to remember|Form [AB],|For instructors")
+"""Headings under which nothing is explained, such as what closes a lesson."""
 
 
 MINUTES = re.compile(r"\*\*Minutes\.\*\* \d+ alone: (\d+) for the lesson")
