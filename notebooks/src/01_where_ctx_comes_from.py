@@ -470,7 +470,7 @@ MulConstant.apply(tensor, constant=3)
 #
 # ## Now you
 #
-# [Five exercises](../exercises/01_where_ctx_comes_from/01_where_ctx_comes_from.ipynb)
+# [Five exercises](../exercises/01_where_ctx_comes_from/01_exercises.ipynb)
 # (01.5 is extra); in 01.4 you write a Function of your own. Then
 # [lesson 02](02_what_should_ctx_remember.ipynb). Your progress so far:
 

@@ -559,7 +559,7 @@ Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
 #
 # ## Now you
 #
-# [Six exercises](../exercises/13_is_my_gradient_right/13_is_my_gradient_right.ipynb)
+# [Six exercises](../exercises/13_is_my_gradient_right/13_exercises.ipynb)
 # wait for you. In 13.2 you write gradcheck yourself, and 13.4 and 13.5 are a clinic:
 # four programs to cure, with the card. Where you stand:
 

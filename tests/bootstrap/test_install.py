@@ -145,10 +145,10 @@ def test_lab_opens_home_for_who_has_begun(clone: Clone) -> None:
 
 
 def test_lab_opens_copies_and_leaves_those_that_are_there(clone: Clone) -> None:
-    exercise = clone.root / "exercises/01_first/01_first.ipynb"
+    exercise = clone.root / "exercises/01_first/01_exercises.ipynb"
     exercise.parent.mkdir(parents=True)
     exercise.write_text("shipped")
-    copy = clone.root / "workspace/exercises/01_first/01_first.ipynb"
+    copy = clone.root / "workspace/exercises/01_first/01_exercises.ipynb"
     clone.run("lab")
     assert copy.read_text() == "shipped"
     copy.write_text("the learner's")

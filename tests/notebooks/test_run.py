@@ -197,7 +197,7 @@ def test_exercises_as_shipped_are_not_tried(path: Path, workspace: Path) -> None
 def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook(
     workspace: Path,
 ) -> None:
-    path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
+    path = ROOT / "exercises" / SLUG / "01_exercises.ipynb"
     book = read(path)
     (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM
@@ -220,7 +220,7 @@ def test_run_all_on_untouched_exercises_goes_through(
 def test_run_all_on_half_done_exercises_brings_everything_back_the_next_day(
     workspace: Path,
 ) -> None:
-    path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
+    path = ROOT / "exercises" / SLUG / "01_exercises.ipynb"
     book = read(path)
     (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM

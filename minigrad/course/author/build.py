@@ -3,7 +3,7 @@
 notebooks/src/NN_slug.py -> notebooks/NN_slug.ipynb
 notebooks/src/NN_slug.instructor.md -> solutions/NN_slug/instructor_notes.md
 solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
-                         -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
+                         -> exercises/NN_slug/NN_exercises.ipynb   (to be filled in)
 
 A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
 Explanations after it are folded, up to the next Try, Predict, Because or heading. So
@@ -227,10 +227,8 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
         [*root.glob("notebooks/src/*.py"), *root.glob("solutions/src/*.py")]
     ):
         lesson = source.parts[-3] == "notebooks"
-        name = (
-            f"{source.stem}.ipynb" if lesson else f"{source.stem}/{source.stem}.ipynb"
-        )
-        notebook = f"{'notebooks' if lesson else 'exercises'}/{name}"
+        name = f"notebooks/{source.stem}.ipynb"
+        notebook = name if lesson else exercises_of(source.stem)
         cells = read_cells(source.read_text("utf8"), source.name)
         for number, (section, members) in enumerate(by_section(cells)):
             firsts = [first_line(cell) for cell in members if not cell.markdown]
@@ -295,6 +293,12 @@ GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
 )
 
 
+def exercises_of(stem: str) -> str:
+    """A lesson's exercises: named apart from the lesson, for the tabs of a browser."""
+    name = f"{stem[:2]}_exercises" if re.match(r"\d\d_", stem) else stem
+    return f"exercises/{stem}/{name}.ipynb"
+
+
 def wanted(root: Path) -> dict[str, str]:
     """Every built file the repository should hold: relative path -> exact text."""
     files: dict[str, str] = {}
@@ -306,10 +310,9 @@ def wanted(root: Path) -> dict[str, str]:
         files[f"solutions/{stem}/instructor_notes.md"] = source.read_text("utf8")
     for source in sorted((root / "solutions/src").glob("*.py")):
         text, name = source.read_text("utf8"), f"solutions/src/{source.name}"
-        for folder in ("solutions", "exercises"):
-            solved = folder == "solutions"
-            path = f"{folder}/{source.stem}/{source.stem}.ipynb"
-            files[path] = notebook(text, name, solved=solved)
+        solution = f"solutions/{source.stem}/{source.stem}.ipynb"
+        files[solution] = notebook(text, name, solved=True)
+        files[exercises_of(source.stem)] = notebook(text, name, solved=False)
     for generate in GENERATORS:
         files |= generate()
     return files

@@ -156,7 +156,8 @@ def slug_of(area: str) -> str:
 
 def exercises_of(area: str) -> str:
     """The exercises of a lesson, as a path in the workspace."""
-    return f"exercises/{slug_of(area)}/{slug_of(area)}.ipynb"
+    name = GYM if area == GYM else f"{area}_exercises"
+    return f"exercises/{slug_of(area)}/{name}.ipynb"
 
 
 def lesson_of(area: str) -> str:
