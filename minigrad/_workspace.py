@@ -96,7 +96,7 @@ def rename(workspace: Path, name: Path) -> bool:
 
 
 def move(source: Path, target: Path) -> bool:
-    """Move a file to a free name: aside first, so that two of these can't both do it."""
+    """Move a file to a free name: aside first, so that only one of two can do it."""
     aside = source.with_name(f".{source.name}.{os.getpid()}.moving")
     try:
         source.replace(aside)
@@ -111,7 +111,9 @@ def move(source: Path, target: Path) -> bool:
 
 def note_to(name: str) -> bytes:
     """A notebook that says where the exercises are now."""
-    text = f"# These exercises have a new name\n\nThey are in [{name}]({name}) now, with "
+    text = (
+        f"# These exercises have a new name\n\nThey are in [{name}]({name}) now, with "
+    )
     cell = {
         "cell_type": "markdown",
         "id": "renamed",

@@ -155,7 +155,7 @@ def test_lab_opens_copies_and_leaves_those_that_are_there(clone: Clone) -> None:
     exercise.write_text("shipped anew")
     clone.run("lab")
     assert copy.read_text() == "the learner's"
-    beside = copy.with_name("01_first (updated).ipynb")
+    beside = copy.with_name("01_exercises (updated).ipynb")
     assert beside.read_text() == "shipped anew"
     assert sorted(copy.parent.iterdir()) == [beside, copy]
 

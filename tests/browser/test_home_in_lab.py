@@ -1,4 +1,4 @@
-"""Home in JupyterLab: a link opens its section at once, and a path is chosen by keys."""
+"""Home in JupyterLab: a link opens its section, and a path is chosen by keyboard."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from playwright.sync_api import Page
 from minigrad.course.notebook.home import NAME, SOURCE
 from tests.browser.laboratory import OPEN_NOTEBOOK, Lab, Notebook
 
-# The heading of the open notebook's top visible edge, and how far it is from that edge.
+# Whether the cell that begins so is near the top edge of the open notebook.
 AT_TOP = (
     "source => {"
     + OPEN_NOTEBOOK
     + """
-  const cell = cells?.find(({model}) => model.sharedModel.getSource().startsWith(source));
+  const isIt = ({model}) => model.sharedModel.getSource().startsWith(source);
+  const cell = cells?.find(isIt);
   if (!cell?.node.isConnected || !panel.isVisible) return false;
   const top = panel.content.node.getBoundingClientRect().top;
   return Math.abs(cell.node.getBoundingClientRect().top - top) < 250;
@@ -48,7 +49,9 @@ def test_link_opens_the_section_also_the_first_time(
 
 def test_found_section_opens_also_the_first_time(page: Page, opened: Notebook) -> None:
     ask = page.locator(".minigrad-form input[type=text]")
-    ask.fill("a leaf Variable that requires grad is being used in an in-place operation")
+    ask.fill(
+        "a leaf Variable that requires grad is being used in an in-place operation"
+    )
     ask.press("Enter")
     page.get_by_role("link", name="The leaf rule").first.click()
     page.wait_for_function(AT_TOP, arg="## The leaf rule")

@@ -143,7 +143,7 @@ class Comparison:
         if not self.pairs:
             what = "no code is in both BEFORE and AFTER, so nobody can be compared"
             fix = (
-                "look at \"code\" in the files: before there are "
+                'look at "code" in the files: before there are '
                 f"{', '.join(sorted(before))}; after, {', '.join(sorted(after))}"
             )
             raise ConceptsError(errors.message(WHERE, what, fix))
@@ -163,7 +163,9 @@ class Comparison:
     def normalised(self) -> float | None:
         """The gain as a share of what was wrong before; None if nothing was."""
         before, after = self.means
-        return None if before == self.count else (after - before) / (self.count - before)
+        return (
+            None if before == self.count else (after - before) / (self.count - before)
+        )
 
     @cached_property
     def draws(self) -> Any:
@@ -312,7 +314,10 @@ def page_of(compared: Comparison) -> str:
         "<h2>Items</h2>",
         table_of(
             ("Item", "Lesson", "right before", "after"),
-            [(i.feature, i.lesson, before, after) for i, before, after in compared.items()],
+            [
+                (i.feature, i.lesson, before, after)
+                for i, before, after in compared.items()
+            ],
         ),
         "<h2>People</h2>",
         table_of(
@@ -328,7 +333,9 @@ def page_of(compared: Comparison) -> str:
 
 def table_of(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table; a column of numbers stands on the right."""
-    numbers = [all([isinstance(row[n], int) for row in rows]) for n in range(len(heads))]
+    numbers = [
+        all([isinstance(row[n], int) for row in rows]) for n in range(len(heads))
+    ]
     kinds = ["number" if each and rows else "" for each in numbers]
 
     def line(cells: Sequence[object], tag: str) -> str:

@@ -169,7 +169,7 @@ def concept_test(form: str, answers: Mapping[str, str] | None = None) -> Any:
         raise errors.ArgumentValueError(errors.message(where, what, fix))
     if answers is not None:
         if problem := problem_of(form, answers):
-            fix = "answer with a choice of the item, or \"I don't know\""
+            fix = 'answer with a choice of the item, or "I don\'t know"'
             raise errors.ArgumentValueError(errors.message(where, problem, fix))
         return Kept(form, answers)
     plain = [f"Form {form}: {ASKED} (about {MINUTES} minutes)"]
@@ -211,7 +211,9 @@ class Kept:
             _workspace.write_whole(self.text.encode(), self.path)
 
     def __repr__(self) -> str:
-        return f"Your answers are in {self.name}. This is all that it holds:\n{self.text}"
+        return (
+            f"Your answers are in {self.name}. This is all that it holds:\n{self.text}"
+        )
 
     def _repr_html_(self) -> str:
         where = link(escape(self.name), self.name)
@@ -229,7 +231,9 @@ def form_of(form: str) -> Any:
     before = {} if problem_of(form, before) else before
 
     def committed(said: Mapping[str, str]) -> str:
-        return Kept(form, {shown[n].id: words for n, words in said.items()})._repr_html_()
+        return Kept(
+            form, {shown[n].id: words for n, words in said.items()}
+        )._repr_html_()
 
     return forms.question_form(
         f"Form {form}",

@@ -229,7 +229,9 @@ class Index:
         shown: set[tuple[str, str]] = set()
         groups = 0
         for number in dict.fromkeys([*named, *best]):
-            new = [c for c in self.cells[number] if (c.notebook, c.section) not in shown]
+            new = [
+                c for c in self.cells[number] if (c.notebook, c.section) not in shown
+            ]
             shown |= {(c.notebook, c.section) for c in new}
             found += new
             groups += bool(new)

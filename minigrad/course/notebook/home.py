@@ -89,7 +89,9 @@ class Home:
         rows = []
         for area, standings in self.areas():
             if self.rest[:1] == [area]:
-                rows.append(f"<tr><td {LEFT}><i>Not on your path</i></td><td></td></tr>")
+                rows.append(
+                    f"<tr><td {LEFT}><i>Not on your path</i></td><td></td></tr>"
+                )
             title = link(html.escape(title_of(area)), lesson_of(area))
             boxes = " ".join([box(one) for one in standings])
             rows.append(f"<tr><td {LEFT}>{title}</td><td {BOXES}>{boxes}</td></tr>")
@@ -133,7 +135,7 @@ class Home:
 def home(path: str = "") -> Home:
     """Where you are: lessons and exercises to open, what's next, search, review.
 
-    ``path`` chooses one of the paths, such as ``"Transforms"``; what is next follows it.
+    ``path`` chooses one of the paths, such as ``"Transforms"``, for what is next.
     Raises: ArgumentValueError for a name that is none.
     """
     if path:

@@ -42,7 +42,7 @@ class Progress(list[Standing]):
 
     @property
     def left(self) -> list[Exercise]:
-        """What isn't solved yet, extra ones apart; what lies on the path comes first."""
+        """What isn't solved, without extra ones; what is on the path comes first."""
         left = [one.exercise for one in self.required if one.state != SOLVED]
         return sorted(left, key=lambda each: not self.path.leads_to(each.id))
 

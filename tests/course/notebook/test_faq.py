@@ -141,7 +141,7 @@ who invented backpropagation
 weather in Paris
 capital of France
 RuntimeError: CUDA error: device-side assert triggered
-Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
+Expected all tensors to be on the same device, but found at least two devices
 einsum notation
 mixed precision autocast GradScaler
 learning rate scheduler warmup

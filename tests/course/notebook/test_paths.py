@@ -1,4 +1,4 @@
-"""Paths through the course: their minutes, the one that is chosen, what is next on it."""
+"""Paths through the course: minutes, the one that is chosen, what is next on it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def solve(*lessons: str) -> None:
 
 def test_paths_are_those_of_the_curriculum() -> None:
     assert [way.numbers for way in paths.WAYS[1:]] == [
-        tuple("01 02 03 08 10 12 17".split()),
-        tuple("00 01 02 03 04 05 06 13 16".split()),
-        tuple("01 02 09 11 15".split()),
+        ("01", "02", "03", "08", "10", "12", "17"),
+        ("00", "01", "02", "03", "04", "05", "06", "13", "16"),
+        ("01", "02", "09", "11", "15"),
     ]
 
 

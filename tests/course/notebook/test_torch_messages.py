@@ -1,4 +1,4 @@
-"""Error messages of torch, pasted into the search, lead to a cell that explains them."""
+"""Error messages of torch, pasted into the search, lead to cells that explain."""
 
 from __future__ import annotations
 
